@@ -1,0 +1,38 @@
+"""Between probabilities and the real line. The one epsilon of the library lives here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_softmax, softmax
+
+FloatArray = npt.NDArray[np.float64]
+
+EPSILON = 1e-12
+"""Probabilities are raised to this before a logarithm, so that a zero costs 27.6 nats and not infinity."""
+
+__all__ = ["EPSILON", "FloatArray", "clipped", "log_prob_of_logit", "log_prob_of_prob", "prob_of_logit"]
+
+
+def clipped(prob: FloatArray) -> FloatArray:
+    """Probabilities raised to ``EPSILON`` from below."""
+    return np.maximum(prob, EPSILON)
+
+
+def log_prob_of_prob(prob: FloatArray) -> FloatArray:
+    """Logarithms of probabilities, clipped at ``EPSILON``."""
+    return np.log(clipped(prob))
+
+
+def log_prob_of_logit(logit: FloatArray) -> FloatArray:
+    """Log-probabilities of logits, exact: nothing is clipped."""
+    result: Any = log_softmax(logit, axis=1)
+    return np.asarray(result, dtype=np.float64)
+
+
+def prob_of_logit(logit: FloatArray) -> FloatArray:
+    """Softmax over the columns."""
+    result: Any = softmax(logit, axis=1)
+    return np.asarray(result, dtype=np.float64)

@@ -1,0 +1,100 @@
+"""One declaration a thing: it feeds the command line, the documentation tables and the law tests.
+
+A thing declares itself where it is defined, with the `declare` decorator. There is no second list: `entries` imports
+the home of a kind, and what stands there is what there is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar
+
+Kind = Literal["metric", "notion", "binning", "calibrator"]
+
+HOMES: Mapping[Kind, str] = {
+    "metric": "calibrant.metrics",
+    "notion": "calibrant.notions",
+    "binning": "calibrant.binning",
+    "calibrator": "calibrant.calibrators",
+}
+
+GUARANTEES: Mapping[str, str] = {
+    "order preserving": "a higher score never gets a lower probability",
+    "argmax preserving": "the predicted class never changes",
+    "permutation equivariant": "renaming the classes renames the result",
+    "finite log loss": "no class gets probability zero unless the forecast gave it zero",
+    "contains the identity": "the family holds the map that changes nothing",
+}
+"""What a calibrator can promise, and what the promise means. The law tests enforce each promise."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of one registered thing.
+
+    A metric has a range and either a ``spelling`` (the keywords of `calibration_error` that it stands for) or a
+    ``per_row`` function whose mean it is; a calibrator has guarantees.
+    """
+
+    kind: Kind
+    name: str
+    symbol: str
+    source: str
+    target: Callable[..., Any]
+    range: tuple[float, float] | None = None
+    higher_is_better: bool = False
+    spelling: Mapping[str, Any] | None = None
+    per_row: Callable[..., Any] | None = None
+    guarantees: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def summary(self) -> str:
+        """First line of the docstring."""
+        return (self.target.__doc__ or "").strip().splitlines()[0]
+
+
+_ENTRIES: dict[Kind, dict[str, Entry]] = {kind: {} for kind in HOMES}
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) -> Callable[[T], T]:
+    """Register the decorated class or function under ``name``."""
+
+    def register(target: T) -> T:
+        if name in _ENTRIES[kind]:
+            raise ValueError(f"a {kind} name must be unique; {name!r} is declared twice")
+        unknown = set(facts.get("guarantees", ())) - set(GUARANTEES)
+        if unknown:
+            raise ValueError(f"guarantees must be among {sorted(GUARANTEES)}; {name!r} declares {sorted(unknown)}")
+        _ENTRIES[kind][name] = Entry(kind, name, symbol, source, target, **facts)
+        return target
+
+    return register
+
+
+def entries(kind: Kind) -> dict[str, Entry]:
+    """All things of a kind by name, in the order of their names."""
+    home = importlib.import_module(HOMES[kind])
+    for module in pkgutil.iter_modules(getattr(home, "__path__", [])):
+        importlib.import_module(f"{home.__name__}.{module.name}")
+    return dict(sorted(_ENTRIES[kind].items()))
+
+
+def find(kind: Kind, name: str) -> Entry:
+    """Return the thing of that name, or raise a ValueError that names the nearest ones."""
+    known = entries(kind)
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "See `calibrant list`."
+        raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
+    return known[name]
+
+
+def named(target: object) -> Entry | None:
+    """Return the entry that declares ``target``, or None."""
+    return next((e for kind in HOMES for e in _ENTRIES[kind].values() if e.target is target), None)

@@ -1,0 +1,273 @@
+"""One table that says how good and how calibrated a forecast is, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
+from calibrant._registry import Entry, find
+from calibrant._result import frame
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, as_binning
+from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
+from calibrant.metrics.losses import Norm, as_norm
+from calibrant.metrics.uncertainty import (
+    Cells,
+    Estimate,
+    bootstrap_noise,
+    cells,
+    consistent_noise,
+    error_estimate,
+    mean_estimate,
+)
+from calibrant.notions import as_notion
+from calibrant.resampling import Bootstrap, Rng, as_rng, consistent_labels
+
+BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
+MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an assessment: a metric and what it came to."""
+
+    metric: str
+    symbol: str
+    summary: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What `assess` found.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        One a metric: value, interval, and for calibration errors the noise floor and the p-value.
+    curve : ReliabilityCurve
+        Reliability of the positive class of a binary forecast, of the confidence of others.
+    class_curve : ReliabilityCurve
+        Reliability class by class.
+    n_rows, n_classes : int
+        Size of the table.
+    class_weight : dict
+        Weight of each class in the truth; a class that never came has 0.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    n_resamples : int
+        Resamples behind intervals and p-values.
+    """
+
+    rows: tuple[Row, ...]
+    curve: ReliabilityCurve
+    class_curve: ReliabilityCurve
+    n_rows: int
+    n_classes: int
+    class_weight: dict[str, float]
+    level: float
+    n_resamples: int
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return the estimate of a metric by its registry name, ``assessment["ece"]``."""
+        for row in self.rows:
+            if row.metric == metric:
+                return row.estimate
+        raise KeyError(f"{metric!r} was not assessed; there are {', '.join(row.metric for row in self.rows)}")
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a metric.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns metric, value, lower, upper, noise_floor, pvalue; missing where a figure has no such thing.
+        """
+        columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
+        for name in ("value", "lower", "upper", "noise_floor", "pvalue"):
+            columns[name] = [getattr(row.estimate, name) for row in self.rows]
+        return frame(columns, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the reliability diagram with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_reliability`.
+
+        Returns
+        -------
+        matplotlib Figure
+            The figure drawn on.
+        """
+        from calibrant.plots.reliability import plot_reliability
+
+        return plot_reliability(self.curve, ax=ax, **options)
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        head = ("metric", "value", f"{1 - self.level:.0%} interval", "noise floor", "p-value")
+        body = [_cells_of(row) for row in self.rows]
+        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        return "\n".join([f"{self.n_rows} rows, {self.n_classes} classes", *lines])
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{row.metric}={row.estimate.value:.4g}" for row in self.rows)
+        return f"Assessment(rows={self.n_rows}, classes={self.n_classes}, {figures})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = ("metric", "value", f"{1 - self.level:.0%} interval", "noise floor", "p-value")
+        lines = [f"<tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>"]
+        lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells_of(row))}</tr>" for row in self.rows]
+        return f"<table><caption>{self.n_rows} rows, {self.n_classes} classes</caption>{''.join(lines)}</table>"
+
+
+def assess(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    metrics: Sequence[str] | None = None,
+    binning: int | Binning = 15,
+    level: float = 0.05,
+    n_resamples: int = 500,
+    rng: Rng = 0,
+    progress: bool = False,
+    **data: Unpack[DataOptions],
+) -> Assessment:
+    """Measure a forecast: scores and calibration errors, with intervals, noise floor and p-values.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
+    metrics : sequence of str, optional
+        Registry names (``calibrant list metrics`` prints them). By default accuracy, NLL, Brier score, ECE and MCE, and
+        for a table also the class-wise and the top-label calibration error.
+    binning : int or Binning, default=15
+        How scores are cut for the calibration errors; a number n means ``EqualWidth(n)``.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1).
+    n_resamples : int, default=500
+        Resamples for intervals and p-values; the smallest possible p-value is 1 / (n_resamples + 1).
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree; None draws anew.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    Assessment
+        A result with ``rows``, ``to_frame()`` and ``plot()``; printed, it is a table.
+
+    Notes
+    -----
+    Scores that are means over rows have bootstrap percentile intervals. A calibration error has the interval
+    value -+ q, q the quantile of the norm of its sampling noise: by the triangle inequality it covers at least as often as
+    promised, also at calibration, for the bins at hand. ``noise_floor`` is what the metric comes to on average
+    when labels are drawn from the forecast itself; ``pvalue`` is the share of such draws that reach the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import assess
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> print(assess(rng.random(2000) < p, p, n_resamples=99)["ece"].pvalue > 0.05)
+    True
+    """
+    require_level(level)
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 500 is usual.")
+    problem = as_problem(y_true, y_prob, **data)
+    chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    simplex, generator = as_simplex(problem), as_rng(rng)
+    bootstrap = Bootstrap(simplex.size, n_resamples, generator)
+    labels = _progress(consistent_labels(simplex.prob, n_resamples, generator), n_resamples, progress)
+    errors = {entry.name: _error_of(entry, problem, simplex, as_binning(binning)) for entry in chosen if entry.spelling is not None}
+    nulls = _null_values(simplex, errors, labels)
+    rows = []
+    for entry in chosen:
+        if entry.spelling is None:
+            assert entry.per_row is not None  # a metric is a spelling or a mean over rows
+            estimate = mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=level)
+        else:
+            cut, norm = errors[entry.name]
+            noise = bootstrap_noise(simplex, cut, norm, bootstrap)
+            estimate = error_estimate(cut.norm(cut.deviation, norm), noise, nulls[entry.name], level=level)
+        rows.append(Row(entry.name, entry.symbol, entry.summary, estimate))
+    class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
+    return Assessment(
+        rows=tuple(rows),
+        curve=curve_of(problem, as_notion(None, problem), as_binning(binning), level),
+        class_curve=curve_of(problem, as_notion("class-wise", problem), as_binning(binning), level),
+        n_rows=simplex.size,
+        n_classes=simplex.classes.size,
+        class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
+        level=level,
+        n_resamples=n_resamples,
+    )
+
+
+def _default_metrics(problem: Problem) -> tuple[str, ...]:
+    return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
+
+
+def _error_of(entry: Entry, problem: Problem, simplex: SimplexProblem, binning: Binning) -> tuple[Cells, Norm]:
+    spelling = dict(entry.spelling or {})
+    notion = as_notion(spelling.get("notion"), problem)
+    return cells(simplex, notion, spelling.get("binning", binning)), as_norm(spelling.get("norm", "l1"))
+
+
+def _null_values(
+    simplex: SimplexProblem, errors: dict[str, tuple[Cells, Norm]], labels: Iterable[npt.NDArray[np.intp]]
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return every calibration error under labels that the forecast itself drew: one draw serves all."""
+    if not errors:
+        return {}
+    values = [[consistent_noise(simplex, *error, label) for error in errors.values()] for label in labels]
+    return dict(zip(errors, np.array(values).T, strict=True))
+
+
+def _progress(draws: Iterable[Any], total: int, show: bool) -> Iterable[Any]:
+    if not show:
+        return draws
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return draws
+    bar: Iterable[Any] = tqdm(draws, total=total, desc="resampling", unit="draw", leave=False)
+    return bar
+
+
+def _cells_of(row: Row) -> tuple[str, ...]:
+    e = row.estimate
+    return (
+        f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
+        f"{e.value:.5f}",
+        f"[{e.lower:.5f}, {e.upper:.5f}]",
+        "" if e.noise_floor is None else f"{e.noise_floor:.5f}",
+        "" if e.pvalue is None else f"{e.pvalue:.4f}",
+    )

@@ -1,0 +1,194 @@
+"""What calibrators share: a forecast goes in, a forecast comes out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex
+from calibrant._validation import Input, as_forecast, as_labels, as_numbers, as_problem, as_score, classes_of_score, is_column, require_classes
+from calibrant.notions import Binary
+
+
+class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
+
+    Subclasses say what they fit (`_fit_problem`) and how they map (`_map_score` or `_map_forecast`). Every parameter that
+    fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
+    """
+
+    input: Input
+    labels: Sequence[Any] | None
+    classes_: npt.NDArray[np.generic]
+    n_features_in_: int
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Fit the map on rows that the classifier has not been trained on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast: probabilities, or logits where ``input="logit"``.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; an integer weight counts as that many equal rows.
+
+        Returns
+        -------
+        self
+            The fitted calibrator.
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass the class of each row."
+            )
+        values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
+        problem = as_problem(truth, values, sample_weight=sample_weight, labels=self.labels, input=self.input)
+        self.classes_ = (
+            problem.classes
+            if isinstance(problem, SimplexProblem)
+            else classes_of_score(truth, labels=self.labels)
+        )
+        self._fit_problem(problem)
+        return self
+
+    def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:
+        """Calibrate a forecast.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of the same shape
+            Calibrated probabilities.
+        """
+        check_is_fitted(self)
+        values = self._received(y_prob, reset=False)
+        if values.ndim == 1:
+            if len(self.classes_) != 2:
+                raise ValueError(
+                    f"y_prob must have {len(self.classes_)} columns; got one. "
+                    "Reshape your data to (n_samples, n_classes)."
+                )
+            return self._map_score(as_score(values, input=self.input))
+        forecast = as_forecast(values, input=self.input)
+        require_classes(np.arange(forecast.shape[1]), self.classes_)
+        return self._map_forecast(forecast)
+
+    def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
+        """Calibrate a forecast; one column comes back as two.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Calibrated probabilities, columns in the order of ``classes_``.
+        """
+        prob = self.calibrate(X)
+        return prob if prob.ndim == 2 else np.column_stack([1.0 - prob, prob])
+
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
+        """Class of the highest calibrated probability; of equal ones the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        prob = self.predict_proba(X)
+        return self.classes_[prob.argmax(axis=1)]
+
+    @abstractmethod
+    def _fit_problem(self, problem: Problem) -> None: ...
+
+    @abstractmethod
+    def _map_score(self, score: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
+
+    def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
+        if is_column(X):
+            values = as_numbers("y_prob", X)
+            if reset:
+                self.n_features_in_ = 1
+            return values
+        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=1)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+class BinaryCalibrator(Calibrator):
+    """A map of one score. Implement ``_fit(problem)`` and ``_apply(score)``; no classes are known there.
+
+    `ByNotion` makes a multiclass calibrator of it.
+    """
+
+    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
+        self.input = input
+        self.labels = labels
+
+    @abstractmethod
+    def _fit(self, problem: BinaryProblem) -> None: ...
+
+    @abstractmethod
+    def _apply(self, score: FloatArray) -> FloatArray: ...
+
+    def _fit_problem(self, problem: Problem) -> None:
+        if isinstance(problem, SimplexProblem):
+            if problem.prob.shape[1] != 2:
+                raise ValueError(
+                    f"{type(self).__name__} maps one score; got {problem.prob.shape[1]} classes. "
+                    f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
+                )
+            problem = next(Binary().split(problem))
+        self._fit(problem)
+
+    def _map_score(self, score: FloatArray) -> FloatArray:
+        return self._apply(score)
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        score = self._apply(forecast.prob[:, 1])
+        return np.column_stack([1.0 - score, score])
+
+
+class MulticlassCalibrator(Calibrator):
+    """A map of the whole simplex. Implement ``_fit(problem)`` and ``_apply(forecast)``."""
+
+    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
+        self.input = input
+        self.labels = labels
+
+    @abstractmethod
+    def _fit(self, problem: SimplexProblem) -> None: ...
+
+    @abstractmethod
+    def _apply(self, forecast: Forecast) -> FloatArray: ...
+
+    def _fit_problem(self, problem: Problem) -> None:
+        self._fit(as_simplex(problem))
+
+    def _map_score(self, score: FloatArray) -> FloatArray:
+        return self._apply(Forecast(np.column_stack([1.0 - score, score])))[:, 1]
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        return self._apply(forecast)

@@ -1,0 +1,139 @@
+"""Temperature scaling: one number that makes all forecasts bolder or more cautious."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant import _links
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+
+COLDEST, HOTTEST = 1e-4, 1e4
+"""Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
+
+BLOCK = 1 << 15
+"""Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
+
+
+@declare(
+    "calibrator",
+    "temperature",
+    symbol="TS",
+    source="Guo et al. 2017",
+    guarantees={"argmax preserving", "permutation equivariant", "finite log loss", "contains the identity"},
+)
+class TemperatureScaling(MulticlassCalibrator):
+    """Divide all logits by one temperature (TS): softmax(z / T), T > 0.
+
+    Use it first: one parameter cannot over-fit, the predicted class never changes, and it repairs the uniform over- or
+    under-confidence of neural networks. It cannot repair what differs between classes or along the score.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logarithms of probabilities are logits up to a constant a row,
+        which changes nothing; probabilities are clipped at 1e-12 first.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    temperature_ : float
+        The fitted T: above 1 the forecast was over-confident, below 1 under-confident.
+    gradient_ : float
+        Derivative of the mean log loss with respect to 1 / T at the solution, the certificate of optimality.
+    n_iter_ : int
+        Newton steps taken.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    The mean log loss is convex in 1 / T. Newton's method inside a bracket finds its one minimum; where it has none (every
+    row right, or the forecast worse than uniform at every T), T ends at 1e-4 or 1e4 with a `ConvergenceWarning`.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger, On calibration of modern neural networks, ICML 2017.
+
+    Examples
+    --------
+    >>> from calibrant import TemperatureScaling, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> TemperatureScaling().fit(prob, y).temperature_ > 1
+    True
+    """
+
+    temperature_: float
+    gradient_: float
+    n_iter_: int
+
+    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
+        super().__init__(input=input, labels=labels)
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        inverse, self.gradient_, self.n_iter_ = _minimise(problem)
+        self.temperature_ = 1.0 / inverse
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        return _links.prob_of_logit(_scores(forecast) / self.temperature_)
+
+
+def _scores(forecast: Forecast) -> FloatArray:
+    """Logits up to a constant a row."""
+    return forecast.values if forecast.is_logit else forecast.log_prob
+
+
+def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
+    """Minimise the mean log loss over b = 1 / T by Newton steps that a bracket keeps safe.
+
+    The derivative is increasing in b, so its sign says on which side the minimum lies.
+    """
+    scores = _scores(problem.forecast)
+    low, high, b = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
+    for steps in range(1, 200):
+        slope, curvature = _derivatives(scores, problem, b)
+        low, high = (b, high) if slope < 0 else (low, b)
+        newton = b - slope / curvature if curvature > 0 else np.inf
+        # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
+        b_next = newton if low < newton < high else np.sqrt(low * high)
+        if abs(b_next - b) <= 1e-10 * b:
+            return b_next, slope, steps
+        b = b_next
+    end = "grows for ever as T falls to 0" if b > 1 else "grows for ever as T rises to infinity"
+    warnings.warn(
+        f"the likelihood {end}: the labels all agree with the forecast, or none does. Temperature {1 / b:g} is used. "
+        "Fit on more rows.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+    return b, slope, steps
+
+
+def _derivatives(scores: FloatArray, problem: SimplexProblem, b: float) -> tuple[float, float]:
+    """First and second derivative of the mean log loss of softmax(b z): E z - z_y and Var z, averaged over rows."""
+    n, n_classes = scores.shape
+    slope = curvature = 0.0
+    step = max(1, BLOCK // n_classes)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        z = scores[rows] - scores[rows].max(axis=1, keepdims=True)
+        p = np.exp(b * z)
+        total = p.sum(axis=1)
+        came = z[np.arange(len(z)), problem.label[rows]]
+        mean = np.einsum("ij,ij->i", p, z) / total
+        np.multiply(p, z, out=p)
+        square = np.einsum("ij,ij->i", p, z) / total
+        weight = problem.weight[rows]
+        slope += float(weight @ (mean - came))
+        curvature += float(weight @ (square - mean**2))
+    total_weight = float(problem.weight.sum())
+    return slope / total_weight, curvature / total_weight

@@ -1,0 +1,1 @@
+"""The data behind a diagram, as results that plot themselves."""

@@ -1,0 +1,189 @@
+"""Reliability curves: mean probability against event rate, bin by bin, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from calibrant._links import FloatArray
+from calibrant._problem import Problem
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, Bins, as_binning
+from calibrant.notions import Notion, as_notion
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityPanel:
+    """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty)."""
+
+    name: str
+    bins: Bins
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def mean_prob(self) -> float:
+        """Mean probability over all rows; NaN without rows."""
+        return _ratio(self.bins.score_sum.sum(), self.bins.weight.sum())
+
+    @property
+    def event_rate(self) -> float:
+        """Event rate over all rows; NaN without rows."""
+        return _ratio(self.bins.outcome_sum.sum(), self.bins.weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Reliability of a forecast under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of ReliabilityPanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion, binning : str
+        Where the figures come from.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    """
+
+    panels: tuple[ReliabilityPanel, ...]
+    notion: str
+    binning: str
+    level: float
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a bin.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, left, right, count, weight, mean_prob, event_rate, lower, upper.
+        """
+        panels = self.panels
+        columns = {
+            "left": [p.bins.edges[:-1] for p in panels],
+            "right": [p.bins.edges[1:] for p in panels],
+            "count": [p.bins.count for p in panels],
+            "weight": [p.bins.weight for p in panels],
+            "mean_prob": [p.bins.mean_prob for p in panels],
+            "event_rate": [p.bins.event_rate for p in panels],
+            "lower": [p.lower for p in panels],
+            "upper": [p.upper for p in panels],
+        }
+        names = np.repeat([p.name for p in panels], [len(p.bins) for p in panels])
+        return frame({"panel": names, **{k: np.concatenate(v) for k, v in columns.items()}}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the reliability diagram with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_reliability`.
+
+        Returns
+        -------
+        matplotlib Figure
+            The figure drawn on.
+        """
+        from calibrant.plots.reliability import plot_reliability
+
+        return plot_reliability(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        n_bins = sum(len(p.bins) for p in self.panels)
+        rows = int(sum(p.bins.count.sum() for p in self.panels))
+        return f"ReliabilityCurve({self.notion}, {self.binning}, panels={len(self.panels)}, bins={n_bins}, rows={rows})"
+
+
+def reliability_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    level: float = 0.05,
+    **data: Unpack[DataOptions],
+) -> ReliabilityCurve:
+    """Mean probability and event rate of each bin, with Wilson intervals, ready to plot.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    binning : int or Binning, default=15
+        How scores are cut; a number n means ``EqualWidth(n)``.
+    level : float, default=0.05
+        One minus the coverage of the interval of each bin, a fraction in (0, 1).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    ReliabilityCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    Weights count as rows in the intervals: a weight of two is a row seen twice.
+
+    References
+    ----------
+    Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
+
+    Examples
+    --------
+    >>> from calibrant import reliability_curve
+    >>> reliability_curve([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], binning=2)
+    ReliabilityCurve(binary, EqualWidth(n_bins=2), panels=1, bins=2, rows=4)
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
+
+
+def curve_of(problem: Problem, notion: Notion, binning: Binning, level: float) -> ReliabilityCurve:
+    """Return the curve of a valid problem."""
+    require_level(level)
+    panels = []
+    for binary in notion.split(problem):
+        bins = binning(binary)
+        lower, upper = wilson_interval(bins.outcome_sum, bins.weight, level)
+        panels.append(ReliabilityPanel(binary.name or notion.name, bins, read_only(lower), read_only(upper)))
+    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level)
+
+
+def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson score interval of each proportion events / n; NaN where n is zero."""
+    z = -ndtri(level / 2.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = events / n
+        centre = (rate + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
+        reach = z / (1.0 + z**2 / n) * np.sqrt(rate * (1.0 - rate) / n + z**2 / (4.0 * n**2))
+    # The exact bounds at no event and at nothing but events are 0 and 1; rounding would leave 1e-17.
+    return np.where(events == 0, 0.0 * rate, centre - reach), np.where(events == n, 1.0 + 0.0 * rate, centre + reach)
+
+
+def require_level(level: float) -> None:
+    """Refuse a level that is no fraction."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
+
+
+def _ratio(a: Any, b: Any) -> float:
+    return float(a / b) if b > 0 else float("nan")

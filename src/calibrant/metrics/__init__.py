@@ -1,0 +1,1 @@
+"""Numbers that say how far a forecast is from what came."""

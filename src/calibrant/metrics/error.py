@@ -1,0 +1,88 @@
+"""The general calibration error: a notion, a binning, a loss and a norm. The named metrics are points of it.
+
+    GCE = norm( loss of bin b ; weight  share(problem) * weight(b) / weight(problem)  :  b in the bins of all problems )
+
+(Matsubara et al. 2023, Def. 1, with the notion of Gupta and Ramdas 2022 put in front.)
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._problem import Problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, as_binning
+from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm
+from calibrant.notions import Notion, as_notion
+
+
+def calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    loss: str | Loss = "gap",
+    norm: str | Norm = "l1",
+    **data: Unpack[DataOptions],
+) -> float:
+    """Distance between probabilities and event rates over the bins of a notion's problems; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
+    notion : {"binary", "confidence", "top-label", "class-wise"} or Notion, optional
+        What the statement speaks of. By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    binning : int or Binning, default=15
+        How scores are cut; a number n means ``EqualWidth(n)``.
+    loss : {"gap", "squared gap"} or callable, default="gap"
+        A function of (problem, bins) with one value a bin.
+    norm : {"l1", "l2", "max"} or callable, default="l1"
+        A function of (values, weights) over the bins that hold rows; the weights sum to one.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The error, in [0, 1] for the built-in losses and norms.
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
+    TypeError
+        If the data are not numbers, or the labels neither integers, strings nor booleans.
+
+    Notes
+    -----
+    The plug-in estimate is biased upwards: a calibrated forecast has a positive error in every finite sample. `assess`
+    states that noise floor.
+
+    Examples
+    --------
+    >>> from calibrant import EqualMass, calibration_error
+    >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], binning=EqualMass(2)), 3)
+    0.2
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return general_error(problem, as_notion(notion, problem), as_binning(binning), as_loss(loss), as_norm(norm))
+
+
+def general_error(problem: Problem, notion: Notion, binning: Binning, loss: Loss, norm: Norm) -> float:
+    """Return the general calibration error of a valid problem."""
+    values, weights = [], []
+    for binary in notion.split(problem):
+        if binary.size == 0:  # a class that is never predicted
+            continue
+        bins = binning(binary)
+        held = bins.weight > 0
+        values.append(loss(binary, bins)[held])
+        weights.append(binary.share * bins.weight[held] / bins.weight.sum())
+    return norm(np.concatenate(values), np.concatenate(weights))

@@ -1,0 +1,164 @@
+"""Accuracy and the proper scores, each the mean of one value a row. scikit-learn's conventions where it has the score."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import Problem, SimplexProblem, as_simplex
+from calibrant._registry import declare
+from calibrant._validation import DataOptions, as_problem
+from calibrant.notions import top_label
+
+
+# One value a row: what the scores are means of, and what is resampled for their intervals.
+
+
+def hits(problem: SimplexProblem) -> FloatArray:
+    """One where the top class came, else zero."""
+    return (top_label(problem.prob) == problem.label).astype(np.float64)
+
+
+def log_losses(problem: SimplexProblem) -> FloatArray:
+    """Negative log-probability of the class that came."""
+    return -problem.forecast.log_prob[np.arange(problem.size), problem.label]
+
+
+def squared_losses(problem: SimplexProblem) -> FloatArray:
+    """Squared distance to the corner of the class that came: sum p^2 - 2 p_y + 1, without a one-hot table."""
+    came = problem.prob[np.arange(problem.size), problem.label]
+    return np.einsum("ij,ij->i", problem.prob, problem.prob) - 2.0 * came + 1.0
+
+
+def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
+    """Squared distance divided by the number of classes."""
+    return squared_losses(problem) / problem.prob.shape[1]
+
+
+# The scores
+
+
+@declare("metric", "accuracy", symbol="Acc", source="-", range=(0.0, 1.0), higher_is_better=True, per_row=hits)
+def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+    """Share of rows whose most probable class came, in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities. Of equal ones the first class is predicted; one column predicts its event above 1/2.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The accuracy.
+
+    Examples
+    --------
+    >>> from calibrant import accuracy
+    >>> accuracy([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.1])
+    0.75
+    """
+    return _mean(hits, as_problem(y_true, y_prob, **data))
+
+
+@declare("metric", "nll", symbol="NLL", source="Good 1952", range=(0.0, np.inf), per_row=log_losses)
+def negative_log_likelihood(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+    """Mean negative logarithm of the probability given to what came (NLL, log loss), in nats, in [0, inf).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; or logits with ``input="logit"``, whose log-probabilities are exact.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The same as ``sklearn.metrics.log_loss``, but that a probability below 1e-12 counts as 1e-12, so that one
+        impossible event costs 27.6 nats, and that the number of classes comes from the columns.
+
+    Examples
+    --------
+    >>> from calibrant import negative_log_likelihood
+    >>> round(negative_log_likelihood([0, 1], [0.2, 0.5]), 4)
+    0.4581
+    """
+    return _mean(log_losses, as_problem(y_true, y_prob, **data))
+
+
+@declare("metric", "brier", symbol="Brier (sum)", source="Brier 1950", range=(0.0, 2.0), per_row=squared_losses)
+def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+    """Mean squared distance between forecast and outcome, summed over classes (Brier score), in [0, 2].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Brier's own convention: the sum over classes, also of two. ``sklearn.metrics.brier_score_loss`` with
+        ``scale_by_half=False``.
+
+    See Also
+    --------
+    mean_brier_loss : Divided by the number of classes; for two classes scikit-learn's default.
+
+    Examples
+    --------
+    >>> from calibrant import brier_loss
+    >>> round(brier_loss([0, 1], [0.2, 0.5]), 4)
+    0.29
+    """
+    return _mean(squared_losses, as_problem(y_true, y_prob, **data))
+
+
+@declare("metric", "mean-brier", symbol="Brier (mean)", source="Brier 1950", range=(0.0, 1.0), per_row=mean_squared_losses)
+def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+    """Brier score divided by the number of classes, in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        For one column of probabilities the mean of (outcome - probability)^2.
+
+    See Also
+    --------
+    brier_loss : The sum over classes.
+
+    Examples
+    --------
+    >>> from calibrant import mean_brier_loss
+    >>> round(mean_brier_loss([0, 1], [0.2, 0.5]), 4)
+    0.145
+    """
+    return _mean(mean_squared_losses, as_problem(y_true, y_prob, **data))
+
+
+def _mean(losses: object, problem: Problem) -> float:
+    simplex = as_simplex(problem)
+    return float(np.average(losses(simplex), weights=simplex.weight))  # type: ignore[operator]
