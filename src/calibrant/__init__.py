@@ -1,7 +1,7 @@
 """calibrant makes the probabilities of classifiers mean what they say.
 
-It measures miscalibration, tests whether it is real, repairs it, and shows it. Everything public is in this namespace and
-loads when it is first used.
+It measures miscalibration, tests whether it is real, repairs it, and shows it. Everything public is in this
+namespace and loads when it is first used.
 """
 
 import lazy_loader as _lazy

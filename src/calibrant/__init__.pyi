@@ -1,30 +1,40 @@
 # The public names, once: the package loads each from its home when it is first asked for.
-from ._registry import declare, entries
-from ._validation import CalibrationWarning, DataOptions
-from .assessment import Assessment, assess
-from .binning import Binning, Bins, EqualMass, EqualWidth, Unique
-from .calibrators.base import BinaryCalibrator, MulticlassCalibrator
-from .calibrators.by_notion import ByNotion
-from .calibrators.classifier import CalibratedClassifier
-from .calibrators.isotonic import IsotonicCalibrator
-from .calibrators.temperature import TemperatureScaling
-from .curves.reliability import ReliabilityCurve, reliability_curve
-from .datasets import load_digits_forecast
-from .interop.persistence import load_calibrator, save_calibrator
-from .metrics.error import calibration_error
-from .metrics.named import (
-    adaptive_calibration_error,
-    classwise_calibration_error,
-    expected_calibration_error,
-    maximum_calibration_error,
-    root_mean_squared_calibration_error,
-    top_label_calibration_error,
-    top_label_maximum_calibration_error,
-)
-from .metrics.scores import accuracy, brier_loss, mean_brier_loss, negative_log_likelihood
-from .notions import Notion
-from .plots.reliability import plot_reliability
-from .report.html import write_report
+from ._registry import declare as declare
+from ._registry import entries as entries
+from ._validation import CalibrationWarning as CalibrationWarning
+from ._validation import DataOptions as DataOptions
+from .assessment import Assessment as Assessment
+from .assessment import assess as assess
+from .binning import Binning as Binning
+from .binning import Bins as Bins
+from .binning import EqualMass as EqualMass
+from .binning import EqualWidth as EqualWidth
+from .binning import Unique as Unique
+from .calibrators.base import BinaryCalibrator as BinaryCalibrator
+from .calibrators.base import MulticlassCalibrator as MulticlassCalibrator
+from .calibrators.by_notion import ByNotion as ByNotion
+from .calibrators.classifier import CalibratedClassifier as CalibratedClassifier
+from .calibrators.isotonic import IsotonicCalibrator as IsotonicCalibrator
+from .calibrators.temperature import TemperatureScaling as TemperatureScaling
+from .curves.reliability import ReliabilityCurve as ReliabilityCurve
+from .curves.reliability import reliability_curve as reliability_curve
+from .datasets import load_digits_forecast as load_digits_forecast
+from .interop.persistence import load_calibrator as load_calibrator
+from .interop.persistence import save_calibrator as save_calibrator
+from .metrics.error import calibration_error as calibration_error
+from .metrics.named import adaptive_calibration_error as adaptive_calibration_error
+from .metrics.named import classwise_calibration_error as classwise_calibration_error
+from .metrics.named import expected_calibration_error as expected_calibration_error
+from .metrics.named import maximum_calibration_error as maximum_calibration_error
+from .metrics.named import root_mean_squared_calibration_error as root_mean_squared_calibration_error
+from .metrics.named import top_label_calibration_error as top_label_calibration_error
+from .metrics.named import top_label_maximum_calibration_error as top_label_maximum_calibration_error
+from .metrics.scores import accuracy as accuracy
+from .metrics.scores import brier_loss as brier_loss
+from .metrics.scores import mean_brier_loss as mean_brier_loss
+from .metrics.scores import negative_log_likelihood as negative_log_likelihood
+from .notions import Notion as Notion
+from .plots.reliability import plot_reliability as plot_reliability
+from .report.html import write_report as write_report
 
 __version__: str
-__all__: list[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -29,4 +29,4 @@ def frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: 
             f"to_frame needs one of {', '.join(backends)}; none is installed. Install one: pip install 'calibrant[table]'"
         )
     plain = {key: np.asarray(values).tolist() for key, values in columns.items()}
-    return nw.from_dict(plain, backend=installed).to_native()
+    return nw.from_dict(plain, backend=cast("Any", installed)).to_native()

@@ -162,6 +162,8 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
     if sample_weight is None:
         return unit_weight(n)
     weight = as_numbers("sample_weight", sample_weight)
+    if 0 in weight.strides:  # a broadcast number: only `unit_weight` may look like that
+        weight = weight.copy()
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},); got {weight.shape}. Pass one weight a row.")
     if weight.min() < 0:
@@ -188,14 +190,14 @@ def as_labels(y_true: npt.ArrayLike) -> Labels:
     if array.ndim != 1:
         raise ValueError(
             f"y_true must have one dimension, a label a row; got shape {array.shape}. "
-            "If it is one-hot encoded, pass y_true.argmax(axis=1)."
+            "If it is one-hot encoded, pass y_true.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
         )
     if array.size == 0:
         raise ValueError("y_true must hold at least one label; got none. Check how the table was read.")
     if array.dtype == object:
         array = _plain(array)
     if array.dtype.kind == "f":
-        broken = ~np.isfinite(array) | (array != np.floor(array))
+        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2.0**53)
         if broken.any():
             at = int(np.argmax(broken))
             raise ValueError(
@@ -217,7 +219,9 @@ def classes_of_score(truth: Labels, *, labels: Sequence[Any] | None, pos_label: 
         if pos_label is None or pos_label == classes[1]:
             return classes
         if pos_label != classes[0]:
-            raise ValueError(f"pos_label must be among the labels {classes.tolist()}; got {pos_label!r}. Pass one of them.")
+            raise ValueError(
+                f"pos_label must be among the labels {classes.tolist()}; got {pos_label!r}. Pass one of them."
+            )
         return classes[::-1]
     present = np.unique(truth) if truth.dtype.kind not in "biu" else _few_distinct(truth)
     if len(present) > 2:
@@ -228,7 +232,9 @@ def classes_of_score(truth: Labels, *, labels: Sequence[Any] | None, pos_label: 
     if pos_label is not None:
         negative = [v for v in present.tolist() if v != pos_label]
         if len(negative) == 2:
-            raise ValueError(f"pos_label must be a label in y_true; got {pos_label!r}, seen {_some(present)}. Pass one seen.")
+            raise ValueError(
+                f"pos_label must be a label in y_true; got {pos_label!r}, seen {_some(present)}. Pass one seen."
+            )
         return np.array([negative[0] if negative else f"not {pos_label}", pos_label], dtype=object)
     seen = set(present.tolist())
     if truth.dtype.kind == "b":
@@ -249,6 +255,8 @@ def classes_of_columns(truth: Labels, n_classes: int, labels: Sequence[Any] | No
         return _given_classes(labels, n_classes)
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
+    if truth.dtype.kind == "b" and n_classes == 2:
+        return np.array([False, True])
     present = np.unique(truth)
     if truth.dtype.kind in "iu" and present[-1] >= n_classes and len(present) <= n_classes and present[0] <= 1:
         hint = f"labels=range(1, {n_classes + 1})" if present[-1] == n_classes else "labels="
@@ -300,7 +308,7 @@ def is_column(data: npt.ArrayLike) -> bool:
         return len(shape) == 1
     import narwhals as nw
 
-    return isinstance(nw.from_native(data, allow_series=True, pass_through=True), nw.Series)  # type: ignore[call-overload]
+    return isinstance(nw.from_native(data, allow_series=True, pass_through=True), nw.Series)
 
 
 def _as_array(data: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -319,7 +327,7 @@ def _as_array(data: npt.ArrayLike) -> npt.NDArray[Any]:
         )
     import narwhals as nw
 
-    native = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)  # type: ignore[call-overload]
+    native = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     return np.asarray(native.to_numpy() if isinstance(native, (nw.DataFrame, nw.Series)) else data)
 
 
@@ -343,7 +351,7 @@ def _kind(value: object) -> str:
 
 
 def _given_classes(labels: Sequence[Any], n_classes: int) -> Labels:
-    classes = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels))
+    classes = np.asarray(list(labels))
     if classes.shape != (n_classes,) or len(set(classes.tolist())) != n_classes:
         raise ValueError(
             f"labels must name each of the {n_classes} columns once; got {classes.tolist()}. Pass them in column order."
@@ -353,15 +361,15 @@ def _given_classes(labels: Sequence[Any], n_classes: int) -> Labels:
 
 def _few_distinct(truth: Labels) -> Labels:
     """Return the distinct values, without sorting ten million rows to find that they are 0 and 1."""
-    low, high = truth.min(), truth.max()
+    low, high = int(truth.min()), int(truth.max())
     if truth.dtype.kind == "b" or high - low <= 1:
-        return np.unique(np.array([low, high]))
+        return np.unique(np.array([low, high], dtype=truth.dtype))
     return np.unique(truth)
 
 
-def _check_input(input: str) -> Input:
-    if input == "probability" or input == "logit":
-        return input  # type: ignore[return-value]
+def _check_input(input: Input) -> Input:
+    if input in ("probability", "logit"):
+        return input
     raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
 
 

@@ -122,7 +122,9 @@ class Assessment:
         head = ("metric", "value", f"{1 - self.level:.0%} interval", "noise floor", "p-value")
         body = [_cells_of(row) for row in self.rows]
         widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]
+        ]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([f"{self.n_rows} rows, {self.n_classes} classes", *lines])
 
@@ -199,14 +201,18 @@ def assess(
     require_level(level)
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 500 is usual.")
-    problem = as_problem(y_true, y_prob, **data)
-    chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    problem = as_problem(y_true, y_prob, **data)
+    chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
     simplex, generator = as_simplex(problem), as_rng(rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, generator)
     labels = _progress(consistent_labels(simplex.prob, n_resamples, generator), n_resamples, progress)
-    errors = {entry.name: _error_of(entry, problem, simplex, as_binning(binning)) for entry in chosen if entry.spelling is not None}
+    errors = {
+        entry.name: _error_of(entry, problem, simplex, as_binning(binning))
+        for entry in chosen
+        if entry.spelling is not None
+    }
     nulls = _null_values(simplex, errors, labels)
     rows = []
     for entry in chosen:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray
+from calibrant._problem import BinaryProblem, BoolArray, IntArray
 from calibrant._registry import declare
 from calibrant._result import read_only
 
@@ -84,7 +84,9 @@ class Bins:
         return self.count.size
 
     def _mean(self, total: FloatArray) -> FloatArray:
-        return np.divide(total, self.weight, out=np.full(len(self), np.nan), where=self.weight > 0)
+        mean = np.full(len(self), np.nan)
+        np.divide(total, self.weight, out=mean, where=self.weight > 0)
+        return mean
 
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
@@ -102,7 +104,7 @@ def sums_over(edges: FloatArray, problem: BinaryProblem) -> Bins:
     return _bins(edges, sums)
 
 
-def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: np.ndarray, weight: FloatArray) -> None:  # type: ignore[type-arg]
+def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, weight: FloatArray) -> None:
     n_bins = sums.shape[1]
     count = np.bincount(at, minlength=n_bins)
     sums[0] += count
@@ -221,6 +223,8 @@ def _shares(weight: FloatArray, n_bins: int) -> FloatArray:
 
 def _require_bins(n_bins: object) -> None:
     if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool):
-        raise TypeError(f"n_bins must be a whole number; got {n_bins!r}. Pass an int or a Binning such as EqualMass(15).")
+        raise TypeError(
+            f"n_bins must be a whole number; got {n_bins!r}. Pass an int or a Binning such as EqualMass(15)."
+        )
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1; got {n_bins}. 10 to 20 is usual.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import declare, find
 
 
@@ -29,7 +29,8 @@ class Part:
         """Return the scores of the part, shape (number of rows,)."""
         if isinstance(self.rows, slice) and isinstance(self.column, int):
             return prob[:, self.column]  # a view: a thousand classes cost no copies
-        return prob[self._at]
+        scores: FloatArray = prob[self._at]
+        return scores
 
     def put(self, prob: FloatArray, values: FloatArray) -> None:
         """Write scores back."""
@@ -44,7 +45,8 @@ class Part:
 
 def top_label(prob: FloatArray) -> IntArray:
     """Column of the highest probability of each row; of equal ones the first."""
-    return prob.argmax(axis=1)
+    top: IntArray = prob.argmax(axis=1)
+    return top
 
 
 class Notion(ABC):
@@ -85,7 +87,7 @@ class Notion(ABC):
         spoken = np.zeros(prob.shape, dtype=bool)
         for part, values in zip(self.parts(prob), calibrated, strict=True):
             part.put(merged, values)
-            part.put(spoken, np.ones(values.shape, dtype=bool))  # type: ignore[arg-type]
+            part.put(spoken, np.ones(values.shape, dtype=bool))
         if not spoken.all():
             return _rescale_rest(prob, merged, spoken)
         if not normalize:
@@ -106,14 +108,15 @@ class Notion(ABC):
         return hash(type(self))
 
 
-def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: np.ndarray) -> FloatArray:  # type: ignore[type-arg]
+def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> FloatArray:
     rest = ~spoken
-    old = np.where(rest, prob, 0.0).sum(axis=1, keepdims=True)
+    kept = np.where(rest, prob, 0.0)
+    old = kept.sum(axis=1, keepdims=True)
     new = old + np.where(spoken, prob - merged, 0.0).sum(axis=1, keepdims=True)
-    even = np.clip(new, 0.0, 1.0) / rest.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = prob * (np.clip(new, 0.0, 1.0) / old)
-    return np.where(rest, np.where(old > 0, scaled, even), merged)
+    even = 1.0 / rest.sum(axis=1, keepdims=True)
+    # The proportions come first: new / old overflows where the rest is as small as a softmax can make it.
+    proportion = np.where(old > 0, kept / np.where(old > 0, old, 1.0), even)
+    return np.where(rest, np.where(new == old, prob, proportion * np.clip(new, 0.0, 1.0)), merged)
 
 
 @declare("notion", "binary", symbol="binary", source="Silva Filho et al. 2023, Def. 2")

@@ -38,7 +38,9 @@ class Bootstrap:
             self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples
         ).astype(np.float64)
 
-    def sums(self, values: FloatArray, cell: IntArray, n_cells: int, rows: IntArray | slice = slice(None)) -> FloatArray:
+    def sums(
+        self, values: FloatArray, cell: IntArray, n_cells: int, rows: IntArray | slice = slice(None)
+    ) -> FloatArray:
         """Sum ``values`` over the rows of each cell in every resample, shape (n_resamples, n_cells)."""
         at = self.group[rows] * n_cells + cell
         by_group = np.bincount(at, values, self.n_groups * n_cells).reshape(self.n_groups, n_cells)

@@ -13,11 +13,21 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex
-from calibrant._validation import Input, as_forecast, as_labels, as_numbers, as_problem, as_score, classes_of_score, is_column, require_classes
+from calibrant._validation import (
+    Input,
+    as_forecast,
+    as_labels,
+    as_numbers,
+    as_problem,
+    as_score,
+    classes_of_score,
+    is_column,
+    require_classes,
+)
 from calibrant.notions import Binary
 
 
-class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
 
     Subclasses say what they fit (`_fit_problem`) and how they map (`_map_score` or `_map_forecast`). Every parameter that
@@ -53,9 +63,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
         problem = as_problem(truth, values, sample_weight=sample_weight, labels=self.labels, input=self.input)
         self.classes_ = (
-            problem.classes
-            if isinstance(problem, SimplexProblem)
-            else classes_of_score(truth, labels=self.labels)
+            problem.classes if isinstance(problem, SimplexProblem) else classes_of_score(truth, labels=self.labels)
         )
         self._fit_problem(problem)
         return self
@@ -116,7 +124,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             Labels.
         """
         prob = self.predict_proba(X)
-        return self.classes_[prob.argmax(axis=1)]
+        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
+        return label
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
@@ -129,11 +138,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
         if is_column(X):
-            values = as_numbers("y_prob", X)
             if reset:
                 self.n_features_in_ = 1
-            return values
-        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=1)
+            return as_numbers("y_prob", X)
+        values: FloatArray = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=1)
         return values[:, 0] if values.shape[1] == 1 else values
 
 

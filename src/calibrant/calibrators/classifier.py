@@ -21,7 +21,7 @@ from calibrant.calibrators.temperature import TemperatureScaling
 Pair = tuple[Any, Calibrator]
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Train a classifier and calibrate it on rows that it was not trained on.
 
     Parameters
@@ -145,7 +145,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             Labels.
         """
         prob = self.predict_proba(X)
-        return self.classes_[prob.argmax(axis=1)]
+        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
+        return label
 
     def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None) -> None:
         check_is_fitted(self.estimator)
@@ -188,13 +189,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
         calibrator: Calibrator = TemperatureScaling() if self.calibrator is None else clone(self.calibrator)
         if not isinstance(calibrator, Calibrator):
-            raise TypeError(f"calibrator must be a calibrant calibrator; got {calibrator!r}. Pass TemperatureScaling().")
+            raise TypeError(
+                f"calibrator must be a calibrant calibrator; got {calibrator!r}. Pass TemperatureScaling()."
+            )
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
 
     def _seen_by(self, estimator: Any) -> npt.NDArray[np.intp]:
         """Columns of the classes that the estimator was trained on: a fold may lack one."""
-        return np.searchsorted(self.classes_, estimator.classes_)
+        columns: npt.NDArray[np.intp] = np.searchsorted(self.classes_, estimator.classes_)
+        return columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,12 +212,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 def _forecast(estimator: Any, X: Any, columns: npt.NDArray[np.intp], n_classes: int) -> FloatArray:
     """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
     if hasattr(estimator, "predict_proba"):
-        known, absent = np.asarray(estimator.predict_proba(X), dtype=np.float64), 0.0
+        known = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        absent = np.zeros((len(known), 1))
     else:
-        known, absent = np.asarray(estimator.decision_function(X), dtype=np.float64), -100.0
+        known = np.asarray(estimator.decision_function(X), dtype=np.float64)
         if known.ndim == 1:
             known = np.column_stack([np.zeros(len(known)), known])
-    forecast = np.full((len(known), n_classes), absent)
+        absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
+    forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known
     return forecast
 

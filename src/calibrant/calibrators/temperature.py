@@ -58,7 +58,8 @@ class TemperatureScaling(MulticlassCalibrator):
     Notes
     -----
     The mean log loss is convex in 1 / T. Newton's method inside a bracket finds its one minimum; where it has none (every
-    row right, or the forecast worse than uniform at every T), T ends at 1e-4 or 1e4 with a `ConvergenceWarning`.
+    row right, or the forecast worse than uniform at every T), T ends at 1e-4 or 1e4 with a `ConvergenceWarning`; where all
+    T are equally good (a uniform forecast) T is 1.
 
     References
     ----------
@@ -98,7 +99,11 @@ def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
     The derivative is increasing in b, so its sign says on which side the minimum lies.
     """
     scores = _scores(problem.forecast)
-    low, high, b = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
+    lowest, highest, b = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
+    if (without := _without_minimum(scores, problem)) is not None:
+        b, why = without
+        return _ended(b, _derivatives(scores, problem, b)[0], 0, why)
+    low, high = lowest, highest
     for steps in range(1, 200):
         slope, curvature = _derivatives(scores, problem, b)
         low, high = (b, high) if slope < 0 else (low, b)
@@ -106,14 +111,39 @@ def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
         # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
         b_next = newton if low < newton < high else np.sqrt(low * high)
         if abs(b_next - b) <= 1e-10 * b:
-            return b_next, slope, steps
+            break
         b = b_next
-    end = "grows for ever as T falls to 0" if b > 1 else "grows for ever as T rises to infinity"
+    if min(b / lowest, highest / b) < 1.0 + 1e-6:
+        return _ended(b, slope, steps, "the best temperature lies beyond the end of the search")
+    return b_next, slope, steps
+
+
+def _without_minimum(scores: FloatArray, problem: SimplexProblem) -> tuple[float, str] | None:
+    """Return where 1 / T ends and why, if no finite positive T is the best one.
+
+    The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
+    class that came; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
+    """
+    came = scores[np.arange(len(scores)), problem.label]
+    top, middle = scores.max(axis=1), scores.mean(axis=1)
+    if (scores.min(axis=1) == top).all():
+        return 1.0, "every temperature is as good: the forecast is uniform"
+    if (came == top).all():
+        return 1.0 / COLDEST, "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast"
+    if problem.weight @ (middle - came) >= 0:
+        return (
+            1.0 / HOTTEST,
+            "the likelihood grows for ever as T rises to infinity: the forecast is no better than uniform",
+        )
+    return None
+
+
+def _ended(b: float, slope: float, steps: int, why: str) -> tuple[float, float, int]:
+    """Warn that the search ended without an optimum."""
     warnings.warn(
-        f"the likelihood {end}: the labels all agree with the forecast, or none does. Temperature {1 / b:g} is used. "
-        "Fit on more rows.",
+        f"{why}. Temperature {1 / b:g} is used. Fit on more rows.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return b, slope, steps
 

@@ -70,7 +70,7 @@ class ReliabilityCurve:
             Columns panel, left, right, count, weight, mean_prob, event_rate, lower, upper.
         """
         panels = self.panels
-        columns = {
+        columns: dict[str, list[npt.NDArray[Any]]] = {
             "left": [p.bins.edges[:-1] for p in panels],
             "right": [p.bins.edges[1:] for p in panels],
             "count": [p.bins.count for p in panels],

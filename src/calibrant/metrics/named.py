@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from collections.abc import Callable
+from typing import Any, TypeVar, Unpack
 
 import numpy.typing as npt
 
@@ -12,8 +13,10 @@ from calibrant.binning import Binning, EqualMass
 from calibrant.metrics.error import calibration_error
 from calibrant.notions import Notion
 
+F = TypeVar("F", bound=Callable[..., float])
 
-def _point(name: str, symbol: str, source: str, **spelling: Any) -> Any:
+
+def _point(name: str, symbol: str, source: str, **spelling: Any) -> Callable[[F], F]:
     return declare("metric", name, symbol=symbol, source=source, range=(0.0, 1.0), spelling=spelling)
 
 
@@ -44,7 +47,7 @@ def expected_calibration_error(
     Returns
     -------
     float
-        sum over bins b of  weight(b) / weight  *  \\|event rate(b) - mean probability(b)\\|.
+        sum over bins b of  weight(b) / weight  *  |event rate(b) - mean probability(b)|.
 
     Notes
     -----
@@ -91,7 +94,7 @@ def maximum_calibration_error(
     Returns
     -------
     float
-        max over bins b of  \\|event rate(b) - mean probability(b)\\|.
+        max over bins b of  |event rate(b) - mean probability(b)|.
 
     Notes
     -----

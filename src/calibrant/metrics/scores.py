@@ -1,41 +1,45 @@
-"""Accuracy and the proper scores, each the mean of one value a row. scikit-learn's conventions where it has the score."""
+"""Accuracy and the proper scores, each the mean of one value a row, by scikit-learn's conventions where it has one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import Problem, SimplexProblem, as_simplex
+from calibrant._problem import BoolArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.notions import top_label
-
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
 
 def hits(problem: SimplexProblem) -> FloatArray:
     """One where the top class came, else zero."""
-    return (top_label(problem.prob) == problem.label).astype(np.float64)
+    hit: BoolArray = top_label(problem.prob) == problem.label
+    return hit.astype(np.float64)
 
 
 def log_losses(problem: SimplexProblem) -> FloatArray:
     """Negative log-probability of the class that came."""
-    return -problem.forecast.log_prob[np.arange(problem.size), problem.label]
+    losses: FloatArray = -problem.forecast.log_prob[np.arange(problem.size), problem.label]
+    return losses
 
 
 def squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance to the corner of the class that came: sum p^2 - 2 p_y + 1, without a one-hot table."""
-    came = problem.prob[np.arange(problem.size), problem.label]
-    return np.einsum("ij,ij->i", problem.prob, problem.prob) - 2.0 * came + 1.0
+    came: FloatArray = problem.prob[np.arange(problem.size), problem.label]
+    squares: FloatArray = np.einsum("ij,ij->i", problem.prob, problem.prob)
+    return squares - 2.0 * came + 1.0
 
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance divided by the number of classes."""
-    return squared_losses(problem) / problem.prob.shape[1]
+    losses: FloatArray = squared_losses(problem) / problem.prob.shape[1]
+    return losses
 
 
 # The scores
@@ -128,7 +132,9 @@ def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[Data
     return _mean(squared_losses, as_problem(y_true, y_prob, **data))
 
 
-@declare("metric", "mean-brier", symbol="Brier (mean)", source="Brier 1950", range=(0.0, 1.0), per_row=mean_squared_losses)
+@declare(
+    "metric", "mean-brier", symbol="Brier (mean)", source="Brier 1950", range=(0.0, 1.0), per_row=mean_squared_losses
+)
 def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Brier score divided by the number of classes, in [0, 1].
 
@@ -159,6 +165,6 @@ def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     return _mean(mean_squared_losses, as_problem(y_true, y_prob, **data))
 
 
-def _mean(losses: object, problem: Problem) -> float:
+def _mean(losses: Callable[[SimplexProblem], FloatArray], problem: Problem) -> float:
     simplex = as_simplex(problem)
-    return float(np.average(losses(simplex), weights=simplex.weight))  # type: ignore[operator]
+    return float(np.average(losses(simplex), weights=simplex.weight))

@@ -1,0 +1,57 @@
+# Two commands on a fresh machine that has python3 with venv and pip: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-min lint types layers docs bench clean
+
+demo: .venv/installed
+	$(BIN)/calibrant demo -o demo/report.html --force
+
+test: lint types layers
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --fail-under=90
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed
+	$(BIN)/mypy
+
+layers: .venv/installed
+	$(BIN)/lint-imports
+
+# The same tests with the oldest versions that pyproject.toml allows.
+test-min: .venv-min/installed
+	.venv-min/bin/python -m pytest
+
+# The documentation, with every warning an error.
+docs: .venv-docs/installed
+	.venv-docs/bin/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+bench: .venv-bench/installed
+	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@
+
+.venv-min/installed: pyproject.toml tools/minimum_versions.py
+	$(PYTHON) -m venv .venv-min
+	$(PYTHON) tools/minimum_versions.py > .venv-min/constraints.txt
+	.venv-min/bin/pip install --quiet --constraint .venv-min/constraints.txt --editable '.[test]'
+	touch $@
+
+.venv-docs/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install --quiet --editable '.[docs]'
+	touch $@
+
+.venv-bench/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf .venv .venv-min .venv-docs .venv-bench demo build dist docs/_build

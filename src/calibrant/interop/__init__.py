@@ -1,0 +1,1 @@
+"""Everything that knows another project's name, or a file format."""

@@ -1,0 +1,323 @@
+"""Tables in files: CSV and NPZ with NumPy alone, all else (and faster CSV) with polars or pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._validation import Input
+from calibrant.interop.writing import whole_file
+
+Column = npt.NDArray[Any]
+Table = dict[str, Column]
+
+FORMATS = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".npz": "npz",
+}
+
+LABEL_NAMES = ("label", "y", "y_true", "target", "class", "truth", "labels", "targets")
+PROB_PATTERNS = ("p_*", "prob_*", "proba_*", "P", "prob", "probs", "proba", "p", "y_prob", "score", "confidence")
+LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastTable:
+    """A forecast read from a file, and which columns it came from."""
+
+    table: Table
+    label_column: str | None
+    forecast_columns: tuple[str, ...]
+    input: Input
+    guessed: tuple[str, ...]
+
+    @property
+    def y_true(self) -> Column:
+        """The labels."""
+        if self.label_column is None:
+            raise ValueError("the file must have a label column; none was found. Name it with --label.")
+        return self.table[self.label_column]
+
+    @property
+    def y_prob(self) -> FloatArray | Column:
+        """The forecast: one column as a vector, several as a table."""
+        columns = [self.table[name] for name in self.forecast_columns]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    @property
+    def class_names(self) -> list[str] | None:
+        """What is left of the column names without their common prefix, if that names every column once."""
+        if len(self.forecast_columns) < 2:
+            return None
+        # p_cat, p_dog: the prefix ends with the first separator, and all columns share it.
+        split = [re.fullmatch(r"([^_.:\- ]*[_.:\- ])(.+)", name) for name in self.forecast_columns]
+        if all(split) and len({match[1] for match in split if match}) == 1:
+            return [match[2] for match in split if match]
+        return list(self.forecast_columns)
+
+    def labels(self) -> list[Any] | None:
+        """Classes in column order where the column names say so: the labels are words, and each is a column."""
+        names = self.class_names
+        if names is None or self.label_column is None:
+            return None
+        truth = self.y_true
+        if truth.dtype.kind in "iu" and all(re.fullmatch(r"-?\d+", n) for n in names):
+            return [int(n) for n in names] if set(truth.tolist()) <= {int(n) for n in names} else None
+        return names if set(map(str, truth.tolist())) <= set(names) and truth.dtype.kind in "US" else None
+
+
+def read_forecast(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    rows: slice = slice(None),
+    label_optional: bool = False,
+) -> ForecastTable:
+    """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
+    table = {name: column[rows] for name, column in read_table(path).items()}
+    guessed: list[str] = []
+    label_column = _choose_label(table, label, guessed, optional=label_optional, where=str(path))
+    if prob is not None and logit is not None:
+        raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
+    rest = [name for name in table if name != label_column]
+    if prob is not None or logit is not None:
+        chosen = select(rest, prob or logit or "", where=str(path))
+        input: Input = "probability" if prob is not None else "logit"
+    else:
+        chosen, input = _guess_forecast(rest, where=str(path))
+        guessed.append(f"{input} {_span(chosen)}")
+    return ForecastTable(_unpacked(table, chosen), label_column, _unpacked_names(table, chosen), input, tuple(guessed))
+
+
+def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
+    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the file's order."""
+    chosen: list[str] = []
+    for word in (w.strip() for w in wanted.split(",")):
+        if word in names:
+            chosen.append(word)
+        elif ":" in word and all(end in names for end in word.split(":", 1)):
+            first, last = (names.index(end) for end in word.split(":", 1))
+            chosen += names[first : last + 1]
+        elif found := fnmatch.filter(names, word):
+            chosen += found
+        else:
+            raise ValueError(f"{where} must have the column {word!r}; it has {_listed(names)}. Name one of these.")
+    return tuple(dict.fromkeys(chosen))
+
+
+# Guesses
+
+
+def _choose_label(table: Table, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
+    if label is not None:
+        return select(list(table), label, where=where)[0]
+    found = [name for name in table if name.lower() in LABEL_NAMES]
+    if len(found) > 1:
+        raise ValueError(f"the label column must be clear; {where} has {_listed(found)}. Name it with --label.")
+    if not found:
+        if optional:
+            return None
+        raise ValueError(f"{where} must have a label column; it has {_listed(list(table))}. Name it with --label.")
+    guessed.append(f"label {found[0]!r}")
+    return found[0]
+
+
+def _guess_forecast(names: Sequence[str], *, where: str) -> tuple[tuple[str, ...], Input]:
+    candidates: list[tuple[tuple[str, ...], Input]] = []
+    kinds: tuple[tuple[Sequence[str], Input], ...] = ((PROB_PATTERNS, "probability"), (LOGIT_PATTERNS, "logit"))
+    for patterns, input in kinds:
+        for pattern in patterns:
+            if found := tuple(fnmatch.filter(names, pattern)):
+                candidates.append((found, input))
+    distinct = list(dict.fromkeys(candidates))
+    if len(distinct) == 1:
+        return distinct[0]
+    if not distinct:
+        raise ValueError(
+            f"{where} must have forecast columns; it has {_listed(names)}. Name them with --prob 'p_*' or --logit 'z_*'."
+        )
+    options = " or ".join(f"{input} {_span(columns)}" for columns, input in distinct)
+    raise ValueError(
+        f"the forecast columns of {where} must be clear; they could be {options}. Say with --prob or --logit."
+    )
+
+
+def _span(columns: Sequence[str]) -> str:
+    return repr(columns[0]) if len(columns) == 1 else f"{columns[0]!r} to {columns[-1]!r} ({len(columns)} columns)"
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+# An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
+
+
+def _unpacked_names(table: Table, chosen: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        name if table[name].ndim == 1 else f"{name}_{k}"
+        for name in chosen
+        for k in range(1 if table[name].ndim == 1 else table[name].shape[1])
+    )
+
+
+def _unpacked(table: Table, chosen: Sequence[str]) -> Table:
+    columns: Table = {}
+    for name, column in table.items():
+        if column.ndim == 2 and name in chosen:
+            columns |= {f"{name}_{k}": column[:, k] for k in range(column.shape[1])}
+        else:
+            columns[name] = column
+    return columns
+
+
+# Reading and writing
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's ending stands for."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. Rename or convert it.")
+    return FORMATS[ending]
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a file as columns by name."""
+    source = Path(path)
+    if source.is_dir():
+        raise IsADirectoryError(f"a table must be a file; got the directory {source}. Name a file in it.")
+    if not source.exists():
+        raise FileNotFoundError(f"the file must exist; got {source}. Check the path.")
+    kind = format_of(source)
+    if source.stat().st_size == 0:
+        raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
+    try:
+        table = {"csv": _read_csv, "npz": _read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut?"
+        ) from error
+    if not table or not len(next(iter(table.values()))):
+        raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
+    return table
+
+
+def write_table(path: str | os.PathLike[str], table: Mapping[str, Column], *, force: bool = False) -> None:
+    """Write columns to a file, whole or not at all."""
+    kind = format_of(path)
+    with whole_file(path, force=force) as beside:
+        {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind](
+            beside, table, kind
+        )
+
+
+def _read_npz(path: Path) -> Table:
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
+
+
+def _read_csv(path: Path) -> Table:
+    if find_spec("polars"):
+        import polars
+
+        frame = polars.read_csv(path, infer_schema_length=None)
+        return {name: _column(frame[name].to_numpy()) for name in frame.columns}
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        reader = csv.reader(lines)
+        names = next(reader)
+        rows = [row for row in reader if row]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
+    return {name: _parsed(np.array(column)) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _read_arrow(path: Path) -> Table:
+    if find_spec("polars"):
+        import polars
+
+        frame = polars.read_parquet(path) if format_of(path) == "parquet" else polars.read_ipc(path)
+        return {name: _column(frame[name].to_numpy()) for name in frame.columns}
+    if not find_spec("pyarrow"):
+        raise ImportError(
+            f"reading {path.name} needs polars or pyarrow; none is installed. pip install 'calibrant[table]'"
+        )
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    read = pyarrow.parquet.read_table if format_of(path) == "parquet" else pyarrow.feather.read_table
+    arrow = read(path)
+    return {name: _column(arrow[name].to_numpy()) for name in arrow.column_names}
+
+
+def _parsed(text: Column) -> Column:
+    """Strings as integers or floats where all of them are."""
+    for dtype in (np.int64, np.float64):
+        try:
+            return text.astype(dtype)
+        except ValueError:
+            continue
+    return text
+
+
+def _column(values: Column) -> Column:
+    if values.dtype == object and all(isinstance(v, str) for v in values.tolist()):
+        return values.astype(str)
+    return values
+
+
+def _write_npz(path: Path, table: Mapping[str, Column], kind: str) -> None:
+    with path.open("wb") as target:
+        arrays: dict[str, Any] = {name: np.asarray(column) for name, column in table.items()}
+        np.savez_compressed(target, **arrays)
+
+
+def _write_csv(path: Path, table: Mapping[str, Column], kind: str) -> None:
+    with path.open("w", newline="", encoding="utf-8") as target:
+        writer = csv.writer(target, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+
+
+def _write_arrow(path: Path, table: Mapping[str, Column], kind: str) -> None:
+    if find_spec("polars"):
+        import polars
+
+        frame = polars.DataFrame(dict(table))
+        _ = frame.write_parquet(path) if kind == "parquet" else frame.write_ipc(path)
+        return
+    if not find_spec("pyarrow"):
+        raise ImportError(
+            "writing this format needs polars or pyarrow; none is installed. pip install 'calibrant[table]'"
+        )
+    import pyarrow
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    arrow = pyarrow.table(dict(table))
+    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

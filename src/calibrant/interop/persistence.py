@@ -1,0 +1,202 @@
+"""Calibrators as versioned JSON that people can read. Loading executes nothing: it only looks up registered methods."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import calibrant
+from calibrant._registry import find, named
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.by_notion import ByNotion
+from calibrant.interop.writing import whole_file
+from calibrant.notions import as_notion
+
+FORMAT = "calibrant-calibrator"
+VERSION = 1
+
+
+def save_calibrator(calibrator: Calibrator, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a fitted calibrator to a JSON file.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of calibrant.
+    path : str or path-like
+        The file; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
+    force : bool, default=False
+        Replace a file.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists.
+    TypeError
+        If the calibrator is not one of calibrant's registered methods, alone or in `ByNotion`.
+    sklearn.exceptions.NotFittedError
+        If it is not fitted.
+
+    See Also
+    --------
+    load_calibrator : Read it back.
+    """
+    text = json.dumps(to_document(calibrator), indent=2, allow_nan=False, ensure_ascii=False)
+    with whole_file(path, force=force) as beside:
+        beside.write_text(text + "\n", encoding="utf-8")
+
+
+def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
+    """Read a calibrator that `save_calibrator` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    Calibrator
+        Fitted; its predictions are those of the calibrator that was saved, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If the file is no calibrator, has a version that this library does not know, or was changed or cut.
+
+    See Also
+    --------
+    save_calibrator : Write it.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
+        ) from None
+    return from_document(document, where=str(path))
+
+
+def to_document(calibrator: Calibrator) -> dict[str, Any]:
+    """Return a fitted calibrator as what JSON can hold."""
+    check_is_fitted(calibrator)
+    body = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": f"calibrant {calibrant.__version__}",
+        "classes": calibrator.classes_.tolist(),
+        "input": calibrator.input,
+        "columns": int(calibrator.n_features_in_),
+        "calibrator": _describe(calibrator),
+    }
+    return body | {"checksum": _checksum(body)}
+
+
+def from_document(document: Any, *, where: str = "the document") -> Calibrator:
+    """Return the calibrator that a document describes."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
+    if document.get("version") != VERSION:
+        raise ValueError(
+            f"{where} must have version {VERSION}; got {document.get('version')!r} (written by "
+            f"{document.get('library', 'an unknown library')}). Install a calibrant that knows it, or fit anew."
+        )
+    body = {key: value for key, value in document.items() if key != "checksum"}
+    if document.get("checksum") != _checksum(body):
+        raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
+    try:
+        calibrator = _build(body["calibrator"], input=body["input"])
+        calibrator.classes_ = np.array(body["classes"])
+        calibrator.n_features_in_ = body["columns"]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{where} must describe a calibrator fully; got {error!r}. Fit anew.") from error
+    return calibrator
+
+
+def _describe(calibrator: Calibrator) -> dict[str, Any]:
+    if isinstance(calibrator, ByNotion):
+        return {
+            "notion": as_notion(calibrator.notion).name,
+            "normalize": bool(calibrator.normalize),
+            "each": _method(calibrator.calibrator),
+            "problems": [None if c is None else _state(c) for c in calibrator.calibrators_],
+        }
+    return _method(calibrator) | {"fitted": _state(calibrator)}
+
+
+def _method(calibrator: Calibrator) -> dict[str, Any]:
+    entry = named(type(calibrator))
+    if entry is None:
+        raise TypeError(
+            f"the calibrator must be a registered method; got {type(calibrator).__name__}. "
+            "Declare it with calibrant.declare('calibrator', ...)."
+        )
+    parameters = {k: v for k, v in calibrator.get_params(deep=False).items() if k not in ("input", "labels")}
+    return {"method": entry.name, "parameters": {k: _encode(v) for k, v in parameters.items()}}
+
+
+def _state(calibrator: Calibrator) -> dict[str, Any]:
+    known = {"classes_", "n_features_in_", "feature_names_in_"}
+    return {k: _encode(v) for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and k not in known}
+
+
+def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
+    if "notion" in description:
+        each = _new(description["each"], input="probability")
+        assert isinstance(each, BinaryCalibrator)
+        reduced = ByNotion(each, description["notion"], normalize=description["normalize"], input=input)
+        reduced.calibrators_ = [
+            None if state is None else _restored(_new(description["each"], input="probability"), state)
+            for state in description["problems"]
+        ]
+        return reduced
+    return _restored(_new(description, input=input), description["fitted"])
+
+
+def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
+    target = find("calibrator", description["method"]).target
+    calibrator: Calibrator = target(input=input, **{k: _decode(v) for k, v in description["parameters"].items()})
+    return calibrator
+
+
+def _restored(calibrator: Calibrator, state: dict[str, Any]) -> Calibrator:
+    for name, value in state.items():
+        setattr(calibrator, name, _decode(value))
+    return calibrator
+
+
+def _encode(value: Any) -> Any:
+    """JSON has no arrays and no infinities: they are spelled out."""
+    if isinstance(value, np.ndarray):
+        return {"array": [_encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
+    if isinstance(value, np.generic):
+        return _encode(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": repr(value)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_encode(v) for v in value]
+    raise TypeError(
+        f"a saved calibrator holds numbers, strings, booleans and arrays; got {value!r}. It cannot be saved."
+    )
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict) and "array" in value:
+        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"])
+    if isinstance(value, dict) and "number" in value:
+        return float(value["number"])
+    return [_decode(v) for v in value] if isinstance(value, list) else value
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,32 @@
+"""What Hypothesis draws: scores and forecasts with ties, zeros, ones, single rows and single classes."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+GRID = [0.0, 0.05, 0.2, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.8, 1.0]
+
+scores = st.one_of(st.sampled_from(GRID), st.floats(0.0, 1.0))
+whole_weights = st.integers(1, 4)
+
+
+@st.composite
+def columns(draw, min_rows=1, max_rows=25, weights=whole_weights):
+    """Labels 0 and 1, probabilities and weights, each of shape (n,)."""
+    n = draw(st.integers(min_rows, max_rows))
+    score = draw(st.lists(scores, min_size=n, max_size=n))
+    label = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    weight = draw(st.lists(weights, min_size=n, max_size=n))
+    return np.array(label), np.array(score), np.array(weight, dtype=float)
+
+
+@st.composite
+def tables(draw, min_rows=1, max_rows=20, n_classes=st.integers(2, 4), weights=whole_weights):
+    """Labels 0..K-1, rows that sum to one, and weights. Rows repeat, tie within themselves, and hold zeros and ones."""
+    k = draw(n_classes)
+    n = draw(st.integers(min_rows, max_rows))
+    parts = st.one_of(st.integers(0, 4).map(float), st.floats(0.0, 10.0, allow_subnormal=False))
+    rows = st.lists(parts, min_size=k, max_size=k).filter(lambda row: sum(row) > 1e-3)
+    raw = np.array(draw(st.lists(rows, min_size=n, max_size=n)))
+    label = draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
+    weight = draw(st.lists(weights, min_size=n, max_size=n))
+    return np.array(label), raw / raw.sum(axis=1, keepdims=True), np.array(weight, dtype=float)
