@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 OK, GATE_FAILED, BAD_USE = 0, 1, 2
 
+CERTIFICATES = ("gradient_",)
+"""Fitted numbers that say how well a fit went and not what was found."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
@@ -77,8 +80,8 @@ def _fit(arguments: argparse.Namespace) -> int:
     truth = forecast.y_true
     calibrator.fit(_values(arguments, forecast), truth, _weight(arguments, forecast))
     save_calibrator(calibrator, arguments.output, force=arguments.force)
-    found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, (int, float))}
-    details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k != "n_features_in_")
+    found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, float)}
+    details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k not in CERTIFICATES)
     print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
     print(f"wrote {arguments.output}")
     return OK

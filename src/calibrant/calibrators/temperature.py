@@ -109,10 +109,12 @@ def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
         low, high = (b, high) if slope < 0 else (low, b)
         newton = b - slope / curvature if curvature > 0 else np.inf
         # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
-        b_next = newton if low < newton < high else np.sqrt(low * high)
+        b_next = newton if low <= newton <= high else np.sqrt(low * high)
         if abs(b_next - b) <= 1e-10 * b:
             break
         b = b_next
+    else:
+        return _ended(b, slope, steps, "the search has not converged")
     if min(b / lowest, highest / b) < 1.0 + 1e-6:
         return _ended(b, slope, steps, "the best temperature lies beyond the end of the search")
     return b_next, slope, steps

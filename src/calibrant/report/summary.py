@@ -119,7 +119,8 @@ def _whether_real(ece: float, floor: float, pvalue: float, *, real: bool, draws:
 
 
 def _class_finding(row: Row) -> str:
-    return f"{BY_CLASS[row.metric]} miscalibration does show: {row.symbol} {row.estimate.value:.4f}, p = {row.estimate.pvalue:.3g}."
+    figures = f"{row.symbol} {row.estimate.value:.4f}, p = {row.estimate.pvalue:.3g}"
+    return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
 
 
 def _what_next(panel: ReliabilityPanel, *, real: bool, by_class: bool, ece: float, n_rows: int) -> str:

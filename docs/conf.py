@@ -1,0 +1,62 @@
+"""Configuration of the documentation. Build with `make docs`; every warning is an error."""
+
+from pathlib import Path
+
+import calibrant
+from calibrant._registry import GUARANTEES, HOMES, entries
+
+project = "calibrant"
+copyright = "2026, the calibrant developers"
+version = release = calibrant.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+html_sidebars = {"**": []}
+exclude_patterns = ["_build", "reference/*.txt"]
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _tables() -> str:
+    """Return the registry as tables: the same declarations that the command line and the law tests read."""
+    lines = []
+    for kind in HOMES:
+        facts = {"metric": "range", "calibrator": "guarantees"}.get(kind)
+        lines += [f"## {kind.capitalize()}s", "", _row(["name", "symbol", "what it is", *([facts] if facts else []), "source"])]
+        lines.append(_row(["---"] * (5 if facts else 4)))
+        for name, entry in entries(kind).items():
+            detail = []
+            if kind == "metric":
+                low, high = entry.range or (float("nan"), float("nan"))
+                detail = [f"[{low:g}, {high:g}{')' if high == float('inf') else ']'}"]
+            elif kind == "calibrator":
+                detail = ["; ".join(sorted(entry.guarantees)) or "none"]
+            lines.append(_row([f"`{name}`", entry.symbol, entry.summary, *detail, entry.source]))
+        lines.append("")
+    lines += ["## What a calibrator can promise", "", _row(["guarantee", "meaning"]), _row(["---", "---"])]
+    lines += [_row([name, meaning]) for name, meaning in GUARANTEES.items()]
+    return "\n".join(lines)
+
+
+def _reference() -> str:
+    names = sorted(calibrant.__all__, key=str.lower)
+    return "\n".join(
+        ["# Reference", "", "Everything public is in the namespace `calibrant`.", "", "```{eval-rst}", ".. currentmodule:: calibrant"]
+        + ["", ".. autosummary::", "   :toctree: .", ""]
+        + [f"   {name}" for name in names]
+        + ["```", ""]
+    )
+
+
+here = Path(__file__).parent / "reference"
+here.mkdir(exist_ok=True)
+(here / "index.md").write_text(_reference())
+(here / "tables.md").write_text("# What there is\n\nAs `calibrant list` prints it, from the same declarations.\n\n" + _tables() + "\n")

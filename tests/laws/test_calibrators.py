@@ -1,0 +1,200 @@
+"""What every calibrator keeps, and what it promises. A calibrator is tested by being registered."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from strategies import columns, tables
+
+from calibrant import BinaryCalibrator, ByNotion, CalibrationWarning
+from calibrant._registry import entries
+
+CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
+BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
+BY_NOTION = {
+    f"{name} by {notion}": (lambda target=target, notion=notion: ByNotion(target(), notion))
+    for name, target in BINARY.items()
+    for notion in entries("notion")
+}
+OF_TWO_CLASSES = {*BINARY, *(key for key in BY_NOTION if key.endswith("by binary"))}
+ALL = {**CALIBRATORS, **BY_NOTION}
+
+each = pytest.mark.parametrize("key", ALL)
+two_or_more = st.integers(2, 4)
+
+
+def forecast_for(data, key, **size):
+    if data.draw(st.booleans(), label="one column"):
+        return data.draw(columns(**size))
+    return data.draw(tables(n_classes=st.just(2) if key in OF_TWO_CLASSES else two_or_more, **size))
+
+
+def fitted(key, rows, **options):
+    """Fit; the warnings of a degenerate input are its documented answer."""
+    label, prob, weight = rows
+    calibrator = ALL[key]().set_params(**options)
+    if prob.ndim == 2 and "labels" not in options:
+        calibrator.set_params(labels=np.arange(prob.shape[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return calibrator.fit(prob, label, weight)
+
+
+def random_table(k, n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
+    return label, prob, rng.integers(1, 4, n).astype(float)
+
+
+def table_for(key, seed=0):
+    return random_table(2 if key in OF_TWO_CLASSES else 3, seed=seed)
+
+
+@each
+@given(data=st.data())
+def test_calibrated_rows_are_probabilities_that_sum_to_one(key, data):
+    rows = forecast_for(data, key)
+    prob = fitted(key, rows).predict_proba(rows[1])
+    assert np.isfinite(prob).all()
+    assert prob.min() >= 0
+    assert prob.max() <= 1
+    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@each
+@given(data=st.data())
+def test_new_rows_at_the_ends_are_calibrated_too(key, data):
+    rows = forecast_for(data, key)
+    new = np.array([0.0, 0.5, 1.0]) if rows[1].ndim == 1 else np.eye(rows[1].shape[1])
+    prob = fitted(key, rows).predict_proba(new)
+    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@each
+@given(data=st.data())
+def test_fitting_twice_gives_the_same_map(key, data):
+    rows = forecast_for(data, key)
+    once = fitted(key, rows)
+    before = once.calibrate(rows[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", CalibrationWarning)
+        once.fit(rows[1], rows[0], rows[2])
+    np.testing.assert_array_equal(once.calibrate(rows[1]), before)
+
+
+@each
+def test_refitting_forgets_the_first_fit(key):
+    first, second = table_for(key, 1), table_for(key, 2)
+    refitted = fitted(key, first).fit(second[1], second[0], second[2])
+    np.testing.assert_array_equal(refitted.calibrate(first[1]), fitted(key, second).calibrate(first[1]))
+
+
+@each
+def test_a_clone_fits_the_same_map(key):
+    label, prob, weight = table_for(key)
+    original = fitted(key, (label, prob, weight))
+    copy = clone(original)
+    assert not [name for name in vars(copy) if name.endswith("_")]
+    np.testing.assert_array_equal(copy.fit(prob, label, weight).calibrate(prob), original.calibrate(prob))
+
+
+@each
+def test_a_pickle_holds_the_same_map(key):
+    rows = table_for(key)
+    original = fitted(key, rows)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(original)).calibrate(rows[1]), original.calibrate(rows[1]))
+
+
+@each
+@pytest.mark.parametrize("seed", range(5))
+def test_integer_weights_equal_repeated_rows(key, seed):
+    label, prob, weight = table_for(key, seed)
+    times = weight.astype(int)
+    repeated = (np.repeat(label, times), np.repeat(prob, times, axis=0), None)
+    np.testing.assert_allclose(
+        fitted(key, (label, prob, weight)).calibrate(prob), fitted(key, repeated).calibrate(prob), rtol=1e-8, atol=1e-12
+    )
+
+
+@each
+@pytest.mark.parametrize("seed", range(5))
+def test_a_zero_weight_is_an_absent_row(key, seed):
+    label, prob, weight = table_for(key, seed)
+    weight[::3] = 0.0
+    kept = weight > 0
+    absent = (label[kept], prob[kept], weight[kept])
+    np.testing.assert_array_equal(
+        fitted(key, (label, prob, weight)).calibrate(prob), fitted(key, absent).calibrate(prob)
+    )
+
+
+@each
+def test_row_order_is_irrelevant(key):
+    rows = table_for(key)
+    order = np.random.default_rng(3).permutation(len(rows[0]))
+    shuffled = fitted(key, tuple(column[order] for column in rows))
+    np.testing.assert_allclose(shuffled.calibrate(rows[1]), fitted(key, rows).calibrate(rows[1]), rtol=1e-8, atol=1e-12)
+
+
+@each
+def test_labels_of_text_change_names_and_nothing_else(key):
+    label, prob, weight = table_for(key)
+    names = np.array(["ape", "bee", "cat"])[: prob.shape[1]]
+    numbers = fitted(key, (label, prob, weight))
+    text = fitted(key, (names[label], prob, weight), labels=None)
+    np.testing.assert_array_equal(text.classes_, names)
+    np.testing.assert_array_equal(text.calibrate(prob), numbers.calibrate(prob))
+    np.testing.assert_array_equal(text.predict(prob), names[numbers.predict(prob)])
+
+
+@each
+def test_given_labels_name_the_columns_in_their_order(key):
+    label, prob, weight = table_for(key)
+    names = np.array(["cat", "ape", "bee"])[: prob.shape[1]]
+    text = fitted(key, (names[label], prob, weight), labels=names)
+    np.testing.assert_array_equal(text.classes_, names)
+    np.testing.assert_array_equal(text.calibrate(prob), fitted(key, (label, prob, weight)).calibrate(prob))
+
+
+@each
+def test_the_input_is_neither_touched_nor_returned(key):
+    rows = table_for(key)
+    copies = [column.copy() for column in rows]
+    calibrator = fitted(key, rows)
+    prob = calibrator.calibrate(rows[1])
+    prob[:] = -1.0
+    for column, copy in zip(rows, copies, strict=True):
+        np.testing.assert_array_equal(column, copy)
+    assert calibrator.calibrate(rows[1]).min() >= 0
+
+
+@each
+def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
+    label, prob, weight = table_for(key)
+    expected = fitted(key, (label, prob, weight)).calibrate(prob)
+    frozen = prob.copy()
+    frozen.flags.writeable = False
+    for other in (frozen, np.asfortranarray(prob), np.repeat(prob, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(fitted(key, (label, other, weight)).calibrate(other), expected)
+    single = prob.astype(np.float32)
+    np.testing.assert_array_equal(
+        fitted(key, (label, single, weight)).calibrate(single),
+        fitted(key, (label, single.astype(np.float64), weight)).calibrate(single.astype(np.float64)),
+    )
+
+
+@each
+def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
+    rows = table_for(key)
+    calibrator = fitted(key, rows)
+    one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in rows[1]])
+    np.testing.assert_allclose(one_by_one, calibrator.calibrate(rows[1]), rtol=1e-14)

@@ -1,0 +1,118 @@
+"""A calibrator declares what it promises. Here what holds is found out, and must be exactly what is declared.
+
+Each guarantee is a function of a calibrator and a problem that says whether the promise was kept there. A declared one is
+kept on all problems; one that is not declared is broken on some problem, so that the declaration leaves nothing out.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibrator
+from calibrant._registry import GUARANTEES, entries
+
+CALIBRATORS = entries("calibrator")
+ROUNDING = 1e-12
+
+
+def problems(entry):
+    """Over- and under-confident forecasts; zeros in one, ties in another."""
+    classes = (2,) if issubclass(entry.target, BinaryCalibrator) else (2, 3, 5)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        k = classes[seed % len(classes)]
+        truth = rng.dirichlet(np.full(k, rng.choice([0.3, 1.0, 3.0])), 80)
+        label = (rng.random((80, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+        prob = truth ** rng.choice([0.4, 1.0, 2.5]) * rng.uniform(0.5, 2.0, k)
+        if seed % 3 == 1:
+            prob = np.round(prob, 1) + 0.1
+        if seed % 3 == 2:
+            prob[::7, 0] *= label[::7] == 0
+        yield prob / prob.sum(axis=1, keepdims=True), label
+
+
+def with_new_rows(prob):
+    """Forecasts to calibrate: those fitted on, and others between them."""
+    return np.vstack([prob, np.random.default_rng(0).dirichlet(np.ones(prob.shape[1]), 50)])
+
+
+def fitted(calibrator, prob, label, weight=None):
+    return clone(calibrator).set_params(labels=np.arange(prob.shape[1])).fit(prob, label, weight)
+
+
+def order_preserving(calibrator, prob, label):
+    given = with_new_rows(prob)
+    new = fitted(calibrator, prob, label).predict_proba(given)
+    for j in range(prob.shape[1]):
+        order = np.argsort(given[:, j], kind="stable")
+        rises = np.diff(given[order, j]) > 0
+        if (np.diff(new[order, j])[rises] < -ROUNDING).any():
+            return False
+    return True
+
+
+def argmax_preserving(calibrator, prob, label):
+    given = with_new_rows(prob)
+    new = fitted(calibrator, prob, label).predict_proba(given)
+    was_first = given.argmax(axis=1)
+    return bool((new[np.arange(len(new)), was_first] >= new.max(axis=1) - ROUNDING).all())
+
+
+def permutation_equivariant(calibrator, prob, label):
+    given = with_new_rows(prob)
+    turned = np.roll(np.arange(prob.shape[1]), 1)
+    new = fitted(calibrator, prob, label).predict_proba(given)
+    other = fitted(calibrator, prob[:, turned], np.argsort(turned)[label]).predict_proba(given[:, turned])
+    return np.allclose(other, new[:, turned], rtol=1e-8, atol=ROUNDING)
+
+
+def finite_log_loss(calibrator, prob, label):
+    given = with_new_rows(prob)
+    new = fitted(calibrator, prob, label).predict_proba(given)
+    return bool((new[given > 0] > 0).all())
+
+
+def contains_the_identity(calibrator, prob, label):
+    """Fitted to labels that come exactly as often as foretold, it changes nothing, on new rows either."""
+    n, k = prob.shape
+    came = prob.ravel() > 0
+    exact = fitted(calibrator, np.repeat(prob, k, axis=0)[came], np.tile(np.arange(k), n)[came], prob.ravel()[came])
+    given = with_new_rows(prob)
+    return np.allclose(exact.predict_proba(given), given, rtol=1e-6, atol=1e-9)
+
+
+KEPT = {
+    "order preserving": order_preserving,
+    "argmax preserving": argmax_preserving,
+    "permutation equivariant": permutation_equivariant,
+    "finite log loss": finite_log_loss,
+    "contains the identity": contains_the_identity,
+}
+
+each_pair = pytest.mark.parametrize(
+    ("name", "guarantee"), [(name, guarantee) for name in CALIBRATORS for guarantee in KEPT]
+)
+
+
+def test_every_guarantee_is_checked_here():
+    assert set(KEPT) == set(GUARANTEES)
+
+
+@each_pair
+def test_a_guarantee_holds_exactly_where_it_is_declared(name, guarantee):
+    entry = CALIBRATORS[name]
+    kept = [KEPT[guarantee](entry.target(), prob, label) for prob, label in problems(entry)]
+    assert all(kept) == (guarantee in entry.guarantees)
+
+
+def test_one_against_the_rest_renames_with_the_classes():
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    assert permutation_equivariant(ByNotion(IsotonicCalibrator(), "class-wise"), prob, label)
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
+def test_merging_can_move_the_predicted_class(notion):
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    assert not argmax_preserving(ByNotion(IsotonicCalibrator(), notion), prob, label)

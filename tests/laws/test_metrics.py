@@ -1,0 +1,134 @@
+"""What every metric keeps. A metric is tested by being registered."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import columns, tables
+
+from calibrant import EqualMass, assess, calibration_error
+from calibrant._registry import entries
+
+METRICS = entries("metric")
+SPELLED = {name: entry for name, entry in METRICS.items() if entry.spelling is not None}
+
+each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
+each_spelled = pytest.mark.parametrize("entry", SPELLED.values(), ids=list(SPELLED))
+forecasts = st.one_of(columns(), tables())
+
+
+def same(a, b):
+    assert a == pytest.approx(b, rel=1e-10, abs=1e-13)
+
+
+@each_metric
+@given(rows=forecasts)
+def test_the_value_is_in_the_declared_range(entry, rows):
+    label, prob, weight = rows
+    low, high = entry.range
+    assert low <= entry.target(label, prob, sample_weight=weight) <= high * (1 + 1e-12)
+
+
+@each_metric
+@given(rows=forecasts, random=st.randoms(use_true_random=False))
+def test_row_order_is_irrelevant(entry, rows, random):
+    label, prob, weight = rows
+    order = np.array(random.sample(range(len(label)), len(label)))
+    same(
+        entry.target(label[order], prob[order], sample_weight=weight[order]),
+        entry.target(label, prob, sample_weight=weight),
+    )
+
+
+@each_metric
+@given(rows=forecasts)
+def test_integer_weights_equal_repeated_rows(entry, rows):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    same(
+        entry.target(np.repeat(label, times), np.repeat(prob, times, axis=0)),
+        entry.target(label, prob, sample_weight=weight),
+    )
+
+
+@each_metric
+@given(rows=tables(min_rows=2))
+def test_a_zero_weight_is_an_absent_row(entry, rows):
+    label, prob, weight = rows
+    without = np.append(weight[:-1], 0.0)
+    same(
+        entry.target(label, prob, sample_weight=without),
+        entry.target(label[:-1], prob[:-1], sample_weight=weight[:-1]),
+    )
+
+
+@each_metric
+@given(rows=forecasts)
+def test_a_broadcast_weight_equals_the_same_weight_written_out(entry, rows):
+    label, prob, _ = rows
+    broadcast, written = np.broadcast_to(2.5, label.shape), np.full(label.shape, 2.5)
+    same(entry.target(label, prob, sample_weight=broadcast), entry.target(label, prob, sample_weight=written))
+
+
+@each_metric
+@given(rows=forecasts)
+def test_the_input_is_not_touched(entry, rows):
+    before = [column.copy() for column in rows]
+    label, prob, weight = rows
+    entry.target(label, prob, sample_weight=weight)
+    for column, copy in zip(rows, before, strict=True):
+        np.testing.assert_array_equal(column, copy)
+
+
+@each_metric
+@given(rows=tables())
+def test_the_layout_in_memory_is_irrelevant(entry, rows):
+    label, prob, weight = rows
+    value = entry.target(label, prob, sample_weight=weight)
+    frozen = [column.copy() for column in rows]
+    for column in frozen:
+        column.flags.writeable = False
+    strided = [np.repeat(column, 2, axis=0)[::2] for column in rows]
+    for other in (frozen, (label, np.asfortranarray(prob), weight), strided):
+        same(entry.target(other[0], other[1], sample_weight=other[2]), value)
+
+
+@each_metric
+@given(rows=tables())
+def test_single_precision_counts_as_the_same_numbers_in_double(entry, rows):
+    label, prob, _ = rows
+    single = prob.astype(np.float32)
+    assert entry.target(label, single) == entry.target(label, single.astype(np.float64))
+
+
+@each_metric
+def test_single_precision_is_close_to_double(entry):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 500)
+    label = rng.integers(0, 3, 500)
+    assert entry.target(label, prob.astype(np.float32)) == pytest.approx(entry.target(label, prob), rel=1e-5)
+
+
+@each_spelled
+@given(rows=forecasts)
+def test_a_named_metric_equals_its_spelling(entry, rows):
+    label, prob, weight = rows
+    assert entry.target(label, prob, sample_weight=weight) == calibration_error(
+        label, prob, sample_weight=weight, **entry.spelling
+    )
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 4.0])
+def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
+    """Mean over labels drawn here, against the floor that `assess` states: four standard errors of the difference."""
+    rng = np.random.default_rng(7)
+    prob = rng.dirichlet(np.full(3, spread), 400)
+    cumulative = prob.cumsum(axis=1)
+    draws, resamples = 200, 400
+    label = [(rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2) for _ in range(draws)]
+    found = assess(label[0], prob, metrics=list(SPELLED), binning=EqualMass(10), n_resamples=resamples, rng=1)
+    for name, entry in SPELLED.items():
+        options = {"binning": EqualMass(10), **entry.spelling}
+        values = np.array([calibration_error(y, prob, **options) for y in label])
+        standard_error = values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
+        assert abs(values.mean() - found[name].noise_floor) < 4 * standard_error, name

@@ -1,0 +1,90 @@
+"""What every notion keeps. A notion is tested by being registered."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import tables
+
+from calibrant._registry import entries
+from calibrant._validation import as_problem
+
+NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
+OF_TWO_CLASSES = {"binary"}
+
+each_notion = pytest.mark.parametrize("name", NOTIONS)
+each_multiclass_notion = pytest.mark.parametrize("name", sorted(set(NOTIONS) - OF_TWO_CLASSES))
+
+
+def table_for(name):
+    return tables(n_classes=st.just(2)) if name in OF_TWO_CLASSES else tables()
+
+
+def rows_of(problem):
+    return sorted(zip(problem.score.tolist(), problem.outcome.tolist(), problem.weight.tolist(), strict=True))
+
+
+@each_notion
+@given(data=st.data())
+def test_merging_unchanged_scores_returns_the_forecast(name, data):
+    _, prob, _ = data.draw(table_for(name))
+    notion = NOTIONS[name]
+    merged = notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)])
+    np.testing.assert_allclose(merged, prob, rtol=1e-15, atol=0)
+
+
+@each_notion
+@given(data=st.data())
+def test_merged_rows_sum_to_one_whatever_the_scores_became(name, data):
+    _, prob, _ = data.draw(table_for(name))
+    notion = NOTIONS[name]
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    new = [rng.choice([0.0, 0.3, 1.0], part.scores(prob).shape) for part in notion.parts(prob)]
+    merged = notion.merge(prob, new)
+    np.testing.assert_allclose(merged.sum(axis=1), 1.0, rtol=1e-12)
+    assert merged.min() >= 0
+
+
+@each_notion
+@given(data=st.data())
+def test_shares_sum_to_one(name, data):
+    label, prob, weight = data.draw(table_for(name))
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    assert sum(part.share for part in NOTIONS[name].split(problem)) == pytest.approx(1.0, rel=1e-12)
+
+
+@each_notion
+@given(data=st.data())
+def test_every_forecast_of_k_classes_has_as_many_parts(name, data):
+    _, prob, _ = data.draw(table_for(name))
+    uniform = np.full((1, prob.shape[1]), 1.0 / prob.shape[1])
+    notion = NOTIONS[name]
+    assert len(list(notion.parts(prob))) == len(list(notion.parts(uniform)))
+
+
+@each_notion
+@given(data=st.data())
+def test_each_row_stands_in_as_many_parts_as_declared(name, data):
+    _, prob, _ = data.draw(table_for(name))
+    notion = NOTIONS[name]
+    rows = np.concatenate([np.arange(len(prob))[part.rows] for part in notion.parts(prob)])
+    assert (np.bincount(rows, minlength=len(prob)) == notion.parts_a_row(prob.shape[1])).all()
+
+
+@each_multiclass_notion
+@given(rows=tables(), random=st.randoms(use_true_random=False))
+def test_relabelling_the_classes_permutes_the_problems(name, rows, random):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    assume(((prob == prob.max(axis=1, keepdims=True)).sum(axis=1) == 1).all())  # of equal ones the first is predicted
+    old_of_new = np.array(random.sample(range(k), k))
+    new_of_old = np.argsort(old_of_new)
+    options = {"sample_weight": weight, "labels": range(k)}
+    before = list(NOTIONS[name].split(as_problem(label, prob, **options)))
+    after = list(NOTIONS[name].split(as_problem(new_of_old[label], prob[:, old_of_new], **options)))
+    if len(before) > 1:
+        after = [after[new] for new in new_of_old]
+    for one, other in zip(before, after, strict=True):
+        assert rows_of(one) == rows_of(other)
+        assert one.share == other.share

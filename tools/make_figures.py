@@ -1,0 +1,24 @@
+"""Draw the pictures of README and documentation. Run: python tools/make_figures.py"""
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from calibrant import TemperatureScaling, load_digits_forecast, plot_reliability, reliability_curve
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+
+y, prob = load_digits_forecast()
+repaired = TemperatureScaling().fit(prob[:748], y[:748]).predict_proba(prob[748:])
+forecasts = {"before": prob[748:], "after": repaired}
+
+curves = {name: reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}
+plot_reliability(curves).figure.savefig(IMAGES / "reliability.png", dpi=110)
+
+by_class = {
+    name: reliability_curve(y[748:], forecast, notion="class-wise", binning=8) for name, forecast in forecasts.items()
+}
+axes = plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
+axes[0].figure.savefig(IMAGES / "class-wise.png", dpi=110)
