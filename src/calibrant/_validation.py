@@ -194,7 +194,7 @@ def as_labels(y_true: npt.ArrayLike) -> Labels:
         )
     if array.size == 0:
         raise ValueError("y_true must hold at least one label; got none. Check how the table was read.")
-    if array.dtype == object:
+    if array.dtype.kind in "OT":
         array = _plain(array)
     if array.dtype.kind == "f":
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2.0**53)
@@ -206,7 +206,7 @@ def as_labels(y_true: npt.ArrayLike) -> Labels:
                 "If this is the forecast, the call is metric(y_true, y_prob)."
             )
         return array.astype(np.int64)
-    if array.dtype.kind not in "biuUST":
+    if array.dtype.kind not in "biuUS":
         raise TypeError(f"y_true must hold integers, strings or booleans; got dtype {array.dtype}. Convert the labels.")
     return array
 
@@ -332,7 +332,7 @@ def _as_array(data: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _plain(array: npt.NDArray[Any]) -> Labels:
-    """Labels of dtype object as strings, booleans or numbers, if they are all of one kind."""
+    """Labels of dtype object or StringDType as strings, booleans or numbers, if they are all of one kind."""
     kinds = {_kind(v) for v in array.tolist()}
     if len(kinds) == 1 and kinds <= {"text", "boolean", "number"}:
         return np.array(array.tolist())

@@ -16,17 +16,9 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
 from calibrant.metrics.losses import Norm, as_norm
-from calibrant.metrics.uncertainty import (
-    Cells,
-    Estimate,
-    bootstrap_noise,
-    cells,
-    consistent_noise,
-    error_estimate,
-    mean_estimate,
-)
-from calibrant.notions import as_notion
-from calibrant.resampling import Bootstrap, Rng, as_rng, consistent_labels
+from calibrant.metrics.uncertainty import Estimate, Noise, cells, mean_estimate, noise_of
+from calibrant.notions import Notion, as_notion
+from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
@@ -207,22 +199,18 @@ def assess(
     chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
     simplex, generator = as_simplex(problem), as_rng(rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, generator)
-    labels = _progress(consistent_labels(simplex.prob, n_resamples, generator), n_resamples, progress)
-    errors = {
-        entry.name: _error_of(entry, problem, simplex, as_binning(binning))
-        for entry in chosen
-        if entry.spelling is not None
+    points = {
+        entry.name: _point_of(entry, problem, as_binning(binning)) for entry in chosen if entry.spelling is not None
     }
-    nulls = _null_values(simplex, errors, labels)
+    noise = _noise(simplex, {(notion, cut) for notion, cut, _ in points.values()}, bootstrap, generator, progress)
     rows = []
     for entry in chosen:
-        if entry.spelling is None:
+        if entry.name in points:
+            notion, cut, norm = points[entry.name]
+            estimate = noise[notion, cut].estimate(norm, level=level)
+        else:
             assert entry.per_row is not None  # a metric is a spelling or a mean over rows
             estimate = mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=level)
-        else:
-            cut, norm = errors[entry.name]
-            noise = bootstrap_noise(simplex, cut, norm, bootstrap)
-            estimate = error_estimate(cut.norm(cut.deviation, norm), noise, nulls[entry.name], level=level)
         rows.append(Row(entry.name, entry.symbol, entry.summary, estimate))
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
@@ -241,20 +229,26 @@ def _default_metrics(problem: Problem) -> tuple[str, ...]:
     return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
 
 
-def _error_of(entry: Entry, problem: Problem, simplex: SimplexProblem, binning: Binning) -> tuple[Cells, Norm]:
+def _point_of(entry: Entry, problem: Problem, binning: Binning) -> tuple[Notion, Binning, Norm]:
+    """Return which calibration error a metric is: notion, binning and norm."""
     spelling = dict(entry.spelling or {})
     notion = as_notion(spelling.get("notion"), problem)
-    return cells(simplex, notion, spelling.get("binning", binning)), as_norm(spelling.get("norm", "l1"))
+    return notion, spelling.get("binning", binning), as_norm(spelling.get("norm", "l1"))
 
 
-def _null_values(
-    simplex: SimplexProblem, errors: dict[str, tuple[Cells, Norm]], labels: Iterable[npt.NDArray[np.intp]]
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Return every calibration error under labels that the forecast itself drew: one draw serves all."""
-    if not errors:
-        return {}
-    values = [[consistent_noise(simplex, *error, label) for error in errors.values()] for label in labels]
-    return dict(zip(errors, np.array(values).T, strict=True))
+def _noise(
+    simplex: SimplexProblem,
+    pairs: set[tuple[Notion, Binning]],
+    bootstrap: Bootstrap,
+    rng: np.random.Generator,
+    progress: bool,
+) -> dict[tuple[Notion, Binning], Noise]:
+    """Draw the noise of each pair once: metrics that differ only in the norm share it."""
+    ordered = sorted(pairs, key=repr)
+    tables = [cells(simplex, notion, binning) for notion, binning in ordered]
+    labels = ConsistentLabels(simplex.prob, len(bootstrap.counts), rng)
+    found = noise_of(simplex, tables, bootstrap, labels, _progress(labels, len(labels), progress))
+    return dict(zip(ordered, found, strict=True))
 
 
 def _progress(draws: Iterable[Any], total: int, show: bool) -> Iterable[Any]:

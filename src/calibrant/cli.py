@@ -6,15 +6,26 @@ import argparse
 import json
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant._links import FloatArray
     from calibrant.assessment import Assessment
+    from calibrant.calibrators.base import Calibrator
     from calibrant.interop.files import ForecastTable
 
 OK, GATE_FAILED, BAD_USE = 0, 1, 2
+
+OPTIONS = {
+    "input='logit'": "--logit",
+    "normalize=True": "--normalize",
+    "labels=": "--classes A,B,... in column order",
+    "pos_label=": "--classes NEGATIVE,POSITIVE",
+}
+"""How the command line spells what a message of the library tells to pass."""
 
 CERTIFICATES = ("gradient_",)
 """Fitted numbers that say how well a fit went and not what was found."""
@@ -24,14 +35,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
     arguments = _parser().parse_args(argv)
     try:
-        code: int = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            code: int = arguments.run(arguments)
     except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"calibrant: error: {error}", file=sys.stderr)
+        message = getattr(error, "strerror", None) or str(error)
+        print(f"calibrant: error: {_spelled(' '.join(message.split()))}", file=sys.stderr)
         return BAD_USE
     except KeyboardInterrupt:
         print("calibrant: interrupted; nothing was written", file=sys.stderr)
         return 130
     return code
+
+
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"calibrant: warning: {message}", file=sys.stderr)
+
+
+def _spelled(message: str) -> str:
+    """Add to a message of the library how the command line spells the way out."""
+    found = next((option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)), None)
+    return message if found is None else f"{message} Here: {found}."
 
 
 # Commands
@@ -58,7 +82,7 @@ def _assess(arguments: argparse.Namespace) -> int:
 
 def _fit(arguments: argparse.Namespace) -> int:
     from calibrant._registry import find
-    from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+    from calibrant.calibrators.base import BinaryCalibrator
     from calibrant.calibrators.by_notion import ByNotion
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
@@ -98,24 +122,24 @@ def _apply(arguments: argparse.Namespace) -> int:
     format_of(arguments.output)
     calibrator = load_calibrator(arguments.calibrator)
     forecast = _read(arguments, arguments.file, label_optional=True)
-    if forecast.input != calibrator.input:
-        raise ValueError(
-            f"{arguments.calibrator} was fitted on {calibrator.input} columns; got {forecast.input} columns. "
-            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
-        )
-    calibrated = calibrator.calibrate(_values(arguments, forecast))
+    calibrated = _calibrated(arguments, calibrator, forecast, arguments.file)
     columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
-    n = len(columns)
+    n, names = len(columns), dict(zip(forecast.forecast_columns, _calibrated_names(forecast), strict=True))
+    if taken := [new for new in names.values() if new in forecast.table and new not in names]:
+        raise ValueError(
+            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
+            "Rename or remove these columns."
+        )
+    values = dict(zip(names, columns.T, strict=True))
     # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
-    table = {k: v for k, v in forecast.table.items() if len(v) == n}
-    for name, new_name, values in zip(forecast.forecast_columns, _calibrated_names(forecast), columns.T, strict=True):
-        del table[name]
-        table[new_name] = np.ascontiguousarray(values)
+    table = {
+        names.get(name, name): np.ascontiguousarray(values.get(name, column))
+        for name, column in forecast.table.items()
+        if len(column) == n
+    }
     write_table(arguments.output, table, force=arguments.force)
-    print(
-        f"wrote {arguments.output}: {n} rows, calibrated {', '.join(_calibrated_names(forecast)[:3])}"
-        f"{', ...' if columns.shape[1] > 3 else ''}"
-    )
+    shown = ", ".join(list(names.values())[:3]) + (", ..." if len(names) > 3 else "")
+    print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
     return OK
 
 
@@ -135,7 +159,7 @@ def _report(arguments: argparse.Namespace) -> int:
         forecast = _read(arguments, file)
         assessments[name] = _assessed(arguments, forecast)
         if arguments.calibrator:
-            calibrated = load_calibrator(arguments.calibrator).calibrate(_values(arguments, forecast))
+            calibrated = _calibrated(arguments, load_calibrator(arguments.calibrator), forecast, file)
             assessments[f"{name}, calibrated"] = _assessed(arguments, forecast, prob=calibrated)
     write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
     for name, result in assessments.items():
@@ -222,6 +246,23 @@ def _values(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     return forecast.y_prob
 
 
+def _calibrated(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> FloatArray:
+    if forecast.input != calibrator.input:
+        raise ValueError(
+            f"{arguments.calibrator} was fitted on {calibrator.input} columns; {file} gives {forecast.input} columns. "
+            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+        )
+    fitted, here = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
+    if here is not None and here != fitted and sorted(here) == sorted(fitted):
+        raise ValueError(
+            f"columns must have the order of the classes fitted, {', '.join(fitted[:5])}; {file} has "
+            f"{', '.join(here[:5])}. Name them in that order, --{'prob' if forecast.input == 'probability' else 'logit'} A,B."
+        )
+    return calibrator.calibrate(_values(arguments, forecast))
+
+
 def _weight(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     from calibrant.interop.files import select
 
@@ -234,7 +275,14 @@ def _labels(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]
     if arguments.classes is None:
         return forecast.labels()
     classes = [name.strip() for name in arguments.classes.split(",")]
-    return [int(name) for name in classes] if forecast.y_true.dtype.kind in "iu" else list(classes)
+    if forecast.y_true.dtype.kind not in "iuf":
+        return list(classes)
+    if wrong := [name for name in classes if not re.fullmatch(r"-?\d+", name)]:
+        raise ValueError(
+            f"--classes must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
+            f"{forecast.y_true[0].item()!r}. Name the labels of the file, in column order."
+        )
+    return [int(name) for name in classes]
 
 
 def _assessed(
@@ -285,7 +333,11 @@ def _document(result: Assessment) -> dict[str, Any]:
 
 Gate = tuple[str, str, str, float]
 
-GATE = re.compile(r"\s*([a-z][a-z0-9-]*)(?:\.(value|lower|upper|noise_floor|pvalue))?\s*(<=|>=|<|>)\s*([0-9.eE+-]+)\s*")
+NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+
+GATE = re.compile(
+    r"\s*([a-z][a-z0-9-]*)(?:\.(value|lower|upper|noise_floor|pvalue))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*"
+)
 
 
 def _gate(text: str) -> Gate:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
@@ -32,9 +34,9 @@ class Part:
         scores: FloatArray = prob[self._at]
         return scores
 
-    def put(self, prob: FloatArray, values: FloatArray) -> None:
-        """Write scores back."""
-        prob[self._at] = values
+    def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
+        """Write values where the scores of the part stand in a table of shape (n, K)."""
+        table[self._at] = values
 
     @property
     def _at(self) -> tuple[IntArray | slice, IntArray | int]:
@@ -87,7 +89,7 @@ class Notion(ABC):
         spoken = np.zeros(prob.shape, dtype=bool)
         for part, values in zip(self.parts(prob), calibrated, strict=True):
             part.put(merged, values)
-            part.put(spoken, np.ones(values.shape, dtype=bool))
+            part.put(spoken, True)
         if not spoken.all():
             return _rescale_rest(prob, merged, spoken)
         if not normalize:

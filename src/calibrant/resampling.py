@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray
@@ -13,7 +14,11 @@ MOST_GROUPS = 1000
 """Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
 cost no longer grows with rows times resamples."""
 
+KERNEL_PAYS_FROM = 1 << 27
+"""Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
+
 Rng = np.random.Generator | int | None
+CellArray = npt.NDArray[np.int32]
 
 
 class Bootstrap:
@@ -38,34 +43,59 @@ class Bootstrap:
             self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples
         ).astype(np.float64)
 
-    def sums(
-        self, values: FloatArray, cell: IntArray, n_cells: int, rows: IntArray | slice = slice(None)
-    ) -> FloatArray:
-        """Sum ``values`` over the rows of each cell in every resample, shape (n_resamples, n_cells)."""
-        at = self.group[rows] * n_cells + cell
-        by_group = np.bincount(at, values, self.n_groups * n_cells).reshape(self.n_groups, n_cells)
-        return self.counts @ by_group
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum ``values``, one a row, over the rows of every resample, shape (n_resamples,)."""
+        return self.resampled(np.bincount(self.group, values, self.n_groups))
 
-    def totals(self, values: FloatArray) -> FloatArray:
-        """Sum ``values`` over the rows of every resample, shape (n_resamples,)."""
-        return self.counts @ np.bincount(self.group, values, self.n_groups)
+    def resampled(self, group_sums: FloatArray) -> FloatArray:
+        """Turn sums of each group, shape (n_groups, ...), into sums of each resample, shape (n_resamples, ...)."""
+        return self.counts @ group_sums
 
 
-def consistent_labels(prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield labels drawn from the forecast itself, so that it is calibrated by construction, one draw a row at a time.
+class ConsistentLabels:
+    """Labels drawn from the forecast itself, so that it is calibrated by construction; iterate for the draws.
 
     (Consistency resampling: Bröcker and Smith 2007; Vaicenavicius et al. 2019, Algorithm 1.)
+
+    Parameters
+    ----------
+    prob : ndarray of shape (n, K)
+        The forecast.
+    n_resamples : int
+        Draws.
+    rng : numpy.random.Generator
+        Source of randomness.
     """
-    n, n_classes = prob.shape
-    cumulative = np.cumsum(prob, axis=1)
-    cumulative /= cumulative[:, -1:]
-    # The row number is added to each row: one sorted array, so that one search draws all rows.
-    row = np.arange(n)
-    cumulative += row[:, None]
-    flat = cumulative.ravel()
-    for _ in range(n_resamples):
-        drawn = np.searchsorted(flat, rng.random(n) + row, side="right") - row * n_classes
-        yield np.clip(drawn, 0, n_classes - 1)  # a sum rounded up may step over the end of the row
+
+    def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
+        self.cumulative = np.cumsum(prob, axis=1)
+        self.cumulative /= self.cumulative[:, -1:]
+        self.n_resamples, self.rng = n_resamples, rng
+        self.compiled = prob.size * n_resamples >= KERNEL_PAYS_FROM
+
+    def __len__(self) -> int:
+        return self.n_resamples
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return (self._draw(self.rng.random(len(self.cumulative))) for _ in range(self.n_resamples))
+
+    def _draw(self, u: FloatArray) -> IntArray:
+        if self.compiled:
+            from calibrant._kernels.resampled import categorical
+
+            return categorical(self.cumulative, u)
+        label: IntArray = (self.cumulative[:, :-1] <= u[:, None]).sum(axis=1)
+        return label
+
+    def sums_at(self, cell: CellArray, label: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
+        """Sum weights over the rows of each cell ``cell[i, label[i]]``; -1 is no cell."""
+        if self.compiled:
+            from calibrant._kernels.resampled import sums_at
+
+            return sums_at(cell, label, weight, n_cells)
+        # One bin more than there are cells, at the front, takes the rows without a cell.
+        sums: FloatArray = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)[1:]
+        return sums
 
 
 def as_rng(rng: Rng) -> np.random.Generator:

@@ -19,6 +19,9 @@ from calibrant.calibrators.base import MulticlassCalibrator
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
 
+LAST_STEP = 1e-7
+"""A Newton step of this relative length is the last: the error after it is about its square."""
+
 BLOCK = 1 << 15
 """Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
 
@@ -110,7 +113,7 @@ def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
         newton = b - slope / curvature if curvature > 0 else np.inf
         # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
         b_next = newton if low <= newton <= high else np.sqrt(low * high)
-        if abs(b_next - b) <= 1e-10 * b:
+        if abs(b_next - b) <= LAST_STEP * b:
             break
         b = b_next
     else:
@@ -128,9 +131,9 @@ def _without_minimum(scores: FloatArray, problem: SimplexProblem) -> tuple[float
     """
     came = scores[np.arange(len(scores)), problem.label]
     top, middle = scores.max(axis=1), scores.mean(axis=1)
-    if (scores.min(axis=1) == top).all():
-        return 1.0, "every temperature is as good: the forecast is uniform"
     if (came == top).all():
+        if (scores.min(axis=1) == top).all():
+            return 1.0, "every temperature is as good: the forecast is uniform"
         return 1.0 / COLDEST, "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast"
     if problem.weight @ (middle - came) >= 0:
         return (
@@ -161,9 +164,9 @@ def _derivatives(scores: FloatArray, problem: SimplexProblem, b: float) -> tuple
         p = np.exp(b * z)
         total = p.sum(axis=1)
         came = z[np.arange(len(z)), problem.label[rows]]
-        mean = np.einsum("ij,ij->i", p, z) / total
-        np.multiply(p, z, out=p)
-        square = np.einsum("ij,ij->i", p, z) / total
+        mean = np.vecdot(p, z) / total
+        p *= z
+        square = np.vecdot(p, z) / total
         weight = problem.weight[rows]
         slope += float(weight @ (mean - came))
         curvature += float(weight @ (square - mean**2))

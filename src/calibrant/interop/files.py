@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._validation import Input
+from calibrant._validation import Input, as_labels
 from calibrant.interop.writing import whole_file
 
 Column = npt.NDArray[Any]
@@ -71,14 +71,21 @@ class ForecastTable:
         return list(self.forecast_columns)
 
     def labels(self) -> list[Any] | None:
-        """Classes in column order where the column names say so: the labels are words, and each is a column."""
+        """Classes in column order where the column names say so; words that no column is named after are refused."""
         names = self.class_names
         if names is None or self.label_column is None:
             return None
-        truth = self.y_true
-        if truth.dtype.kind in "iu" and all(re.fullmatch(r"-?\d+", n) for n in names):
-            return [int(n) for n in names] if set(truth.tolist()) <= {int(n) for n in names} else None
-        return names if set(map(str, truth.tolist())) <= set(names) and truth.dtype.kind in "US" else None
+        truth = as_labels(self.y_true)
+        numbers = [int(n) for n in names if re.fullmatch(r"-?\d+", n)]
+        if truth.dtype.kind in "iu":
+            return numbers if len(numbers) == len(names) and set(truth.tolist()) <= set(numbers) else None
+        if truth.dtype.kind not in "US" or set(truth.tolist()) <= set(names):
+            return names if truth.dtype.kind in "US" else None
+        strange = sorted(set(truth.tolist()) - set(names))
+        raise ValueError(
+            f"labels that are words must be names of columns; got {_listed(strange, 5)} and columns named "
+            f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
+        )
 
 
 def read_forecast(
@@ -107,7 +114,7 @@ def read_forecast(
 
 
 def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
-    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the file's order."""
+    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named."""
     chosen: list[str] = []
     for word in (w.strip() for w in wanted.split(",")):
         if word in names:
@@ -297,7 +304,13 @@ def _write_csv(path: Path, table: Mapping[str, Column], kind: str) -> None:
     with path.open("w", newline="", encoding="utf-8") as target:
         writer = csv.writer(target, lineterminator="\n")
         writer.writerow(table)
-        writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+        writer.writerows(zip(*map(_cells, table.values()), strict=True))
+
+
+def _cells(column: Column) -> list[Any]:
+    """Values of a column; what is missing is an empty cell."""
+    cells: list[Any] = column.tolist()
+    return ["" if v != v else v for v in cells] if column.dtype.kind == "f" else cells
 
 
 def _write_arrow(path: Path, table: Mapping[str, Column], kind: str) -> None:

@@ -81,6 +81,10 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
         raise ValueError(
             f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
         ) from None
+    except OSError as error:
+        raise type(error)(
+            f"the calibrator must be a file that can be read; got {path}: {error.strerror}. Check the path."
+        ) from None
     return from_document(document, where=str(path))
 
 
@@ -115,7 +119,7 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
         calibrator = _build(body["calibrator"], input=body["input"])
         calibrator.classes_ = np.array(body["classes"])
         calibrator.n_features_in_ = body["columns"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{where} must describe a calibrator fully; got {error!r}. Fit anew.") from error
     return calibrator
 
@@ -150,7 +154,8 @@ def _state(calibrator: Calibrator) -> dict[str, Any]:
 def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
     if "notion" in description:
         each = _new(description["each"], input="probability")
-        assert isinstance(each, BinaryCalibrator)
+        if not isinstance(each, BinaryCalibrator):
+            raise TypeError(f"{type(each).__name__} maps no single score")
         reduced = ByNotion(each, description["notion"], normalize=description["normalize"], input=input)
         reduced.calibrators_ = [
             None if state is None else _restored(_new(description["each"], input="probability"), state)
@@ -168,6 +173,8 @@ def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
 
 def _restored(calibrator: Calibrator, state: dict[str, Any]) -> Calibrator:
     for name, value in state.items():
+        if not name.endswith("_") or name.startswith("_"):
+            raise TypeError(f"{name!r} is no fitted attribute")
         setattr(calibrator, name, _decode(value))
     return calibrator
 
@@ -198,5 +205,5 @@ def _decode(value: Any) -> Any:
 
 
 def _checksum(body: dict[str, Any]) -> str:
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()

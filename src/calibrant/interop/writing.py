@@ -29,7 +29,10 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
     """
     target = Path(path)
     require_free(target, force=force)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise _failed(target, error) from error
     os.close(handle)
     beside = Path(name)
     try:
@@ -38,9 +41,21 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             os.fsync(written.fileno())
         os.chmod(beside, _mode(target))
         os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _failed(target, error) from error
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _failed(target: Path, error: OSError) -> OSError:
+    kept = "what stood there still does" if target.exists() else "nothing was written"
+    return OSError(
+        error.errno,
+        f"the output must be written whole; {target} could not be: {error.strerror or error}; {kept}. "
+        "Make room, or choose another place",
+    )
 
 
 def _mode(target: Path) -> int:

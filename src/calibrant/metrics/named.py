@@ -47,7 +47,7 @@ def expected_calibration_error(
     Returns
     -------
     float
-        sum over bins b of  weight(b) / weight  *  |event rate(b) - mean probability(b)|.
+        sum over bins b of  weight(b) / weight  *  abs(event rate(b) - mean probability(b)).
 
     Notes
     -----
@@ -94,7 +94,7 @@ def maximum_calibration_error(
     Returns
     -------
     float
-        max over bins b of  |event rate(b) - mean probability(b)|.
+        max over bins b of  abs(event rate(b) - mean probability(b)).
 
     Notes
     -----

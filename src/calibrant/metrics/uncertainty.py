@@ -12,6 +12,7 @@ forecast itself draws (right at calibration, also where no event was seen); q is
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,12 @@ from calibrant._problem import IntArray, SimplexProblem
 from calibrant.binning import Binning
 from calibrant.metrics.losses import Norm
 from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap
+from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels
+
+Draws = Iterable[IntArray]
+
+BLOCK = 1 << 20
+"""Rows times classes looked at together."""
 
 
 @dataclass(frozen=True)
@@ -39,74 +45,95 @@ class Estimate:
 class Cells:
     """The bins of all problems of a notion, side by side.
 
-    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a weight (they sum to one), and a
-    scale that turns weighted residuals into its deviation.
+    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a weight (they sum to one), the
+    ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, and that.
     """
 
-    of: IntArray
+    of: CellArray
     weight: FloatArray
     scale: FloatArray
     expected: FloatArray
     deviation: FloatArray
 
-    def norm(self, deviation: FloatArray, norm: Norm) -> float:
-        """Norm of deviations, one a cell."""
+    def norms(self, deviations: FloatArray, norm: Norm) -> FloatArray:
+        """Norm of each row of deviations, shape (rows, cells)."""
         held = self.weight > 0
-        return norm(np.abs(deviation[held]) / self.weight[held], self.weight[held])
+        weight = self.weight[held]
+        return np.array([norm(values, weight) for values in np.abs(deviations[:, held]) / weight])
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
     """Cut a problem into the cells of a notion and a binning."""
-    of = np.full(problem.prob.shape, -1, dtype=np.int32)
-    weight, scale, expected, deviation, start = [], [], [], [], 0
+    of: CellArray = np.full(problem.prob.shape, -1, dtype=np.int32)
+    columns: list[tuple[FloatArray, ...]] = []
+    start = 0
     for part, binary in zip(notion.parts(problem.prob), notion.split(problem), strict=True):
         if binary.size == 0:
             continue
         bins = binning(binary)
-        part.put(of, start + bins.index(binary.score))  # type: ignore[arg-type]
-        scale_here = binary.share / bins.weight.sum()
-        weight.append(scale_here * bins.weight)
-        scale.append(np.full(len(bins), scale_here))
-        expected.append(bins.score_sum)
-        deviation.append(scale_here * (bins.outcome_sum - bins.score_sum))
+        part.put(of, start + bins.index(binary.score))
         start += len(bins)
-    return Cells(of, *(np.concatenate(column) for column in (weight, scale, expected, deviation)))  # type: ignore[arg-type]
+        scale = binary.share / bins.weight.sum()
+        deviation = scale * (bins.outcome_sum - bins.score_sum)
+        columns.append((scale * bins.weight, np.full(len(bins), scale), bins.score_sum, deviation))
+    return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def bootstrap_noise(problem: SimplexProblem, cells: Cells, norm: Norm, bootstrap: Bootstrap) -> FloatArray:
-    """Norm of the bootstrapped deviations about the observed ones, one a resample."""
-    noise = np.zeros((len(bootstrap.counts), cells.weight.size))
-    for j in range(problem.prob.shape[1]):
-        rows = np.flatnonzero(cells.of[:, j] >= 0)
-        residual = problem.weight[rows] * ((problem.label[rows] == j) - problem.prob[rows, j])
-        noise += bootstrap.sums(residual, cells.of[rows, j], cells.weight.size, rows)
-    noise *= cells.scale
-    noise -= cells.deviation
-    return np.array([cells.norm(row, norm) for row in noise])
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Deviations that chance makes in each cell, shape (n_resamples, n_cells).
+
+    By the ``bootstrap``, about the observed ones; and ``consistent`` ones, of labels that the forecast itself drew.
+    """
+
+    cells: Cells
+    bootstrap: FloatArray
+    consistent: FloatArray
+
+    def estimate(self, norm: Norm, *, level: float) -> Estimate:
+        """Interval by the triangle inequality, noise floor, and p-value with the +1 correction."""
+        value = float(self.cells.norms(self.cells.deviation[None], norm)[0])
+        null = self.cells.norms(self.consistent, norm)
+        quantiles = [np.quantile(n, 1.0 - level) for n in (self.cells.norms(self.bootstrap, norm), null)]
+        reach = float(max(quantiles))
+        # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
+        pvalue = (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
+        return Estimate(value, max(0.0, value - reach), min(1.0, value + reach), float(null.mean()), pvalue)
 
 
-def consistent_noise(problem: SimplexProblem, cells: Cells, norm: Norm, label: IntArray) -> float:
-    """Norm of the deviations that the labels of a calibrated world would show."""
-    at = cells.of[np.arange(problem.size), label]
-    seen = at >= 0
-    came = np.bincount(at[seen], problem.weight[seen], cells.weight.size)
-    return cells.norm(cells.scale * (came - cells.expected), norm)
+def noise_of(
+    problem: SimplexProblem, tables: Sequence[Cells], bootstrap: Bootstrap, labels: ConsistentLabels, draws: Draws
+) -> list[Noise]:
+    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables."""
+    consistent = [np.empty((len(labels), table.weight.size)) for table in tables]
+    for number, label in enumerate(draws if tables else ()):
+        for table, deviations in zip(tables, consistent, strict=True):
+            came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
+            deviations[number] = table.scale * (came - table.expected)
+    return [
+        Noise(table, bootstrap_deviations(problem, table, bootstrap), deviations)
+        for table, deviations in zip(tables, consistent, strict=True)
+    ]
 
 
-def error_estimate(
-    value: float, noise: FloatArray, null: FloatArray, *, level: float, highest: float = 1.0
-) -> Estimate:
-    """Interval by the triangle inequality, noise floor, and p-value with the +1 correction."""
-    reach = max(float(np.quantile(noise, 1.0 - level)), float(np.quantile(null, 1.0 - level)))
-    # A value equal to a null value up to rounding counts as reached: the test must not gain from rounding.
-    pvalue = (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
-    return Estimate(value, max(0.0, value - reach), min(highest, value + reach), float(null.mean()), pvalue)
+def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
+    """Bootstrapped deviations about the observed ones, shape (n_resamples, n_cells)."""
+    n_cells = cells.weight.size
+    group_sums = np.zeros(bootstrap.n_groups * n_cells)
+    step = max(1, BLOCK // problem.prob.shape[1])
+    for start in range(0, problem.size, step):
+        row, column = np.nonzero(cells.of[start : start + step] >= 0)
+        row += start
+        residual = problem.weight[row] * ((problem.label[row] == column) - problem.prob[row, column])
+        np.add.at(group_sums, bootstrap.group[row] * n_cells + cells.of[row, column], residual)
+    resampled = bootstrap.resampled(group_sums.reshape(bootstrap.n_groups, n_cells))
+    return cells.scale * resampled - cells.deviation
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:
     """Percentile interval of a weighted mean of one value a row; it holds the value itself."""
     value = float(np.average(losses, weights=weight))
-    total = bootstrap.totals(weight)
-    means = bootstrap.totals(weight * losses)[total > 0] / total[total > 0]
+    total = bootstrap.sums(weight)
+    means = bootstrap.sums(weight * losses)[total > 0] / total[total > 0]
     lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0])
     return Estimate(value, min(float(lower), value), max(float(upper), value))

@@ -98,6 +98,8 @@ def _chosen_panels(named: Mapping[str, ReliabilityCurve], panels: Sequence[str] 
         raise ValueError(
             f"panels must be among those of the curve, such as {titles[0][0]!r}; got {unknown}. Name these."
         )
+    if not panels:
+        raise ValueError(f"panels must name at least one panel; got none. Leave it out, or pass [{titles[0][0]!r}].")
     return list(panels)
 
 

@@ -14,6 +14,9 @@ from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 MOST_CLASSES = 12
 """Class panels shown; the classes with the most rows come first."""
 
+NEEDED = ("accuracy", "nll", "ece")
+"""Metrics that the sentences of a report speak of."""
+
 BY_CLASS = {"classwise-ece": "Class by class,", "top-label-ece": "Given the predicted class,"}
 
 REFERENCES = {
@@ -45,6 +48,12 @@ def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibratio
     """
     if not assessments:
         raise ValueError("a report needs at least one assessment; got none. Pass {'name': assess(y_true, y_prob)}.")
+    for name, assessment in assessments.items():
+        if missing := set(NEEDED) - {row.metric for row in assessment.rows}:
+            raise ValueError(
+                f"a report needs {', '.join(NEEDED)}; {name!r} was assessed without {', '.join(sorted(missing))}. "
+                "Add them to metrics=."
+            )
     forecasts = [_forecast(name, assessment) for name, assessment in assessments.items()]
     return {
         "title": title,

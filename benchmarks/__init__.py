@@ -1,0 +1,1 @@
+"""calibrant against its peers, in one run: ``python -m benchmarks``."""

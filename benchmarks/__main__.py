@@ -1,0 +1,58 @@
+"""Run the comparisons and print them as markdown: ``python -m benchmarks [--only ece] [--quick] [--output FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks import ece, temperature
+
+COMPARISONS = {"ece": ece, "temperature": temperature}
+PACKAGES = ("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics")
+
+
+def main() -> None:
+    """Measure what was asked for, print it, and write it where asked."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=COMPARISONS, action="append", help="run this comparison alone")
+    parser.add_argument("--quick", action="store_true", help="smaller data: does it run, not how fast")
+    parser.add_argument("--repeat", type=int, default=9, metavar="N", help="rounds after the warm-up (default 9)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the page there, too")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")  # what peers say of deprecations is no part of the table
+
+    parts = [_preamble(chosen.repeat, chosen.quick)]
+    for name in chosen.only or COMPARISONS:
+        parts.append(f"## {COMPARISONS[name].TITLE}\n\n{COMPARISONS[name].tables(chosen.repeat, chosen.quick)}")
+    page = "\n\n".join(parts) + "\n"
+    print(page)
+    if chosen.output:
+        chosen.output.write_text(page, encoding="utf-8")
+
+
+def _preamble(rounds: int, quick: bool) -> str:
+    command = "python -m benchmarks" + (" --quick" if quick else "")
+    return (
+        f"# Benchmarks\n\n"
+        f"Written by `{command}`; `make bench` makes the environment and runs it. All contenders ran in one process, in turns "
+        f"(A B C A B C ...), {rounds} rounds after one warm-up, each with its own default number of threads. Seconds are "
+        f"medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small machine: read "
+        f"the ratios.\n\n"
+        f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "
+        f"{', '.join(f'{name} {_version(name)}' for name in PACKAGES)}."
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""How contenders are timed: in turns, so that what else the machine does falls on all of them alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+OURS = "calibrant"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A line of the table: ``benchmarks.peers.<module>.<function>``, from the distribution ``package``."""
+
+    name: str
+    module: str
+    function: str
+    package: str
+
+    def prepare(self, *data: Any) -> Callable[[], float]:
+        """Import the peer and return the call that is measured; ImportError where it is not installed."""
+        prepared: Callable[[], float] = getattr(import_module(f"benchmarks.peers.{self.module}"), self.function)(*data)
+        return prepared
+
+    @property
+    def version(self) -> str:
+        return version(self.package)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each round, and what the warm-up returned."""
+
+    result: float
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    def ratio(self, ours: Timing) -> str:
+        """How many times as long as ours: median over the rounds, and the range."""
+        ratios = [theirs / mine for theirs, mine in zip(self.seconds, ours.seconds, strict=True)]
+        return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+
+
+def installed(contenders: Sequence[Contender], *data: Any) -> tuple[dict[str, Callable[[], float]], list[str]]:
+    """The prepared calls by name, and a line for each contender that cannot be imported."""
+    calls, skipped = {}, []
+    for contender in contenders:
+        try:
+            calls[contender.name] = contender.prepare(*data)
+        except ImportError as error:
+            skipped.append(f"{contender.name}: skipped, {error}")
+    return calls, skipped
+
+
+def interleaved(calls: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, Timing]:
+    """One warm-up of each, then A B C A B C ..."""
+    timings = {name: Timing(call(), []) for name, call in calls.items()}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            timings[name].seconds.append(time.perf_counter() - start)
+    return timings

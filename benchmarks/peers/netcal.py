@@ -1,0 +1,28 @@
+"""netcal (imports PyTorch and Pyro)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import softmax
+
+
+def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
+    from netcal.metrics import ECE
+
+    return lambda: float(ECE(bins).measure(p, y))
+
+
+def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
+    from netcal.scaling import TemperatureScaling
+
+    logging.disable(logging.WARNING)
+    prob = softmax(z, axis=1)  # it takes probabilities only: not timed
+
+    def call() -> float:
+        fitted = TemperatureScaling().fit(prob, y, tensorboard=False)
+        return float(1.0 / fitted.temperature[0])  # its "temperature" multiplies the logits
+
+    return call

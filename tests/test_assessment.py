@@ -1,0 +1,225 @@
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import columns, tables
+
+from calibrant import EqualMass, EqualWidth, assess
+from calibrant._registry import entries
+from calibrant._validation import as_problem
+from calibrant.metrics.losses import as_norm
+from calibrant.metrics.uncertainty import cells
+from calibrant.notions import as_notion
+
+EVERY = sorted(entries("metric"))
+Y = [0, 1, 2, 1]
+P = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
+forecasts = st.one_of(columns(), tables())
+
+
+def estimates(assessment):
+    return {row.metric: row.estimate for row in assessment.rows}
+
+
+@settings(max_examples=30)
+@given(rows=forecasts, level=st.sampled_from([0.5, 0.05]))
+def test_every_interval_contains_its_estimate(rows, level):
+    label, prob, weight = rows
+    for estimate in estimates(
+        assess(label, prob, metrics=EVERY, level=level, n_resamples=9, sample_weight=weight)
+    ).values():
+        assert estimate.lower <= estimate.value <= estimate.upper
+
+
+@settings(max_examples=30)
+@given(rows=forecasts)
+def test_every_value_is_that_of_the_metric(rows):
+    label, prob, weight = rows
+    found = assess(label, prob, metrics=EVERY, n_resamples=2, sample_weight=weight)
+    for name, entry in entries("metric").items():
+        assert found[name].value == pytest.approx(entry.target(label, prob, sample_weight=weight), rel=1e-9, abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(rows=forecasts, n_resamples=st.integers(1, 20))
+def test_a_pvalue_is_never_zero_and_at_most_one(rows, n_resamples):
+    label, prob, weight = rows
+    for name, estimate in estimates(assess(label, prob, n_resamples=n_resamples, sample_weight=weight)).items():
+        if entries("metric")[name].spelling is None:
+            assert estimate.pvalue is None
+            assert estimate.noise_floor is None
+        else:
+            assert 1 / (n_resamples + 1) <= estimate.pvalue <= 1
+            assert 0 <= estimate.noise_floor <= 1
+
+
+def test_the_same_seed_gives_the_same_answer():
+    assert estimates(assess(Y, P)) == estimates(assess(Y, P))
+    assert estimates(assess(Y, P, rng=5)) == estimates(assess(Y, P, rng=np.random.default_rng(5)))
+
+
+def test_another_seed_gives_another_answer():
+    assert estimates(assess(Y, P, rng=1)) != estimates(assess(Y, P, rng=2))
+
+
+def test_the_global_seed_is_left_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    assess(Y, P)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_all_weights_doubled_change_no_calibration_error():
+    one, two = (assess(Y, P, metrics=["ece"], sample_weight=np.full(4, w))["ece"] for w in (1.0, 2.0))
+    for name in ("value", "lower", "upper", "noise_floor", "pvalue"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-12)
+
+
+def test_a_grossly_miscalibrated_forecast_has_the_smallest_pvalue():
+    found = assess([1] * 200, [0.1] * 200, n_resamples=99)["ece"]
+    assert found.pvalue == 0.01
+    assert found.lower > found.noise_floor
+
+
+def test_default_metrics_follow_the_kind_of_forecast():
+    assert list(estimates(assess([0, 1], [0.2, 0.7]))) == ["accuracy", "nll", "mean-brier", "ece", "mce"]
+    assert list(estimates(assess(Y, P))) == ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece"]
+
+
+def test_chosen_metrics_come_in_their_order():
+    assert list(estimates(assess(Y, P, metrics=["mce", "accuracy"]))) == ["mce", "accuracy"]
+
+
+def test_the_binning_is_used_where_the_metric_names_none():
+    found = assess(Y, P, metrics=["ece", "ace"], binning=2)
+    assert found["ece"].value == assess(Y, P, metrics=["ece"], binning=EqualWidth(2))["ece"].value
+    assert found["ace"].value == assess(Y, P, metrics=["ace"], binning=EqualMass(15))["ace"].value
+    assert found.curve.binning == "EqualWidth(n_bins=2)"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"metrics": "ece"}, TypeError, r"metrics must be a list of names; got the string 'ece'\. Pass \['ece'\]\."),
+        ({"metrics": ["eece"]}, ValueError, r"got 'eece'\. Did you mean 'ece'\?"),
+        ({"level": 5}, ValueError, r"level must be a fraction"),
+        ({"n_resamples": 0}, ValueError, r"n_resamples must be at least 1; got 0\. 500 is usual\."),
+    ],
+)
+def test_a_bad_option_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        assess(Y, P, **options)
+
+
+def test_a_metric_that_was_not_assessed_is_named_with_those_that_were():
+    with pytest.raises(KeyError, match="'rmsce' was not assessed; there are ece, mce"):
+        assess(Y, P, metrics=["ece", "mce"])["rmsce"]
+
+
+# Presentation
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_a_metric(backend):
+    frame = assess(Y, P, n_resamples=9).to_frame(backend)
+    assert type(frame).__module__.startswith(backend)
+    columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
+    assert columns == ["metric", "value", "lower", "upper", "noise_floor", "pvalue"]
+    assert len(frame) == 7
+
+
+def test_a_figure_without_a_noise_floor_has_a_missing_value():
+    frame = assess(Y, P, metrics=["ece", "nll"], n_resamples=9).to_frame("polars")
+    assert frame["noise_floor"].is_null().to_list() == [False, True]
+
+
+def test_printed_it_is_a_table_with_a_line_a_metric():
+    lines = str(assess(Y, P, metrics=["ece", "nll"], level=0.1, n_resamples=9)).splitlines()
+    assert lines[0] == "4 rows, 3 classes"
+    assert "90% interval" in lines[1]
+    assert [line.split()[0] for line in lines[3:]] == ["ECE", "NLL"]
+
+
+def test_the_repr_is_one_short_line():
+    assert repr(assess(Y, P, metrics=["accuracy"], n_resamples=9)) == "Assessment(rows=4, classes=3, accuracy=0.75)"
+
+
+def test_html_is_escaped(monkeypatch):
+    found = assess(Y, P, metrics=["ece"], n_resamples=9)
+    object.__setattr__(found.rows[0], "symbol", "<script>&")
+    html = found._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;&amp;" in html
+    assert html.startswith("<table>")
+
+
+def test_an_assessment_cannot_be_changed():
+    found = assess(Y, P, n_resamples=9)
+    with pytest.raises(AttributeError):
+        found.level = 0.1
+
+
+# Coverage: the interval and the test keep their word, at calibration and away from it
+
+RESAMPLES, LEVEL, WORLDS = 200, 0.1, 200
+SPELLED = [name for name in EVERY if entries("metric")[name].spelling is not None]
+CONFIDENCE = {"calibrated": 1.0, "slightly over-confident": 1.15, "over-confident": 2.0, "under-confident": 0.5}
+
+
+def true_errors(prob, truth):
+    """Norms of the expected gaps of the bins at hand."""
+    problem, errors = as_problem(np.zeros(len(prob), dtype=int), prob), {}
+    for name in SPELLED:
+        spelling = entries("metric")[name].spelling
+        notion = as_notion(spelling.get("notion"), problem)
+        cut = cells(problem, notion, spelling.get("binning", EqualWidth(8)))
+        deviation = np.zeros(cut.weight.size)
+        for j in range(prob.shape[1]):
+            rows = cut.of[:, j] >= 0
+            deviation += np.bincount(cut.of[rows, j], (truth - prob)[rows, j], cut.weight.size)
+        errors[name] = cut.norm(deviation * cut.scale, as_norm(spelling.get("norm", "l1")))
+    return errors
+
+
+@cache
+def simulated(confidence):
+    """In each world new labels for the same forecast: what `assess` finds, and the true errors."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(3), 300)
+    prob = truth**confidence / (truth**confidence).sum(axis=1, keepdims=True)
+    found = []
+    for _ in range(WORLDS):
+        label = (rng.random((300, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        found.append(assess(label, prob, metrics=SPELLED, binning=8, level=LEVEL, n_resamples=RESAMPLES, rng=rng))
+    return found, true_errors(prob, truth)
+
+
+@pytest.mark.parametrize("name", SPELLED)
+@pytest.mark.parametrize("confidence", CONFIDENCE.values(), ids=list(CONFIDENCE))
+def test_the_interval_covers_the_true_binned_error_as_often_as_promised(confidence, name):
+    found, truth = simulated(confidence)
+    covered = np.mean([one[name].lower <= truth[name] <= one[name].upper for one in found])
+    assert covered >= 1 - LEVEL - 3 * np.sqrt(LEVEL * (1 - LEVEL) / WORLDS)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("name", SPELLED)
+def test_a_calibrated_forecast_is_rejected_no_more_often_than_promised(name, level):
+    found, truth = simulated(CONFIDENCE["calibrated"])
+    assert truth[name] == 0
+    rejected = np.mean([one[name].pvalue <= level for one in found])
+    assert rejected <= level + 3 * np.sqrt(level * (1 - level) / WORLDS)
+
+
+def test_the_test_does_not_hold_back_either():
+    """The p-value of a calibrated forecast is near uniform: mean one half within four standard errors."""
+    found, _ = simulated(CONFIDENCE["calibrated"])
+    pvalues = np.array([one["ece"].pvalue for one in found])
+    assert abs(pvalues.mean() - 0.5) < 4 * np.sqrt(1 / 12 / WORLDS)
+
+
+def test_miscalibration_is_found_and_its_interval_excludes_zero():
+    found, _ = simulated(CONFIDENCE["over-confident"])
+    assert np.mean([one["ece"].pvalue <= 0.05 for one in found]) > 0.95
+    assert np.mean([one["ece"].lower > 0 for one in found]) > 0.95

@@ -1,0 +1,185 @@
+"""The package as a whole: what an import costs, what is public, and that every example in it runs."""
+
+import dataclasses
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpydoc.validate
+import pytest
+
+import calibrant
+from calibrant._registry import HOMES, entries
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+EXTRA_LINES = [line for lines in EXTRAS.values() for line in lines]
+MODULES = ["calibrant", *(m.name for m in pkgutil.walk_packages(calibrant.__path__, "calibrant."))]
+HEAVY = {"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "numba", "matplotlib", "jinja2", "narwhals"}
+
+
+def loaded_by(*statements):
+    """Heavy packages that a fresh interpreter has loaded after running statements."""
+    code = "\n".join([*statements, "import sys", f"print(*sorted({HEAVY!r} & set(sys.modules)))"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+# What an import costs
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert loaded_by("import calibrant", "dir(calibrant)") == set()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["assess", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_nothing_heavy(words):
+    run = f"try:\n    main({words!r})\nexcept SystemExit as end:\n    assert not end.code"
+    assert loaded_by("from calibrant.cli import main", run) == set()
+
+
+def test_a_metric_needs_no_numba_and_no_matplotlib():
+    loaded = loaded_by("import calibrant", "calibrant.expected_calibration_error([0, 1], [.2, .9])")
+    assert loaded & {"numba", "matplotlib", "pandas", "polars", "pyarrow", "jinja2"} == set()
+
+
+def test_the_installed_command_runs():
+    command = Path(sys.executable).with_name("calibrant")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"calibrant {calibrant.__version__}\n"
+
+
+# What is public
+
+
+@pytest.mark.parametrize("name", calibrant.__all__)
+def test_every_public_name_resolves_to_an_object_of_that_name(name):
+    assert getattr(calibrant, name).__name__ == name
+
+
+def test_public_names_are_listed_once_and_shown_by_dir():
+    assert len(set(calibrant.__all__)) == len(calibrant.__all__)
+    assert set(calibrant.__all__) <= set(dir(calibrant))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = calibrant.no_such_thing
+
+
+REGISTERED = [entry for kind in HOMES for entry in entries(kind).values()]
+
+
+@pytest.mark.parametrize("entry", [e for e in REGISTERED if e.kind != "notion"], ids=lambda e: f"{e.kind} {e.name}")
+def test_every_registered_thing_is_public(entry):
+    """Notions are public by their words: ``notion="class-wise"``."""
+    assert getattr(calibrant, entry.target.__name__) is entry.target
+
+
+def test_no_module_is_a_drawer_for_odds_and_ends():
+    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.py")]
+    assert {"utils", "util", "helpers", "common", "misc"} & {
+        part for f in files for part in [f.stem, *f.parts]
+    } == set()
+
+
+def test_the_package_is_marked_as_typed():
+    assert Path(calibrant.__file__).with_name("py.typed").is_file()
+
+
+# Documentation
+
+
+def public_objects():
+    """Dotted names of public objects and of what public classes add; an override is documented where it is declared."""
+    for name in calibrant.__all__:
+        target = getattr(calibrant, name)
+        yield f"{target.__module__}.{name}"
+        if inspect.isclass(target):
+            for member, value in vars(target).items():
+                own = not any(hasattr(base, member) for base in target.__mro__[1:])
+                if own and not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                    yield f"{target.__module__}.{name}.{member}"
+
+
+@pytest.mark.parametrize("name", list(public_objects()))
+def test_every_public_object_is_documented_as_numpydoc_asks(name):
+    checks = PROJECT["tool"]["numpydoc_validation"]["checks"]
+    assert "all" in checks  # then the other entries are exceptions
+    found = numpydoc.validate.validate(name)
+    assert found["docstring"], "no docstring"
+    target = numpydoc.validate.Validator._load_obj(name)
+    # The parameters of a result are its attributes, and documented as such (see the next test).
+    spared = {*checks, "PR01"} if dataclasses.is_dataclass(target) and "Attributes\n" in target.__doc__ else checks
+    assert [error for error in found["errors"] if error[0] not in spared] == []
+
+
+PUBLIC_DATACLASSES = [name for name in calibrant.__all__ if dataclasses.is_dataclass(getattr(calibrant, name))]
+
+
+@pytest.mark.parametrize("name", PUBLIC_DATACLASSES)
+def test_every_field_of_a_public_dataclass_is_documented(name):
+    target = getattr(calibrant, name)
+    documented = re.findall(r"^([\w, ]+) : ", inspect.getdoc(target), flags=re.M)
+    assert {f.name for f in dataclasses.fields(target)} <= {n for line in documented for n in line.split(", ")}
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
+def test_every_example_runs(name, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    found = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    pyplot.close("all")
+    assert found.failed == 0
+
+
+# Project
+
+
+def test_every_requirement_states_its_oldest_version():
+    for requirement in [*PROJECT["project"]["dependencies"], *EXTRA_LINES]:
+        assert re.fullmatch(r"[\w.-]+>=[\w.]+|calibrant\[[\w,]+\]", requirement), requirement
+
+
+def test_an_extra_refers_only_to_extras_that_exist():
+    for requirement in EXTRA_LINES:
+        if match := re.fullmatch(r"calibrant\[([\w,]+)\]", requirement):
+            assert set(match[1].split(",")) <= set(EXTRAS)
+
+
+def test_all_holds_what_users_can_add():
+    assert "calibrant[plot,report,table]" in EXTRAS["all"]
+    assert "calibrant[all]" in EXTRAS["test"]
+
+
+def test_every_hint_to_install_an_extra_names_one_that_exists():
+    sources = [path.read_text() for path in ROOT.glob("src/**/*.py")]
+    hinted = {name for text in sources for name in re.findall(r"calibrant\[(\w+)\]", text)}
+    assert hinted
+    assert hinted <= set(EXTRAS)
+
+
+def test_the_minimum_versions_are_those_that_the_project_states():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "minimum_versions.py"], capture_output=True, text=True, check=True
+    )
+    stated = [
+        requirement
+        for group in (
+            PROJECT["project"]["dependencies"],
+            *(EXTRAS[e] for e in ("plot", "report", "table", "all", "test")),
+        )
+        for requirement in group
+        if not requirement.startswith("calibrant[")
+    ]
+    assert sorted(done.stdout.split()) == sorted(requirement.replace(">=", "==") for requirement in stated)
