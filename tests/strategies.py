@@ -7,6 +7,7 @@ GRID = [0.0, 0.05, 0.2, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.8, 1.0]
 
 scores = st.one_of(st.sampled_from(GRID), st.floats(0.0, 1.0))
 whole_weights = st.integers(1, 4)
+two_to_four = st.integers(2, 4)
 
 
 @st.composite
@@ -20,7 +21,7 @@ def columns(draw, min_rows=1, max_rows=25, weights=whole_weights):
 
 
 @st.composite
-def tables(draw, min_rows=1, max_rows=20, n_classes=st.integers(2, 4), weights=whole_weights):
+def tables(draw, min_rows=1, max_rows=20, n_classes=two_to_four, weights=whole_weights):
     """Labels 0..K-1, rows that sum to one, and weights. Rows repeat, tie within themselves, and hold zeros and ones."""
     k = draw(n_classes)
     n = draw(st.integers(min_rows, max_rows))

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import binned
-from strategies import columns
+from strategies import columns, tables
 
 from calibrant import EqualWidth
 from calibrant._kernels.binned import equal_width_sums
+from calibrant._kernels.resampled import categorical, sums_at
 from calibrant._validation import as_problem
 from calibrant.binning import sums_over
 
@@ -58,6 +59,27 @@ def test_long_tables_take_the_compiled_path(monkeypatch):
     compiled = EqualWidth(15)(problem)
     np.testing.assert_array_equal(compiled.count, searched.count)
     np.testing.assert_allclose(compiled.gap, searched.gap, rtol=1e-12)
+
+
+@given(rows=tables(), data=st.data())
+def test_a_compiled_draw_is_the_first_class_whose_cumulative_probability_exceeds_u(rows, data):
+    cumulative = rows[1].cumsum(axis=1)
+    cumulative /= cumulative[:, -1:]
+    near = st.sampled_from(cumulative.ravel().tolist()).filter(lambda v: v < 1)
+    u = data.draw(
+        st.lists(st.one_of(near, st.floats(0, 1, exclude_max=True)), min_size=len(cumulative), max_size=len(cumulative))
+    )
+    expected = [next(j for j, reached in enumerate(row) if reached > at) for row, at in zip(cumulative, u, strict=True)]
+    assert categorical(cumulative, np.array(u)).tolist() == expected
+
+
+@given(rows=tables(), n_cells=st.integers(1, 5), data=st.data())
+def test_compiled_sums_at_labels_leave_out_rows_without_a_cell(rows, n_cells, data):
+    label, prob, weight = rows
+    cells = st.lists(st.integers(-1, n_cells - 1), min_size=prob.shape[1], max_size=prob.shape[1])
+    of = np.array(data.draw(st.lists(cells, min_size=len(label), max_size=len(label))), dtype=np.int32)
+    expected = [sum(w for row, y, w in zip(of, label, weight, strict=True) if row[y] == c) for c in range(n_cells)]
+    assert sums_at(of, label, weight, n_cells).tolist() == expected
 
 
 WITHOUT_A_PLACE_TO_CACHE = """

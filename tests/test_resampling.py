@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from calibrant.resampling import MOST_GROUPS, Bootstrap, as_rng, consistent_labels
+from calibrant.resampling import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
 
 
 def z_of_mean(sample, expected):
@@ -12,10 +12,8 @@ def z_of_mean(sample, expected):
 @pytest.mark.parametrize("n", [40, MOST_GROUPS, 3 * MOST_GROUPS])
 def test_the_mean_of_bootstrap_sums_is_the_sum(n):
     rng = np.random.default_rng(0)
-    values, cell = rng.normal(size=n), rng.integers(0, 3, n)
-    sums = Bootstrap(n, 4000, rng).sums(values, cell, 3)
-    for j in range(3):
-        assert abs(z_of_mean(sums[:, j], values[cell == j].sum())) < 4
+    values = rng.normal(size=n)
+    assert abs(z_of_mean(Bootstrap(n, 4000, rng).sums(values), values.sum())) < 4
 
 
 @pytest.mark.parametrize("n", [40, MOST_GROUPS])
@@ -23,8 +21,8 @@ def test_the_variance_of_bootstrap_sums_is_that_of_resampling_rows(n):
     """Of n rows drawn with replacement: n times the variance. The relative error of a variance is sqrt(2 / resamples)."""
     rng = np.random.default_rng(1)
     values, resamples = rng.normal(size=n), 20_000
-    totals = Bootstrap(n, resamples, rng).totals(values)
-    assert abs(totals.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples)
+    sums = Bootstrap(n, resamples, rng).sums(values)
+    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples)
 
 
 def test_groups_keep_the_variance_of_rows():
@@ -32,56 +30,82 @@ def test_groups_keep_the_variance_of_rows():
     n, resamples = 20 * MOST_GROUPS, 4000
     rng = np.random.default_rng(2)
     values = rng.exponential(size=n)
-    totals = Bootstrap(n, resamples, rng).totals(values)
-    assert abs(totals.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / MOST_GROUPS)
+    sums = Bootstrap(n, resamples, rng).sums(values)
+    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / MOST_GROUPS)
 
 
-def test_sums_over_all_cells_are_the_totals():
+def test_sums_of_groups_resample_as_sums_of_rows():
     rng = np.random.default_rng(3)
-    values, cell = rng.normal(size=500), rng.integers(0, 7, 500)
-    bootstrap = Bootstrap(500, 20, rng)
-    np.testing.assert_allclose(bootstrap.sums(values, cell, 7).sum(axis=1), bootstrap.totals(values), rtol=1e-9)
-
-
-def test_sums_over_some_rows_are_those_of_the_others_set_to_zero():
-    rng = np.random.default_rng(4)
-    values, cell, rows = rng.normal(size=300), rng.integers(0, 2, 300), np.arange(0, 300, 3)
-    bootstrap = Bootstrap(300, 20, rng)
-    alone = np.where(np.isin(np.arange(300), rows), values, 0.0)
+    values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(500, 20, rng)
+    groups = np.stack([np.bincount(bootstrap.group, column, bootstrap.n_groups) for column in values.T], axis=1)
     np.testing.assert_allclose(
-        bootstrap.sums(values[rows], cell[rows], 2, rows), bootstrap.sums(alone, cell, 2), rtol=1e-9, atol=1e-12
+        bootstrap.resampled(groups), np.stack([bootstrap.sums(column) for column in values.T], axis=1), rtol=1e-9
     )
 
 
+def test_groups_are_as_equal_as_they_can_be():
+    sizes = np.bincount(Bootstrap(2 * MOST_GROUPS + 7, 1, np.random.default_rng(4)).group)
+    assert sorted(set(sizes.tolist())) == [2, 3]
+    assert len(sizes) == MOST_GROUPS
+
+
 def test_every_resample_has_as_many_rows():
-    totals = Bootstrap(250, 30, np.random.default_rng(5)).totals(np.ones(250))
-    np.testing.assert_array_equal(totals, np.full(30, 250.0))
+    sums = Bootstrap(250, 30, np.random.default_rng(5)).sums(np.ones(250))
+    np.testing.assert_array_equal(sums, np.full(30, 250.0))
 
 
+@pytest.fixture(params=["plain", "compiled"])
+def path(request, monkeypatch):
+    """Both ways of drawing: what is claimed holds of each."""
+    if request.param == "compiled":
+        monkeypatch.setattr("calibrant.resampling.KERNEL_PAYS_FROM", 0)
+
+
+@pytest.mark.usefixtures("path")
 def test_drawn_labels_come_as_often_as_foretold():
     prob = np.tile([[0.1, 0.0, 0.6, 0.3]], (5000, 1))
-    labels = np.concatenate(list(consistent_labels(prob, 4, np.random.default_rng(6))))
+    labels = np.concatenate(list(ConsistentLabels(prob, 4, np.random.default_rng(6))))
     count = np.bincount(labels, minlength=4)
     assert count[1] == 0
     assert chisquare(count[[0, 2, 3]], 20_000 * prob[0, [0, 2, 3]]).pvalue > 1e-3
 
 
+@pytest.mark.usefixtures("path")
 def test_each_row_is_drawn_from_its_own_forecast():
     prob = np.eye(5)[[3, 0, 4, 2, 1, 1]]
-    for labels in consistent_labels(prob, 50, np.random.default_rng(7)):
+    draws = list(ConsistentLabels(prob, 50, np.random.default_rng(7)))
+    assert len(draws) == 50
+    for labels in draws:
         assert labels.tolist() == [3, 0, 4, 2, 1, 1]
 
 
+@pytest.mark.usefixtures("path")
 def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
     prob = np.array([[0.3, 0.3, 0.3999], [0.3, 0.3, 0.4001]] * 500)
-    for labels in consistent_labels(prob, 20, np.random.default_rng(8)):
+    for labels in ConsistentLabels(prob, 20, np.random.default_rng(8)):
         assert labels.min() >= 0
         assert labels.max() <= 2
 
 
+@pytest.mark.usefixtures("path")
+def test_sums_at_are_the_weights_of_the_labels_in_each_cell():
+    cell = np.array([[0, -1], [1, 0], [-1, 1], [2, 2]], dtype=np.int32)
+    labels = ConsistentLabels(np.full((4, 2), 0.5), 1, np.random.default_rng(9))
+    sums = labels.sums_at(cell, np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 4.0, 8.0]), 4)
+    assert sums.tolist() == [3.0, 0.0, 8.0, 0.0]
+
+
+def test_compiled_and_plain_draws_are_the_same(monkeypatch):
+    prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
+    prob[::5] = np.eye(6)[2]
+    plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
+    monkeypatch.setattr("calibrant.resampling.KERNEL_PAYS_FROM", 0)
+    np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
+
+
 def test_a_seed_makes_the_same_draws():
     prob = np.full((50, 2), 0.5)
-    first, second = (np.array(list(consistent_labels(prob, 3, as_rng(9)))) for _ in range(2))
+    first, second = (np.array(list(ConsistentLabels(prob, 3, as_rng(9)))) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 

@@ -76,7 +76,14 @@ REFUSED = [
         options={"normalize": True},
     ),
     Bad("NaN", "y_prob must be finite", "nan", "at index (0, 2)", "Drop or repair", y_prob=changed(P, (0, 2), np.nan)),
-    Bad("infinity", "y_prob must be finite", "inf", "at index (0, 2)", "Drop or repair", y_prob=changed(P, (0, 2), np.inf)),
+    Bad(
+        "infinity",
+        "y_prob must be finite",
+        "inf",
+        "at index (0, 2)",
+        "Drop or repair",
+        y_prob=changed(P, (0, 2), np.inf),
+    ),
     Bad(
         "an infinite logit",
         "y_prob must be finite",
@@ -202,7 +209,14 @@ REFUSED = [
         "pass y_true.argmax(axis=1)",
         y_true=np.eye(3),
     ),
-    Bad("lengths that differ", "must have the same number of rows", "2 and 3", "y_true and y_prob", "one label a row", [0, 1]),
+    Bad(
+        "lengths that differ",
+        "must have the same number of rows",
+        "2 and 3",
+        "y_true and y_prob",
+        "one label a row",
+        [0, 1],
+    ),
     Bad("no labels", "y_true must hold at least one label", "none", "y_true", "how the table was read", [], []),
     Bad(
         "no rows",
@@ -229,7 +243,9 @@ REFUSED = [
         "Reshape",
         y_prob=P[None],
     ),
-    Bad("ragged rows", "rows must have equal lengths", "a ragged list", "rows", "Pass shape", y_prob=[[0.5, 0.5], [1.0]]),
+    Bad(
+        "ragged rows", "rows must have equal lengths", "a ragged list", "rows", "Pass shape", y_prob=[[0.5, 0.5], [1.0]]
+    ),
     Bad(
         "three labels for one column",
         "at most two labels when y_prob is one column",

@@ -63,7 +63,26 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) -> Callable[[T], T]:
-    """Register the decorated class or function under ``name``."""
+    """Register the decorated class or function, so that it is listed, documented and tested.
+
+    Parameters
+    ----------
+    kind : {"metric", "notion", "binning", "calibrator"}
+        What it is.
+    name : str
+        The word that a user types; unique in its kind.
+    symbol : str
+        Short sign for tables.
+    source : str
+        The work that it comes from.
+    **facts : dict
+        For a metric ``range`` and ``spelling`` or ``per_row``; for a calibrator ``guarantees``. See `Entry`.
+
+    Returns
+    -------
+    callable
+        A decorator that returns its argument.
+    """
 
     def register(target: T) -> T:
         if name in _ENTRIES[kind]:
@@ -78,7 +97,18 @@ def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) ->
 
 
 def entries(kind: Kind) -> dict[str, Entry]:
-    """All things of a kind by name, in the order of their names."""
+    """Return all things of a kind, in the order of their names.
+
+    Parameters
+    ----------
+    kind : {"metric", "notion", "binning", "calibrator"}
+        Which things.
+
+    Returns
+    -------
+    dict of str to Entry
+        What was declared.
+    """
     home = importlib.import_module(HOMES[kind])
     for module in pkgutil.iter_modules(getattr(home, "__path__", [])):
         importlib.import_module(f"{home.__name__}.{module.name}")

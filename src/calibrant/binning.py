@@ -64,7 +64,18 @@ class Bins:
         return self._mean(self.outcome_sum - self.score_sum)
 
     def index(self, score: FloatArray) -> IntArray:
-        """Return the bin of each score."""
+        """Find the bin of each score.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Scores, not necessarily those that were summed.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Bin numbers, counted from 0.
+        """
         return locate(self.edges, score)
 
     def __add__(self, other: Bins) -> Bins:
@@ -131,7 +142,18 @@ class Binning(ABC):
 
     @abstractmethod
     def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Edges for this problem, increasing, of shape (n_bins + 1,)."""
+        """Find the edges for a problem.
+
+        Parameters
+        ----------
+        problem : BinaryProblem
+            What is to be cut.
+
+        Returns
+        -------
+        ndarray of shape (n_bins + 1,)
+            Edges, not decreasing; the first bin takes what is below, the last what is above.
+        """
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
@@ -155,7 +177,7 @@ class EqualWidth(Binning):
         _require_bins(self.n_bins)
 
     def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Multiples of 1 / n_bins, each rounded once, so that 0.6 is an edge of five bins."""
+        """Return the multiples of 1 / n_bins, each rounded once, so that 0.6 is an edge of five bins."""
         return np.arange(self.n_bins + 1) / self.n_bins
 
     def __call__(self, problem: BinaryProblem) -> Bins:
@@ -187,7 +209,7 @@ class EqualMass(Binning):
         _require_bins(self.n_bins)
 
     def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Scores at which the cumulative weight reaches the equal shares."""
+        """Return the scores at which the cumulative weight reaches the equal shares."""
         if problem.size == 0:
             return np.array([0.0, 1.0])
         order = np.argsort(problem.score, kind="stable")

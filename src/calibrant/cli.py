@@ -241,18 +241,20 @@ def _rows(text: str | None) -> slice:
 def _values(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     from calibrant._validation import as_forecast, as_numbers
 
-    if arguments.normalize and forecast.input == "probability" and len(forecast.forecast_columns) > 1:
-        return as_forecast(as_numbers("y_prob", forecast.y_prob), input="probability", normalize=True).values
-    return forecast.y_prob
+    values = as_numbers("y_prob", forecast.y_prob)
+    if arguments.normalize and forecast.input == "probability" and values.ndim == 2:
+        return as_forecast(values, input="probability", normalize=True).values
+    return values
 
 
 def _calibrated(
     arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
 ) -> FloatArray:
-    if forecast.input != calibrator.input:
+    wanted = (calibrator.n_features_in_, calibrator.input)
+    if wanted != (given := (len(forecast.forecast_columns), forecast.input)):
         raise ValueError(
-            f"{arguments.calibrator} was fitted on {calibrator.input} columns; {file} gives {forecast.input} columns. "
-            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+            f"{arguments.calibrator} was fitted on {wanted[0]} {wanted[1]} columns; {file} gives {given[0]} {given[1]} "
+            f"columns. Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
         )
     fitted, here = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
     if here is not None and here != fitted and sorted(here) == sorted(fitted):

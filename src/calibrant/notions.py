@@ -58,10 +58,34 @@ class Notion(ABC):
 
     @abstractmethod
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
-        """Parts of a forecast of shape (n, K): as many for every forecast of K classes. No labels are needed."""
+        """List the parts of a forecast: as many for every forecast of K classes. No labels are needed.
+
+        Parameters
+        ----------
+        prob : ndarray of shape (n, K)
+            The forecast.
+        names : tuple of str, optional
+            Names of the classes; by default their numbers.
+
+        Yields
+        ------
+        Part
+            One at a time.
+        """
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Binary problems, one at a time; their shares sum to one."""
+        """Split a problem into binary problems, one at a time; their shares sum to one.
+
+        Parameters
+        ----------
+        problem : BinaryProblem or SimplexProblem
+            A valid problem.
+
+        Yields
+        ------
+        BinaryProblem
+            One a part; without rows for a class that is never predicted.
+        """
         simplex = self._simplex(problem)
         total = float(simplex.weight.sum())
         for part in self.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
@@ -75,7 +99,18 @@ class Notion(ABC):
             )
 
     def parts_a_row(self, n_classes: int) -> int:
-        """In how many parts each row stands."""
+        """Count the parts in which each row stands.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        int
+            The divisor of the shares.
+        """
         return 1
 
     def merge(self, prob: FloatArray, calibrated: list[FloatArray], *, normalize: bool = True) -> FloatArray:
@@ -84,6 +119,20 @@ class Notion(ABC):
         The classes of a row that no part spoke of share what is left in their old proportions. Where every class
         was spoken of, rows are divided by their sums; a row of zeros becomes uniform.
         Merging unchanged scores returns the forecast.
+
+        Parameters
+        ----------
+        prob : ndarray of shape (n, K)
+            The forecast as it was split.
+        calibrated : list of ndarray
+            New scores of each part.
+        normalize : bool, default=True
+            Divide rows by their sums where every class was spoken of.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            The calibrated forecast.
         """
         merged = prob.copy()
         spoken = np.zeros(prob.shape, dtype=bool)

@@ -45,7 +45,8 @@ class Bootstrap:
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum ``values``, one a row, over the rows of every resample, shape (n_resamples,)."""
-        return self.resampled(np.bincount(self.group, values, self.n_groups))
+        group_sums = np.bincount(self.group, values, self.n_groups)
+        return self.resampled(group_sums.astype(np.float64, copy=False))
 
     def resampled(self, group_sums: FloatArray) -> FloatArray:
         """Turn sums of each group, shape (n_groups, ...), into sums of each resample, shape (n_resamples, ...)."""
@@ -94,8 +95,8 @@ class ConsistentLabels:
 
             return sums_at(cell, label, weight, n_cells)
         # One bin more than there are cells, at the front, takes the rows without a cell.
-        sums: FloatArray = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)[1:]
-        return sums
+        sums = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)
+        return sums[1:].astype(np.float64, copy=False)
 
 
 def as_rng(rng: Rng) -> np.random.Generator:

@@ -149,6 +149,13 @@ class BinaryCalibrator(Calibrator):
     """A map of one score. Implement ``_fit(problem)`` and ``_apply(score)``; no classes are known there.
 
     `ByNotion` makes a multiclass calibrator of it.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
     """
 
     def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
@@ -180,7 +187,15 @@ class BinaryCalibrator(Calibrator):
 
 
 class MulticlassCalibrator(Calibrator):
-    """A map of the whole simplex. Implement ``_fit(problem)`` and ``_apply(forecast)``."""
+    """A map of the whole simplex. Implement ``_fit(problem)`` and ``_apply(forecast)``.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+    """
 
     def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
         self.input = input

@@ -49,7 +49,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    sklearn.calibration.CalibratedClassifierCV : scikit-learn's, with its own three methods.
+    sklearn.calibration.CalibratedClassifierCV : Scikit-learn's own, with its three methods.
 
     Examples
     --------

@@ -22,6 +22,8 @@ COLDEST, HOTTEST = 1e-4, 1e4
 LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
 
+MOST_STEPS = 200
+
 BLOCK = 1 << 15
 """Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
 
@@ -107,20 +109,18 @@ def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
         b, why = without
         return _ended(b, _derivatives(scores, problem, b)[0], 0, why)
     low, high = lowest, highest
-    for steps in range(1, 200):
+    for steps in range(1, MOST_STEPS + 1):
         slope, curvature = _derivatives(scores, problem, b)
         low, high = (b, high) if slope < 0 else (low, b)
         newton = b - slope / curvature if curvature > 0 else np.inf
         # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
-        b_next = newton if low <= newton <= high else np.sqrt(low * high)
+        b_next = newton if low <= newton <= high else (low * high) ** 0.5
         if abs(b_next - b) <= LAST_STEP * b:
-            break
+            if min(b / lowest, highest / b) < 1.0 + 1e-6:
+                return _ended(b, slope, steps, "the best temperature lies beyond the end of the search")
+            return b_next, slope, steps
         b = b_next
-    else:
-        return _ended(b, slope, steps, "the search has not converged")
-    if min(b / lowest, highest / b) < 1.0 + 1e-6:
-        return _ended(b, slope, steps, "the best temperature lies beyond the end of the search")
-    return b_next, slope, steps
+    return _ended(b, slope, MOST_STEPS, "the search has not converged")
 
 
 def _without_minimum(scores: FloatArray, problem: SimplexProblem) -> tuple[float, str] | None:

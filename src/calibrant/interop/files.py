@@ -6,6 +6,7 @@ import csv
 import fnmatch
 import os
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -110,7 +111,27 @@ def read_forecast(
     else:
         chosen, input = _guess_forecast(rest, where=str(path))
         guessed.append(f"{input} {_span(chosen)}")
+    _require_numbers(table, chosen, where=str(path))
     return ForecastTable(_unpacked(table, chosen), label_column, _unpacked_names(table, chosen), input, tuple(guessed))
+
+
+def _require_numbers(table: Table, chosen: Sequence[str], *, where: str) -> None:
+    for name in chosen:
+        if table[name].dtype.kind not in "biuf":
+            values = table[name].ravel().tolist()
+            row = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
+            raise TypeError(
+                f"{where} must hold numbers in the column {name!r}; got {values[row]!r} in row {row}. "
+                "Repair the column, or choose others with --prob or --logit."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
@@ -222,7 +243,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise
     except Exception as error:
         raise ValueError(
-            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut?"
+            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
         ) from error
     if not table or not len(next(iter(table.values()))):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
@@ -239,25 +260,29 @@ def write_table(path: str | os.PathLike[str], table: Mapping[str, Column], *, fo
 
 
 def _read_npz(path: Path) -> Table:
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no zip archive")
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     return {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
 
 
 def _read_csv(path: Path) -> Table:
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        names = next(csv.reader(lines))
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"its first line has the name {twice[0]!r} more than once")
     if find_spec("polars"):
         import polars
 
-        frame = polars.read_csv(path, infer_schema_length=None)
-        return {name: _column(frame[name].to_numpy()) for name in frame.columns}
+        columns = polars.read_csv(path, infer_schema_length=None).get_columns()
+        return {name: _column(column.to_numpy()) for name, column in zip(names, columns, strict=True)}
     with path.open(newline="", encoding="utf-8-sig") as lines:
-        reader = csv.reader(lines)
-        names = next(reader)
-        rows = [row for row in reader if row]
+        rows = [row for row in list(csv.reader(lines))[1:] if row]
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
-    return {name: _parsed(np.array(column)) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    return {name: _parsed(np.array([row[k] for row in rows])) for k, name in enumerate(names)}
 
 
 def _read_arrow(path: Path) -> Table:
@@ -279,19 +304,27 @@ def _read_arrow(path: Path) -> Table:
 
 
 def _parsed(text: Column) -> Column:
-    """Strings as integers or floats where all of them are."""
+    """Strings as booleans, integers or floats where all of them are."""
     for dtype in (np.int64, np.float64):
         try:
             return text.astype(dtype)
         except ValueError:
             continue
-    return text
+    return _words(text)
 
 
 def _column(values: Column) -> Column:
     if values.dtype == object and all(isinstance(v, str) for v in values.tolist()):
-        return values.astype(str)
+        return _words(values.astype(str))
     return values
+
+
+def _words(text: Column) -> Column:
+    """Strings as they are, or as booleans where all of them are: pandas writes True and others write true."""
+    distinct = set(text.tolist())
+    if distinct <= {"True", "False"} or distinct <= {"true", "false"}:
+        return np.isin(text, ("True", "true"))
+    return text
 
 
 def _write_npz(path: Path, table: Mapping[str, Column], kind: str) -> None:
@@ -310,6 +343,8 @@ def _write_csv(path: Path, table: Mapping[str, Column], kind: str) -> None:
 def _cells(column: Column) -> list[Any]:
     """Values of a column; what is missing is an empty cell."""
     cells: list[Any] = column.tolist()
+    if column.dtype.kind == "b":
+        return ["true" if v else "false" for v in cells]
     return ["" if v != v else v for v in cells] if column.dtype.kind == "f" else cells
 
 

@@ -90,6 +90,11 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
 
 def to_document(calibrator: Calibrator) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
+    if not isinstance(calibrator, Calibrator):
+        raise TypeError(
+            f"the calibrator must be a calibrator of calibrant; got {type(calibrator).__name__}. "
+            "Save the calibrator alone; an estimator of another library is saved by that library."
+        )
     check_is_fitted(calibrator)
     body = {
         "format": FORMAT,

@@ -47,7 +47,7 @@ def expected_calibration_error(
     Returns
     -------
     float
-        sum over bins b of  weight(b) / weight  *  abs(event rate(b) - mean probability(b)).
+        Sum over bins b of  weight(b) / weight  *  abs(event rate(b) - mean probability(b)).
 
     Notes
     -----
@@ -94,7 +94,7 @@ def maximum_calibration_error(
     Returns
     -------
     float
-        max over bins b of  abs(event rate(b) - mean probability(b)).
+        Maximum over bins b of  abs(event rate(b) - mean probability(b)).
 
     Notes
     -----
@@ -247,7 +247,7 @@ def top_label_calibration_error(
     --------
     >>> from calibrant import top_label_calibration_error
     >>> round(top_label_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
-    0.45
+    0.5
     """
     return calibration_error(y_true, y_prob, notion="top-label", binning=binning, **data)
 
@@ -272,7 +272,7 @@ def top_label_maximum_calibration_error(
     Returns
     -------
     float
-        max over predicted classes and bins of the gap.
+        Maximum over predicted classes and bins of the gap.
 
     Examples
     --------

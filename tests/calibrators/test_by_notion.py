@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from calibrant import (
+    ByNotion,
+    CalibrationWarning,
+    IsotonicCalibrator,
+    TemperatureScaling,
+    Unique,
+    calibration_error,
+)
+from calibrant.notions import TopLabel
+
+MULTICLASS = ["confidence", "top-label", "class-wise"]
+
+
+@pytest.fixture
+def forecast():
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(3), 400)
+    label = (rng.random((400, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
+    return prob, label
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label"])
+def test_the_top_pair_is_calibrated_on_the_fitted_rows_under_its_notion(notion, forecast):
+    prob, label = forecast
+    predicted, score = ByNotion(IsotonicCalibrator(), notion).fit(prob, label).predict_top(prob)
+    # One bin a calibrated score, for each predicted class where the notion keeps them apart.
+    groups = predicted if notion == "top-label" else np.zeros_like(predicted)
+    for group in np.unique(groups):
+        rows = groups == group
+        hit = (predicted == label)[rows]
+        assert calibration_error(hit, score[rows], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("notion", MULTICLASS)
+def test_the_predicted_label_is_that_of_the_forecast_as_it_came(notion, forecast):
+    prob, label = forecast
+    names = np.array(["a", "b", "c"])
+    predicted, _ = ByNotion(IsotonicCalibrator(), notion).fit(prob, names[label]).predict_top(prob)
+    np.testing.assert_array_equal(predicted, names[prob.argmax(axis=1)])
+
+
+def test_the_top_score_is_not_normalised(forecast):
+    prob, label = forecast
+    calibrator = ByNotion(IsotonicCalibrator(), "class-wise").fit(prob, label)
+    predicted, score = calibrator.predict_top(prob)
+    for j in range(3):
+        rows = predicted == j
+        expected = IsotonicCalibrator().fit(prob[:, j], label == j).calibrate(prob[rows, j])
+        np.testing.assert_array_equal(score[rows], expected)
+
+
+def test_the_top_score_stands_in_the_merged_row(forecast):
+    prob, label = forecast
+    calibrator = ByNotion(IsotonicCalibrator(), "confidence").fit(prob, label)
+    _, score = calibrator.predict_top(prob)
+    merged = calibrator.predict_proba(prob)
+    np.testing.assert_array_equal(merged[np.arange(len(prob)), prob.argmax(axis=1)], score)
+
+
+def test_without_normalisation_each_class_is_as_its_calibrator_left_it(forecast):
+    prob, label = forecast
+    raw = ByNotion(IsotonicCalibrator(), "class-wise", normalize=False).fit(prob, label).predict_proba(prob)
+    for j in range(3):
+        assert calibration_error(label == j, raw[:, j], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_class_that_is_never_predicted_is_told_of_and_left_alone():
+    prob = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]])
+    with pytest.warns(
+        CalibrationWarning, match="no row to calibrate on for predicted c: such scores are left as they are"
+    ):
+        calibrator = ByNotion(IsotonicCalibrator(), "top-label", labels=["a", "b", "c"]).fit(prob, ["a", "b", "c", "b"])
+    assert calibrator.calibrators_[2] is None
+    new = np.array([[0.2, 0.2, 0.6]])
+    np.testing.assert_array_equal(calibrator.predict_proba(new), new)
+    label, score = calibrator.predict_top(new)
+    assert (label.tolist(), score.tolist()) == (["c"], [0.6])
+
+
+def test_the_calibrator_given_is_cloned_and_not_fitted(forecast):
+    prob, label = forecast
+    given = IsotonicCalibrator()
+    fitted = ByNotion(given, "class-wise").fit(prob, label)
+    assert not hasattr(given, "value_")
+    assert len({id(one) for one in fitted.calibrators_}) == 3
+
+
+def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
+    prob, label = forecast
+    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it by itself\."):
+        ByNotion(TemperatureScaling()).fit(prob, label)
+
+
+def test_a_notion_may_be_an_object(forecast):
+    prob, label = forecast
+    by_object, by_name = (
+        ByNotion(IsotonicCalibrator(), notion).fit(prob, label) for notion in (TopLabel(), "top-label")
+    )
+    np.testing.assert_array_equal(by_object.predict_proba(prob), by_name.predict_proba(prob))
+
+
+def test_by_the_binary_notion_the_calibrator_is_as_by_itself():
+    score, label = np.array([0.1, 0.2, 0.3, 0.4]), [0, 1, 0, 1]
+    alone, by_notion = (
+        IsotonicCalibrator().fit(score, label),
+        ByNotion(IsotonicCalibrator(), "binary").fit(score, label),
+    )
+    np.testing.assert_array_equal(by_notion.predict_proba(score), alone.predict_proba(score))
+
+
+@pytest.mark.parametrize("method", ["predict_top", "predict_proba", "predict", "calibrate"])
+def test_unfitted_it_says_so(method, forecast):
+    with pytest.raises(NotFittedError):
+        getattr(ByNotion(IsotonicCalibrator()), method)(forecast[0])
+
+
+def test_a_forecast_of_other_columns_is_refused(forecast):
+    prob, label = forecast
+    calibrator = ByNotion(IsotonicCalibrator()).fit(prob, label)
+    with pytest.raises(ValueError, match="2 features, but ByNotion is expecting 3"):
+        calibrator.predict_proba([[0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"y_prob must have 3 columns; got one\."):
+        calibrator.predict_proba([0.5, 0.5])

@@ -1,0 +1,160 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import temperature as twin
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant import TemperatureScaling, load_digits_forecast, negative_log_likelihood
+
+
+def drawn(sharpness, n=300, k=4, seed=0):
+    """Logits whose right temperature is ``sharpness``."""
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(0, 2, (n, k))
+    prob = softmax(logit, axis=1)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return logit * sharpness, label
+
+
+@pytest.mark.parametrize("sharpness", [0.01, 0.3, 1.0, 3.0, 100.0])
+def test_the_temperature_is_the_one_that_a_search_finds(sharpness):
+    logit, label = drawn(sharpness, n=120)
+    found = TemperatureScaling(input="logit").fit(logit, label).temperature_
+    assert found == pytest.approx(twin.fit(logit.tolist(), label.tolist(), [1.0] * 120), rel=1e-6)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.lists(st.integers(-20, 20).map(float), min_size=3, max_size=3), st.integers(0, 2), st.integers(1, 3)
+        ),
+        min_size=2,
+        max_size=12,
+    )
+)
+def test_no_other_temperature_has_a_lower_loss(rows):
+    logit, label, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    label = label.astype(int)
+    came = logit[np.arange(len(label)), label]
+    assume((came < logit.max(axis=1)).any())
+    assume(weight @ (came - logit.mean(axis=1)) > 1e-6)
+    scaling = TemperatureScaling(input="logit", labels=range(3)).fit(logit, label, weight)
+
+    def loss(temperature):
+        return twin.mean_log_loss(logit.tolist(), label.tolist(), weight.tolist(), temperature)
+
+    best = loss(scaling.temperature_)
+    for factor in (0.5, 0.9, 0.999, 1.001, 1.1, 2.0):
+        assert best <= loss(scaling.temperature_ * factor) + 1e-12
+
+
+@pytest.mark.parametrize("sharpness", [0.01, 1.0, 100.0])
+def test_the_gradient_certifies_the_optimum(sharpness):
+    """In units of log(1 / T), so that the scale of the logits drops out. ``gradient_`` is that before the last step."""
+    logit, label = drawn(sharpness)
+    scaling = TemperatureScaling(input="logit").fit(logit, label)
+    z = logit / scaling.temperature_
+    gradient = ((softmax(z, axis=1) * z).sum(axis=1) - z[np.arange(len(label)), label]).mean()
+    assert abs(gradient) < 1e-10
+    assert abs(scaling.gradient_ / scaling.temperature_) < 1e-5
+
+
+def test_the_right_temperature_is_found_in_ever_larger_samples():
+    """Within four standard errors of the truth; the error of log T is one over the root of the Fisher information."""
+    logit, label = drawn(1.7, n=20_000)
+    found = TemperatureScaling(input="logit").fit(logit, label).temperature_
+    prob = softmax(logit / found, axis=1)
+    z = logit / found
+    information = ((prob * z**2).sum(axis=1) - (prob * z).sum(axis=1) ** 2).sum()
+    assert abs(np.log(found / 1.7)) < 4 / np.sqrt(information)
+
+
+def test_logits_and_their_probabilities_give_the_same_map():
+    logit, label = drawn(1.5)
+    prob = softmax(logit, axis=1)
+    of_logit, of_prob = TemperatureScaling(input="logit").fit(logit, label), TemperatureScaling().fit(prob, label)
+    assert of_prob.temperature_ == pytest.approx(of_logit.temperature_, rel=1e-9)
+    np.testing.assert_allclose(of_prob.predict_proba(prob), of_logit.predict_proba(logit), rtol=1e-8)
+
+
+def test_a_constant_added_to_a_row_of_logits_changes_nothing():
+    logit, label = drawn(1.5)
+    shifted = logit + np.linspace(-1000, 1000, len(logit))[:, None]
+    found = TemperatureScaling(input="logit").fit(shifted, label).temperature_
+    assert found == pytest.approx(TemperatureScaling(input="logit").fit(logit, label).temperature_, rel=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_temperature_scales_with_the_logits(scale):
+    logit, label = drawn(1.0)
+    one, other = (TemperatureScaling(input="logit").fit(z, label).temperature_ for z in (logit, logit * scale))
+    assert other == pytest.approx(one * scale, rel=1e-8)
+
+
+def test_two_columns_and_one_are_the_same_problem():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = (rng.random(200) < p**2).astype(int)
+    column, table = TemperatureScaling().fit(p, y), TemperatureScaling().fit(np.column_stack([1 - p, p]), y)
+    assert column.temperature_ == table.temperature_
+    both = table.predict_proba(np.column_stack([1 - p, p]))
+    np.testing.assert_allclose(column.predict_proba(p), both, rtol=0, atol=1e-15)
+
+
+def test_an_overconfident_forecast_is_made_more_cautious():
+    y, prob = load_digits_forecast()
+    scaling = TemperatureScaling().fit(prob, y)
+    assert scaling.temperature_ > 1
+    assert negative_log_likelihood(y, scaling.predict_proba(prob)) < negative_log_likelihood(y, prob)
+
+
+def test_a_few_steps_are_enough():
+    logit, label = drawn(3.0, n=2000)
+    assert TemperatureScaling(input="logit").fit(logit, label).n_iter_ < 12
+
+
+# Degenerate forecasts have a defined answer and a warning
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1.0, 10.0, 1000.0])
+def test_where_every_row_is_right_the_temperature_falls_to_its_end(gap):
+    with pytest.warns(ConvergenceWarning, match="labels all agree with the forecast. Temperature 0.0001 is used"):
+        scaling = TemperatureScaling(input="logit").fit(gap * np.eye(3), [0, 1, 2])
+    assert scaling.temperature_ == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1.0, 10.0, 1000.0])
+def test_where_every_row_is_wrong_the_temperature_rises_to_its_end(gap):
+    with pytest.warns(ConvergenceWarning, match="no better than uniform. Temperature 10000 is used"):
+        scaling = TemperatureScaling(input="logit").fit(gap * np.eye(3), [1, 2, 0])
+    assert scaling.temperature_ == pytest.approx(1e4)
+
+
+def test_a_uniform_forecast_keeps_its_temperature():
+    with pytest.warns(ConvergenceWarning, match="every temperature is as good"):
+        scaling = TemperatureScaling().fit(np.full((4, 2), 0.5), [0, 1, 1, 0])
+    assert scaling.temperature_ == 1.0
+
+
+@pytest.mark.parametrize(("scale", "end"), [(1e-8, 1e-4), (1e8, 1e4)])
+def test_logits_on_a_scale_beyond_the_search_are_told_of(scale, end):
+    logit, label = drawn(1.0)
+    with pytest.warns(ConvergenceWarning, match="beyond the end of the search"):
+        scaling = TemperatureScaling(input="logit").fit(logit * scale, label)
+    assert scaling.temperature_ == pytest.approx(end, rel=1e-5)
+
+
+def test_one_class_only_that_is_not_always_predicted_has_a_temperature():
+    scaling = TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 0, 0])
+    assert 1e-4 < scaling.temperature_ < 1e4
+    assert scaling.classes_.tolist() == [0, 1]
+
+
+def test_a_zero_for_what_came_is_clipped():
+    prob = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [0.2, 0.8]])
+    scaling = TemperatureScaling().fit(prob, [0, 1, 0, 1])
+    clipped = np.log(np.maximum(prob, 1e-12))
+    assert scaling.temperature_ == pytest.approx(twin.fit(clipped.tolist(), [0, 1, 0, 1], [1.0] * 4), rel=1e-6)
+    assert scaling.predict_proba([[1.0, 0.0]]).min() > 0

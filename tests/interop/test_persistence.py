@@ -1,0 +1,274 @@
+"""A saved calibrator is JSON that people can read, comes back to the last bit, and executes nothing."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import calibrant
+from calibrant import ByNotion, IsotonicCalibrator, TemperatureScaling, load_calibrator, save_calibrator
+from calibrant._registry import entries
+from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_document, to_document
+
+RNG = np.random.default_rng(0)
+PROB = RNG.dirichlet([1.0, 1.0, 1.0, 0.01], 300)
+PROB[:, 3] = 0.0  # the last class is never predicted: a part of top-label without rows
+PROB /= PROB.sum(axis=1, keepdims=True)
+TRUTH = (RNG.random((300, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+NEW = RNG.dirichlet(np.ones(4), 200)
+
+FITTED = {
+    "temperature": lambda: TemperatureScaling().fit(PROB, TRUTH),
+    "temperature of logits": lambda: TemperatureScaling(input="logit").fit(np.log(PROB + 1e-9), TRUTH),
+    "isotonic": lambda: IsotonicCalibrator().fit(PROB[:, 0], TRUTH == 0),
+    "isotonic, interpolated": lambda: IsotonicCalibrator(interpolate=True).fit(PROB[:, 0], TRUTH == 0),
+    "not normalised": lambda: ByNotion(IsotonicCalibrator(), "class-wise", normalize=False).fit(PROB, TRUTH),
+    "words": lambda: TemperatureScaling(labels=["d", "c", "b", "ä"]).fit(PROB, np.array(list("dcbä"))[TRUTH]),
+    "booleans": lambda: TemperatureScaling().fit(PROB[:, 0], TRUTH == 0),
+}
+
+
+def by_notion(notion):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", calibrant.CalibrationWarning)  # the part without rows
+        return ByNotion(IsotonicCalibrator(interpolate=True), notion).fit(PROB, TRUTH)
+
+
+for name in set(entries("notion")) - {"binary"}:
+    FITTED[f"isotonic {name}"] = lambda name=name: by_notion(name)
+FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibrator(), "binary").fit(
+    np.column_stack([1 - PROB[:, 0], PROB[:, 0]]), TRUTH == 0
+)
+
+
+@pytest.fixture(params=sorted(FITTED))
+def calibrator(request):
+    return FITTED[request.param]()
+
+
+def new_forecast(calibrator):
+    """Rows that the calibrator was not fitted on, ends of the range included."""
+    if calibrator.n_features_in_ == 1:
+        return np.concatenate([[0.0, 1.0], NEW[:, 0]])
+    if calibrator.n_features_in_ == 2:
+        return np.column_stack([1 - NEW[:, 0], NEW[:, 0]])
+    return np.log(NEW) if calibrator.input == "logit" else np.vstack([np.eye(4), NEW])
+
+
+# Round trips
+
+
+def test_a_loaded_calibrator_calibrates_to_the_last_bit(calibrator, tmp_path):
+    save_calibrator(calibrator, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    forecast = new_forecast(calibrator)
+    np.testing.assert_array_equal(loaded.calibrate(forecast), calibrator.calibrate(forecast))
+    np.testing.assert_array_equal(loaded.predict(forecast), calibrator.predict(forecast))
+    assert loaded.classes_.dtype.kind == calibrator.classes_.dtype.kind
+
+
+def test_a_calibrator_saved_again_is_the_same_file(calibrator, tmp_path):
+    save_calibrator(calibrator, tmp_path / "1.json")
+    save_calibrator(load_calibrator(tmp_path / "1.json"), tmp_path / "2.json")
+    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
+
+
+def test_predict_top_survives(tmp_path):
+    calibrator = by_notion("top-label")
+    save_calibrator(calibrator, tmp_path / "c.json")
+    for found, expected in zip(
+        load_calibrator(tmp_path / "c.json").predict_top(NEW), calibrator.predict_top(NEW), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_part_without_rows_is_saved_as_null():
+    assert to_document(by_notion("top-label"))["calibrator"]["problems"][3] is None
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
+def test_any_float_comes_back_to_the_last_bit(value, tmp_path):
+    calibrator = FITTED["isotonic"]()
+    calibrator.value_ = np.array([value, 0.5])
+    save_calibrator(calibrator, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    assert loaded.value_.tobytes() == calibrator.value_.tobytes()
+
+
+def test_the_file_is_json_that_people_can_read(tmp_path):
+    calibrator = FITTED["words"]()
+    save_calibrator(calibrator, tmp_path / "c.json")
+    text = (tmp_path / "c.json").read_text(encoding="utf-8")
+    document = json.loads(text, parse_constant=pytest.fail)
+    assert len(text.splitlines()) > 10
+    assert "ä" in text
+    assert document["format"] == FORMAT
+    assert document["version"] == VERSION
+    assert document["library"] == f"calibrant {calibrant.__version__}"
+    assert document["classes"] == ["d", "c", "b", "ä"]
+    assert document["input"] == "probability"
+    assert document["calibrator"]["method"] == "temperature"
+    assert document["calibrator"]["fitted"]["temperature_"] == calibrator.temperature_
+
+
+# What is refused when saving
+
+
+def test_an_existing_file_is_kept_unless_forced(tmp_path):
+    (tmp_path / "c.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="must not exist yet"):
+        save_calibrator(FITTED["temperature"](), tmp_path / "c.json")
+    assert (tmp_path / "c.json").read_text() == "mine"
+    save_calibrator(FITTED["temperature"](), tmp_path / "c.json", force=True)
+    assert isinstance(load_calibrator(tmp_path / "c.json"), TemperatureScaling)
+
+
+def test_an_unfitted_calibrator_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        save_calibrator(TemperatureScaling(), tmp_path / "c.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Unregistered(IsotonicCalibrator):
+    """A method that nobody declared."""
+
+
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        lambda: Unregistered().fit(PROB[:, 0], TRUTH == 0),
+        lambda: ByNotion(Unregistered(), "class-wise").fit(PROB, TRUTH),
+        lambda: LogisticRegression().fit(PROB, TRUTH),
+    ],
+    ids=["alone", "by notion", "of another library"],
+)
+def test_a_method_that_is_not_registered_is_not_saved(fitted, tmp_path):
+    with pytest.raises(TypeError, match=r"the calibrator must be a .*; got (Unregistered|LogisticRegression)\. "):
+        save_calibrator(fitted(), tmp_path / "c.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+# What is refused when loading
+
+
+def resigned(document):
+    """The document with a checksum that fits: as someone would write it who wants to harm."""
+    body = {key: value for key, value in document.items() if key != "checksum"}
+    return body | {"checksum": _checksum(body)}
+
+
+@pytest.fixture
+def document():
+    return to_document(FITTED["temperature"]())
+
+
+def saved(document, folder):
+    path = folder / "c.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("version", [0, VERSION + 1, "1", None])
+def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, document, tmp_path):
+    path = saved(resigned(document | {"version": version, "library": "calibrant 9.9"}), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"c\.json must have version 1; got .* \(written by calibrant 9\.9\)\. Install"
+    ):
+        load_calibrator(path)
+
+
+CHANGES = {
+    "a figure": lambda d: d["calibrator"]["fitted"].update(temperature_=2.0),
+    "NaN": lambda d: d["calibrator"]["fitted"].update(temperature_=float("nan")),
+    "a class": lambda d: d.update(classes=[3, 2, 1, 0]),
+    "the method": lambda d: d["calibrator"].update(method="isotonic"),
+    "something added": lambda d: d.update(more=1),
+    "the checksum": lambda d: d.update(checksum="sha256:0"),
+    "no checksum": lambda d: d.pop("checksum"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_changed_file_is_refused(change, document, tmp_path):
+    change(document)
+    with pytest.raises(ValueError, match=r"c\.json must match its checksum; it does not\. .*fit anew"):
+        load_calibrator(saved(document, tmp_path))
+
+
+def test_white_space_and_the_order_of_keys_are_free(document, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(dict(reversed(document.items())), indent=7))
+    assert load_calibrator(path).temperature_ == document["calibrator"]["fitted"]["temperature_"]
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.98])
+def test_a_truncated_file_is_refused(kept, document, tmp_path):
+    path = tmp_path / "c.json"
+    text = json.dumps(document)
+    path.write_text(text[: int(kept * len(text))])
+    with pytest.raises(ValueError, match=r"c\.json must be a calibrator file \(JSON\); it is not: .*Was it cut"):
+        load_calibrator(path)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "1", "null", '"calibrant-calibrator"', '{"format": "other"}'])
+def test_other_json_is_refused(content, tmp_path):
+    (tmp_path / "c.json").write_text(content)
+    with pytest.raises(ValueError, match=r"c\.json must be a calibrator file; it holds something else\. Make one"):
+        load_calibrator(tmp_path / "c.json")
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    (tmp_path / "c.json").write_bytes(b"\x80\x04\x95pickle")
+    with pytest.raises(ValueError, match="must be a calibrator file"):
+        load_calibrator(tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("nothing.json", FileNotFoundError), (".", IsADirectoryError)])
+def test_a_path_that_cannot_be_read_is_refused(name, kind, tmp_path):
+    with pytest.raises(kind, match=r"must be a file that can be read; got .*Check the path"):
+        load_calibrator(tmp_path / name)
+
+
+@pytest.mark.parametrize("method", ["os.system", "builtins.eval", "calibrant.cli.main", "ByNotion", ""])
+def test_only_registered_methods_are_looked_up(method, document):
+    document["calibrator"]["method"] = method
+    with pytest.raises(ValueError, match="calibrator must be one of 'isotonic', 'temperature'"):
+        from_document(resigned(document))
+
+
+def with_calibrator(document, **changes):
+    return resigned(document | {"calibrator": document["calibrator"] | changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fitted": {"calibrate": "x"}},
+        {"fitted": {"__class__": "x"}},
+        {"fitted": None},
+        {"fitted": []},
+        {"parameters": {"no_such": 1}},
+        {"parameters": None},
+        {
+            "notion": "class-wise",
+            "normalize": True,
+            "each": {"method": "temperature", "parameters": {}},
+            "problems": [],
+        },
+        {"notion": "class-wise"},
+    ],
+    ids=str,
+)
+def test_a_document_that_describes_no_calibrator_is_refused_even_if_its_checksum_fits(changes, document):
+    with pytest.raises(ValueError, match=r"the document must describe a calibrator fully; got .*Fit anew"):
+        from_document(with_calibrator(document, **changes))
+
+
+@pytest.mark.parametrize("missing", ["calibrator", "classes", "input", "columns"])
+def test_a_document_that_lacks_something_is_refused(missing, document):
+    del document[missing]
+    with pytest.raises(ValueError, match=rf"must describe a calibrator fully; got .*{missing}"):
+        from_document(resigned(document))

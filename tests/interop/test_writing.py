@@ -1,0 +1,102 @@
+"""A file is written whole or not at all."""
+
+import errno
+import os
+import stat
+
+import pytest
+
+from calibrant.interop.writing import whole_file
+
+
+@pytest.fixture(params=[False, True], ids=["new", "old"])
+def target(request, tmp_path):
+    """A path to write to, at which an old file stands or not."""
+    path = tmp_path / "out.txt"
+    if request.param:
+        path.write_text("old")
+    return path
+
+
+def content(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "accident",
+    [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError("no"), SystemExit(1)],
+    ids=lambda accident: type(accident).__name__,
+)
+def test_an_interrupted_write_leaves_the_old_file_intact(accident, target, tmp_path):
+    def write():
+        with whole_file(target, force=True) as beside:
+            beside.write_text("half of it")
+            raise accident
+
+    before = content(tmp_path)
+    with pytest.raises(type(accident)):
+        write()
+    assert content(tmp_path) == before
+
+
+@pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
+def test_a_write_that_fails_at_its_end_leaves_the_old_file_intact(step, target, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = content(tmp_path)
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match="No space left"), whole_file(target, force=True) as beside:
+        beside.write_text("all of it")
+    monkeypatch.undo()
+    assert content(tmp_path) == before
+
+
+def test_a_full_disk_is_told_with_what_became_of_the_file(target, tmp_path):
+    kept = "what stood there still does" if target.exists() else "nothing was written"
+    message = rf"out\.txt could not be: No space left on device; {kept}\. Make room"
+    with pytest.raises(OSError, match=message) as told, whole_file(target, force=True):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert told.value.errno == errno.ENOSPC
+
+
+def test_nothing_is_to_be_seen_at_the_path_before_the_end(tmp_path):
+    target = tmp_path / "out.txt"
+    with whole_file(target) as beside:
+        beside.write_text("half")
+        assert not target.exists()
+        assert beside.parent == target.parent  # a rename between file systems would be a copy
+    assert content(tmp_path) == {"out.txt": "half"}
+
+
+def test_a_file_that_exists_is_refused_before_anything_is_written(tmp_path):
+    target = tmp_path / "out.txt"
+    target.write_text("old")
+    with pytest.raises(FileExistsError, match=r"must not exist yet; got .*out\.txt\. .*--force"), whole_file(target):
+        raise AssertionError("the block was entered")
+    assert content(tmp_path) == {"out.txt": "old"}
+
+
+def test_a_directory_is_refused_even_by_force(tmp_path):
+    with pytest.raises(IsADirectoryError, match="must be a file"), whole_file(tmp_path, force=True):
+        raise AssertionError("the block was entered")
+
+
+def test_a_directory_that_is_not_there_is_refused(tmp_path):
+    target = tmp_path / "nowhere" / "out.txt"
+    with pytest.raises(FileNotFoundError, match=r"directory must exist; got .*nowhere"), whole_file(target):
+        raise AssertionError("the block was entered")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_permissions_are_those_of_the_old_file_or_of_any_new_one(target, tmp_path):
+    if target.exists():
+        target.chmod(0o640)
+        expected = 0o640
+    else:
+        other = tmp_path / "other"
+        other.touch()
+        expected = stat.S_IMODE(other.stat().st_mode)
+    with whole_file(target, force=True) as beside:
+        beside.write_text("new")
+    assert stat.S_IMODE(target.stat().st_mode) == expected

@@ -1,0 +1,226 @@
+"""The page is one file that loads nothing and runs nothing, shows what the summary holds, and escapes what it is given."""
+
+import builtins
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from calibrant import assess, load_digits_forecast, write_report
+from calibrant.report.html import render
+
+pytest.importorskip("jinja2")
+
+HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
+Y, PROB = load_digits_forecast()
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text of each element that was opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text, self.open = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag  # every element is closed in its place
+
+    def handle_data(self, data):
+        self.text.append((self.open[-1] if self.open else "", data))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    def texts(self, tag):
+        return [data for name, data in self.text if name == tag and data.strip()]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return {"before": assess(Y, PROB, n_resamples=20), "after": assess(Y, 0.8 * PROB + 0.02, n_resamples=20)}
+
+
+@pytest.fixture(scope="module")
+def text(digits):
+    return render(digits, title="Digits")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+# Self-contained
+
+
+def test_the_page_refers_to_nothing_outside(text, page):
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|srcset|\bsrc=", text)
+    assert {"script", "link", "img", "iframe", "object", "base", "form"} & {tag for tag, _ in page.tags} == set()
+    assert not any(name.startswith("on") or name == "href" for _, attributes in page.tags for name in attributes)
+
+
+def test_a_policy_forbids_scripts_and_loading(page):
+    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def test_the_page_is_valid_in_its_frame(text, page):
+    assert text.startswith("<!DOCTYPE html>\n")
+    assert page.open == []
+    assert page.all("html") == [{"lang": "en"}]
+    assert page.texts("title")[0] == "Digits"
+    assert page.all("meta")[0] == {"charset": "utf-8"}
+
+
+def test_ids_are_unique_and_references_to_them_resolve(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    referred = {word for _, a in page.tags for word in a.get("aria-labelledby", "").split()}
+    assert referred
+    assert referred <= set(ids)
+
+
+def test_every_picture_has_a_text_alternative(page):
+    pictures = page.all("svg")
+    assert len(pictures) == 2 + 2 * 10
+    for picture in pictures:
+        title, desc = picture["aria-labelledby"].split()
+        assert picture["role"] == "img"
+        assert ("title", {"id": title}) in page.tags
+        assert ("desc", {"id": desc}) in page.tags
+
+
+# What it shows
+
+
+@pytest.mark.parametrize("name", ["before", "after"])
+def test_the_table_shows_the_figures_of_the_assessment(name, digits, page):
+    cells = set(page.texts("td"))
+    for row in digits[name].rows:
+        assert f"{row.estimate.value:.5f}" in cells
+        assert f"[{row.estimate.lower:.5f}, {row.estimate.upper:.5f}]" in page.texts("span")
+
+
+def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
+    cells = page.texts("td")
+    bins = digits["before"].curve.panels[0].bins
+    panel = digits["before"].curve.panels[0]
+    start = cells.index(f"{bins.edges[0]:.4g} to {bins.edges[1]:.4g}")
+    found = [cells[start + 5 * b : start + 5 * b + 5] for b in range(len(bins))]
+    for b, row in enumerate(found):
+        shown = [f"{bins.edges[b]:.4g} to {bins.edges[b + 1]:.4g}", str(bins.count[b])]
+        if bins.count[b]:
+            interval = f"{panel.lower[b]:.4f} to {panel.upper[b]:.4f}"
+            shown += [f"{bins.mean_prob[b]:.4f}", f"{bins.event_rate[b]:.4f}", interval]
+        else:
+            shown += ["–"] * 3
+        assert row == shown
+
+
+def test_the_points_of_a_diagram_stand_where_the_curve_says(digits, page):
+    bins = digits["before"].curve.panels[0].bins
+    held = bins.count > 0
+    first = [c for c in page.all("circle") if "tabindex" in c][: held.sum()]
+    assert [float(c["cx"]) for c in first] == pytest.approx(56 + 330 * bins.mean_prob[held], abs=0.006)
+    assert [float(c["cy"]) for c in first] == pytest.approx(342 - 330 * bins.event_rate[held], abs=0.006)
+
+
+def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
+    from calibrant.report.summary import findings, summarise
+
+    shown = page.texts("p")
+    for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:
+        assert sentence in shown
+
+
+def test_a_binary_forecast_has_no_panels_of_classes():
+    page = Page(render({"f": assess(Y == 3, PROB[:, 3], n_resamples=1)}))
+    assert len(page.all("svg")) == 1
+    assert "Class by class" not in page.texts("h2")
+
+
+def test_panels_of_classes_are_shown_for_the_forecasts_that_have_them():
+    binary, many = assess(Y == 3, PROB[:, 3], n_resamples=1), assess(Y, PROB, n_resamples=1)
+    page = Page(render({"binary": binary, "many": many}))
+    assert len(page.all("svg")) == 2 + 10
+    assert "Class by class" in page.texts("h2")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ([1], [0.7]),
+        ([0], [[0.2, 0.3, 0.5]]),
+        ([0, 1], [[0.6, 0.3, 0.1], [0.1, 0.8, 0.1]]),
+        (np.arange(100), np.full((100, 100), 0.01)),
+    ],
+    ids=["one row", "one row of a table", "an absent class", "100 classes"],
+)
+def test_odd_but_legal_forecasts_have_a_page_without_nan(data):
+    text = render({"f": assess(*data, n_resamples=9)})
+    assert Page(text).open == []
+    assert not re.search(r"\b(nan|None|inf)\b", text)
+
+
+# Escaping
+
+
+def test_hostile_names_are_shown_and_not_run():
+    truth = np.array([HOSTILE, "b", "c", "b"])
+    prob = np.array([[0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.1, 0.2, 0.7], [0.5, 0.4, 0.1]])
+    labels = [HOSTILE, "b", "c"]
+    hostile = assess(truth, prob, labels=labels, n_resamples=1)
+    absent = assess(truth[1:], prob[1:], labels=labels, n_resamples=1)
+    text = render({HOSTILE: hostile, "other": absent}, title=HOSTILE)
+    page = Page(text)
+    assert page.all("script") == []
+    assert "{{ 7 * 7 }}" in text
+    assert page.texts("title")[0] == HOSTILE
+    assert HOSTILE in page.texts("h1")
+    assert HOSTILE in page.texts("h3")
+    assert f"class {HOSTILE}" in page.texts("figcaption")
+    assert f"Never seen in the labels: {HOSTILE}." in page.texts("p")
+
+
+# Writing
+
+
+def test_one_assessment_needs_no_name(digits, tmp_path):
+    write_report(digits["before"], tmp_path / "r.html", title="Ä")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text == render({"forecast": digits["before"]}, title="Ä")
+
+
+def test_a_page_that_exists_is_kept_unless_forced(digits, tmp_path):
+    path = tmp_path / "r.html"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="must not exist yet"):
+        write_report(digits, path)
+    assert path.read_text() == "mine"
+    write_report(digits, path, force=True)
+    assert path.read_text(encoding="utf-8") == render(digits)
+
+
+def test_without_jinja_the_extra_to_install_is_named(digits, monkeypatch, tmp_path):
+    imported = builtins.__import__
+
+    def no_jinja(name, *rest):
+        if name == "jinja2":
+            raise ImportError(name)
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", no_jinja)
+    with pytest.raises(ImportError, match=r"calibrant\[report\]"):
+        write_report(digits, tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []

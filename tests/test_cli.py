@@ -1,0 +1,434 @@
+"""The command line does what the library does, from any format of file and any way of naming columns."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import (
+    ByNotion,
+    EqualMass,
+    IsotonicCalibrator,
+    TemperatureScaling,
+    assess,
+    cli,
+    load_calibrator,
+    load_digits_forecast,
+)
+from calibrant._registry import HOMES, entries
+from calibrant.interop.files import read_table, write_table
+
+ENDINGS = ["csv", "parquet", "feather", "npz"]
+RNG = np.random.default_rng(5)
+LOGIT = RNG.normal(0.0, 2.0, (80, 3))
+PROB = np.exp(LOGIT) / np.exp(LOGIT).sum(axis=1, keepdims=True)
+TRUTH = (RNG.random((80, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+WEIGHT = RNG.integers(1, 4, 80).astype(float)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command line in an empty folder: its exit code, what it printed, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        try:
+            code = cli.main([str(word) for word in words])
+        except SystemExit as end:  # argparse ends the program itself
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def columns(prefix, table, names="012"):
+    return {f"{prefix}{name}": column for name, column in zip(names, table.T, strict=True)}
+
+
+def save(name, /, **table):
+    write_table(name, {key: np.asarray(column) for key, column in table.items()})
+    return name
+
+
+def figures(run, *words):
+    """The values that `assess --json` gives."""
+    code, out, _ = run("assess", *words, "--json", "--resamples", 1)
+    assert code == 0
+    return {name: estimate["value"] for name, estimate in json.loads(out)["metrics"].items()}
+
+
+def expected(truth=TRUTH, prob=PROB, **options):
+    return {row.metric: row.estimate.value for row in assess(truth, prob, n_resamples=1, **options).rows}
+
+
+@pytest.fixture
+def forecast(run):
+    return save("forecast.csv", label=TRUTH, **columns("p_", PROB))
+
+
+@pytest.fixture
+def calibrator(run, forecast):
+    assert run("fit", forecast, "-o", "calibrator.json")[0] == 0
+    return "calibrator.json"
+
+
+# assess
+
+
+def test_assess_prints_the_table_of_the_library(run, forecast):
+    code, out, _ = run("assess", forecast, "--resamples", 20)
+    assert code == 0
+    assert out == f"{assess(TRUTH, PROB, n_resamples=20)}\n"
+
+
+def test_assess_prints_json_without_nan_that_equals_the_library(run, forecast):
+    code, out, _ = run("assess", forecast, "--json", "--resamples", 20, "--seed", 3)
+    assert code == 0
+    document = json.loads(out, parse_constant=pytest.fail)
+    found = assess(TRUTH, PROB, n_resamples=20, rng=3)
+    assert document["rows"] == 80
+    assert document["resamples"] == 20
+    assert document["columns"] == {"label": "label", "probability": ["p_0", "p_1", "p_2"]}
+    assert document["classes"] == found.class_weight
+    for row in found.rows:
+        assert document["metrics"][row.metric] == vars(row.estimate)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_gives_the_same_numbers(ending, run):
+    assert figures(run, save(f"f.{ending}", label=TRUTH, **columns("p_", PROB))) == expected()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--prob", "p_0,p_1,p_2"],
+        ["--prob", "p_0:p_2"],
+        ["--prob", "p_?"],
+        ["--label", "label", "--prob", "p_*"],
+        ["--label", "lab*"],
+    ],
+    ids=" ".join,
+)
+def test_columns_are_named_by_names_globs_or_ranges(words, run, forecast):
+    assert figures(run, forecast, *words) == expected()
+
+
+def test_what_is_guessed_is_said_on_stderr(run, forecast):
+    _, out, err = run("assess", forecast, "--resamples", 1)
+    assert err == "forecast.csv: reading label 'label', probability 'p_0' to 'p_2' (3 columns)\n"
+    assert "reading" not in out
+
+
+def test_nothing_is_said_where_all_is_named(run, forecast):
+    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1)[2] == ""
+
+
+@pytest.mark.parametrize("order", [["cat", "dog", "eel"], ["eel", "cat", "dog"]], ids="-".join)
+def test_words_are_matched_with_the_names_of_columns(order, run):
+    at = [["cat", "dog", "eel"].index(name) for name in order]
+    truth = np.array(["cat", "dog", "eel"])[TRUTH]
+    path = save("f.csv", label=truth, **columns("p_", PROB[:, at], order))
+    assert figures(run, path) == pytest.approx(expected())
+
+
+def test_labels_from_one_to_k_are_matched_with_the_names_of_columns(run):
+    assert figures(run, save("f.csv", label=TRUTH + 1, **columns("p_", PROB, "123"))) == expected()
+
+
+@pytest.mark.parametrize(
+    ("truth", "classes"), [(TRUTH + 1, "1,2,3"), (np.array(["b", "a", "c"])[TRUTH], "b, a, c")], ids=["1..K", "words"]
+)
+def test_classes_name_the_columns_where_their_names_do_not(truth, classes, run):
+    path = save("f.csv", label=truth, **columns("score", PROB))
+    assert figures(run, path, "--prob", "score*", "--classes", classes) == expected()
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        (TRUTH == 0, []),
+        ((TRUTH == 0).astype(int), []),
+        (np.where(TRUTH == 0, 1, -1), []),
+        (np.where(TRUTH == 0, "yes", "no"), ["--classes", "no,yes"]),
+    ],
+    ids=["booleans", "0 and 1", "-1 and 1", "words"],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_one_column_is_the_probability_of_the_positive_class(truth, words, ending, run):
+    path = save(f"f.{ending}", label=truth, score=PROB[:, 0])
+    assert figures(run, path, *words) == expected(TRUTH == 0, PROB[:, 0])
+
+
+def test_logits_are_declared_by_the_option_or_by_their_names(run):
+    path = save("f.csv", label=TRUTH, **columns("z_", LOGIT))
+    values = expected(prob=LOGIT, input="logit")
+    assert figures(run, path) == values
+    assert figures(run, path, "--logit", "z_0:z_2") == values
+    assert values == pytest.approx(expected())
+
+
+def test_weights_are_a_column(run):
+    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
+    assert figures(run, path, "--weight", "weight") == expected(sample_weight=WEIGHT)
+
+
+@pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
+def test_rows_are_cut_out(rows, cut, run, forecast):
+    assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])
+
+
+def test_rows_that_do_not_sum_to_one_are_divided_where_asked(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", PROB / 2))
+    code, _, err = run("assess", path)
+    assert code == 2
+    assert "--normalize" in err
+    assert figures(run, path, "--normalize") == pytest.approx(expected())
+
+
+def test_bins_are_as_asked(run, forecast):
+    assert figures(run, forecast, "--bins", 4) == expected(binning=4)
+    assert figures(run, forecast, "--bins", 4, "--equal-mass") == expected(binning=EqualMass(4))
+
+
+def test_the_level_widens_the_intervals(run, forecast):
+    def width(level):
+        ece = json.loads(run("assess", forecast, "--json", "--level", level)[1])["metrics"]["nll"]
+        return ece["upper"] - ece["lower"]
+
+    assert width(0.01) > width(0.2)
+
+
+# Gates
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("accuracy < 0.999", 1),
+        ("accuracy<.1", 0),
+        ("accuracy > 1e-1", 1),
+        ("ece.lower < 0.", 0),
+        ("ece.lower >= -1", 1),
+        ("ece.upper <= 1", 1),
+        ("ece.pvalue <= +1", 1),
+        ("ece.noise_floor < 0", 0),
+        ("nll.value > 0", 1),
+        ("rmsce > 0", 1),
+        ("top-label-mce < 2", 1),
+    ],
+)
+def test_a_gate_that_holds_makes_the_exit_code_one(condition, code, run, forecast):
+    found, out, err = run("assess", forecast, "--resamples", 20, "--fail-if", condition)
+    assert found == code
+    assert (f"gate failed: {condition}" in err) == bool(code)
+    assert out.startswith("80 rows")
+
+
+def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast):
+    words = ["--fail-if", "accuracy > 2", "--fail-if", "accuracy < 2", "--json", "--resamples", 1]
+    code, out, _ = run("assess", forecast, *words)
+    assert code == 1
+    assert json.loads(out)["gates"] == [
+        {"condition": "accuracy > 2", "failed": False},
+        {"condition": "accuracy < 2", "failed": True},
+    ]
+
+
+# fit and apply
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ([], TemperatureScaling()),
+        (["--method", "temperature"], TemperatureScaling()),
+        (["--method", "isotonic"], ByNotion(IsotonicCalibrator(), "class-wise")),
+        (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibrator(), "top-label")),
+        (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, ending, run, forecast):
+    assert run("fit", forecast, *words, "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", forecast, "-o", f"out.{ending}")[0] == 0
+    table = read_table(f"out.{ending}")
+    assert list(table) == ["label", "p_0", "p_1", "p_2"]
+    np.testing.assert_array_equal(
+        np.column_stack([table[f"p_{k}"] for k in range(3)]), same.fit(PROB, TRUTH).predict_proba(PROB)
+    )
+
+
+def test_fit_prints_the_temperature(run, forecast):
+    code, out, _ = run("fit", forecast, "-o", "c.json")
+    assert code == 0
+    assert out.splitlines() == [
+        f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
+        "wrote c.json",
+    ]
+
+
+def test_fit_uses_weights_and_rows(run):
+    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
+    assert run("fit", path, "--weight", "weight", "--rows", ":50", "-o", "c.json")[0] == 0
+    fitted = TemperatureScaling().fit(PROB[:50], TRUTH[:50], sample_weight=WEIGHT[:50])
+    assert load_calibrator("c.json").temperature_ == fitted.temperature_
+
+
+def test_a_binary_score_is_calibrated_as_one_column(run):
+    path = save("f.csv", y=TRUTH == 0, score=PROB[:, 0])
+    assert run("fit", path, "--method", "isotonic", "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
+    fitted = IsotonicCalibrator().fit(PROB[:, 0], TRUTH == 0)
+    np.testing.assert_array_equal(read_table("out.csv")["score"], fitted.calibrate(PROB[:, 0]))
+
+
+def test_calibrated_logits_are_probabilities_and_are_named_so(run):
+    path = save("f.csv", label=np.array(["cat", "dog", "eel"])[TRUTH], **columns("z_", LOGIT, ["cat", "dog", "eel"]))
+    assert run("fit", path, "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
+    table = read_table("out.csv")
+    assert list(table) == ["label", "p_cat", "p_dog", "p_eel"]
+    fitted = TemperatureScaling(input="logit").fit(LOGIT, TRUTH)
+    np.testing.assert_array_equal(np.column_stack(list(table.values())[1:]).astype(float), fitted.predict_proba(LOGIT))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_other_columns_are_carried_over_in_their_places(ending, run, calibrator):
+    names = np.array([f"row {i}, or so" for i in range(80)])
+    extra = {"when": np.arange(80), **columns("p_", PROB), "name": names}
+    assert run("apply", calibrator, save(f"new.{ending}", **extra), "-o", f"out.{ending}")[0] == 0
+    table = read_table(f"out.{ending}")
+    assert list(table) == list(extra)
+    np.testing.assert_array_equal(table["when"], extra["when"])
+    np.testing.assert_array_equal(table["name"], names)
+
+
+def test_apply_needs_no_label(run, calibrator):
+    code, out, _ = run("apply", calibrator, save("new.csv", **columns("p_", PROB[:5])), "-o", "out.csv")
+    assert code == 0
+    assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
+
+
+def test_a_class_that_never_came_is_fine(run):
+    truth = np.where(TRUTH == 2, 0, TRUTH)
+    path = save("f.csv", label=truth, **columns("p_", PROB))
+    assert run("fit", path, "-o", "c.json")[0] == 0
+    assert json.loads(run("assess", path, "--json", "--resamples", 1)[1])["classes"]["2"] == 0.0
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_on_stderr(run):
+    path = save("f.csv", label=PROB.argmax(axis=1), **columns("p_", PROB))
+    code, _, err = run("fit", path, "--label", "label", "--prob", "p_*", "-o", "c.json")
+    assert code == 0
+    assert err.startswith("calibrant: warning: the likelihood grows for ever")
+    assert len(err.splitlines()) == 1
+
+
+# report, demo, list
+
+
+def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator):
+    assert run("apply", calibrator, forecast, "-o", "after.csv")[0] == 0
+    code, out, _ = run("report", forecast, "after.csv", "-o", "r.html", "--resamples", 20, "--title", "A & B")
+    assert code == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "<title>A &amp; B</title>" in page
+    assert "forecast: 80 rows, 3 classes" in page
+    assert "after: 80 rows, 3 classes" in page
+    assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
+
+
+def test_report_shows_a_forecast_also_after_a_calibrator(run, forecast, calibrator):
+    code, out, _ = run(
+        "report", forecast, "-o", "r.html", "--calibrator", calibrator, "--names", "net", "--resamples", 9
+    )
+    assert code == 0
+    after = TemperatureScaling().fit(PROB, TRUTH).predict_proba(PROB)
+    assert f"net: {assess(TRUTH, PROB, n_resamples=9)}" in out
+    assert f"net, calibrated: {assess(TRUTH, after, n_resamples=9)}" in out
+    assert "net, calibrated" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
+    code, out, _ = run("demo")
+    assert code == 0
+    y, prob = load_digits_forecast()
+    half = len(y) // 2
+    assert f"T = {TemperatureScaling().fit(prob[:half], y[:half]).temperature_:.4f}" in out
+    assert "before: 749 rows" in out
+    assert "after: 749 rows" in out
+    assert "Handwritten digits" in Path("demo/report.html").read_text(encoding="utf-8")
+    assert run("demo")[0] == 2
+    assert run("demo", "--force")[0] == 0
+
+
+def test_list_prints_everything_that_is_registered(run):
+    code, out, _ = run("list")
+    assert code == 0
+    for kind in HOMES:
+        for name, entry in entries(kind).items():
+            assert f"  {name:<15} {entry.summary}\n" in out
+
+
+def test_list_prints_one_kind(run):
+    _, out, _ = run("list", "notions")
+    assert out.splitlines()[0] == "notions"
+    assert len(out.splitlines()) == 1 + len(entries("notion"))
+
+
+# Terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_only_on_a_terminal(terminal, run, forecast, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    _, out, err = run("assess", forecast, "--resamples", 30)
+    assert ("resampling" in err) == terminal
+    assert "resampling" not in out
+
+
+@pytest.mark.parametrize("command", ["", "assess", "fit", "apply", "report", "demo", "list"])
+def test_help_tells_each_command(command, run):
+    code, out, _ = run(*command.split(), "--help")
+    assert code == 0
+    assert f"usage: calibrant {command}".strip() in out
+
+
+# Real figures
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_published_figures_come_out_of_exported_files(ending, run, data_dir):
+    """ResNet-50 on CIFAR-10: ../shared/facts.md, from independent code."""
+    with np.load(data_dir / "cifar10_resnet50.npz") as data:
+        for part in ("cal", "test"):
+            save(f"{part}.{ending}", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))
+    before = figures(run, f"test.{ending}")
+    assert round(before["accuracy"], 4) == 0.9502
+    assert round(before["nll"], 6) == 0.175509
+    assert round(before["ece"], 7) == 0.0155164
+    assert round(before["top-label-ece"], 7) == 0.0222267
+    assert round(before["classwise-ece"], 8) == 0.00421983
+    assert round(figures(run, f"test.{ending}", "--equal-mass")["ece"], 7) == 0.0156190
+    code, out, _ = run("fit", f"cal.{ending}", "--method", "temperature", "-o", "c.json")
+    assert code == 0
+    assert "fitted temperature on 5000 rows: temperature 1.06258\n" in out
+    assert run("apply", "c.json", f"test.{ending}", "-o", f"out.{ending}")[0] == 0
+    after = figures(run, f"out.{ending}")
+    assert round(after["nll"], 6) == 0.173842
+    assert round(after["ece"], 8) == 0.00972077
+    assert after["accuracy"] == before["accuracy"]
+
+
+def test_an_npz_of_several_tables_is_read_in_place(run, data_dir):
+    path = data_dir / "cifar10_resnet50.npz"
+    found = figures(run, path, "--label", "y_test", "--logit", "logits_test")
+    assert round(found["nll"], 6) == 0.175509
+    assert run("fit", path, "--label", "y_cal", "--logit", "logits_cal", "-o", "c.json")[0] == 0
+    assert round(load_calibrator("c.json").temperature_, 5) == 1.06258

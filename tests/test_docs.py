@@ -1,0 +1,39 @@
+"""The examples of the documentation run: each page in a process of its own, since a page may declare things."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
+EXAMPLES = {name: re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
+
+
+@pytest.mark.parametrize("page", [name for name, blocks in EXAMPLES.items() if blocks])
+def test_every_example_of_the_page_runs(page, tmp_path):
+    pytest.importorskip("matplotlib")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", "\n".join(EXAMPLES[page])],
+        cwd=tmp_path,
+        env=os.environ | {"MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = re.search(r"```\{toctree\}\n(.*?)```", PAGES["index.md"], flags=re.S)
+    assert listed
+    missing = {name.removesuffix(".md") for name in PAGES} - {"index"} - set(listed[1].split())
+    assert missing == set()
+
+
+def test_every_decision_is_numbered_once():
+    numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))
