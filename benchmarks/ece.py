@@ -45,7 +45,8 @@ def tables(rounds: int, quick: bool) -> str:
     lines = [
         f"{rows:,} predictions, float64 probabilities and int64 labels, {BINS} bins. All give "
         f"{timings[OURS].result:.9f}, to 1e-9. Extra memory is the peak of a first call in a fresh process above what "
-        "was held before it (libraries imported, data made), in units of the input; numba's loading counts for calibrant.",
+        "was held before it (libraries imported, data made), in units of the input; numba's loading counts for calibrant. "
+        "Asked for at 10,000,000 rows: calibrant at least 3 times as fast as each peer, and a peak below 3 inputs.",
         "",
         "| | seconds | times as long as calibrant (range) | extra memory / input |",
         "|---|---|---|---|",

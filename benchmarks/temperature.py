@@ -59,7 +59,8 @@ def tables(rounds: int, quick: bool) -> str:
     check(excess)
     lines = [
         f"{z.shape[0]:,} rows of {z.shape[1]:,} logits. The optimum, found by root search from the definition, is "
-        f"T = {best:.9f} with a mean log loss of {lowest:.9f}; asked for: within {CLOSE:g} of it.",
+        f"T = {best:.9f} with a mean log loss of {lowest:.9f}; asked for at 5,000 x 1,000: within "
+        f"{CLOSE:g} of it, at least 5 times as fast as scikit-learn.",
         "",
         "| | seconds | times as long as calibrant (range) | T | log loss above the optimum |",
         "|---|---|---|---|---|",

@@ -160,7 +160,7 @@ def test_an_assessment_cannot_be_changed():
 
 RESAMPLES, LEVEL, WORLDS = 99, 0.1, 150
 SPELLED = ["ece", "rmsce", "mce", "classwise-ece", "top-label-ece", "top-label-mce"]
-CONFIDENCE = {"calibrated": 1.0, "slightly over-confident": 1.15, "over-confident": 2.0}
+CONFIDENCE = {"calibrated": 1.0, "slightly over-confident": 1.15, "over-confident": 2.0, "nearly certain": 9.0}
 
 
 def true_errors(prob, truth):
@@ -189,6 +189,17 @@ def simulated(confidence):
 def test_the_interval_covers_the_true_binned_error_as_often_as_promised(confidence, name):
     found, truth = simulated(confidence)
     covered = np.mean([one[name].lower <= truth[name] <= one[name].upper for one in found])
+    assert covered >= 1 - LEVEL - 3 * np.sqrt(LEVEL * (1 - LEVEL) / WORLDS)
+
+
+def test_where_events_are_too_rare_to_be_seen_the_interval_still_covers():
+    """Without an event in a bin the bootstrap sees no noise; labels that the forecast draws do."""
+    rng, p = np.random.default_rng(0), np.full(200, 0.003)
+    found = [
+        assess(rng.random(200) < p, p, metrics=["ece"], level=LEVEL, n_resamples=RESAMPLES, rng=rng)["ece"]
+        for _ in range(WORLDS)
+    ]
+    covered = np.mean([one.lower == 0.0 for one in found])
     assert covered >= 1 - LEVEL - 3 * np.sqrt(LEVEL * (1 - LEVEL) / WORLDS)
 
 

@@ -17,7 +17,7 @@ EXAMPLES = {name: re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", "\n".join(EXAMPLES[page])],
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", "\n".join(EXAMPLES[page])],
         cwd=tmp_path,
         env=os.environ | {"MPLBACKEND": "agg"},
         capture_output=True,

@@ -80,6 +80,12 @@ def test_each_row_is_drawn_from_its_own_forecast():
 
 
 @pytest.mark.usefixtures("path")
+def test_a_draw_on_the_edge_goes_to_the_class_above_it():
+    labels = ConsistentLabels(np.array([[0.0, 0.25, 0.75]] * 3), 1, np.random.default_rng(0))
+    assert labels._draw(np.array([0.0, 0.25, np.nextafter(0.25, 0)])).tolist() == [1, 2, 1]
+
+
+@pytest.mark.usefixtures("path")
 def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
     prob = np.array([[0.3, 0.3, 0.3999], [0.3, 0.3, 0.4001]] * 500)
     for labels in ConsistentLabels(prob, 20, np.random.default_rng(8)):

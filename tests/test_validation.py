@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from calibrant import assess, calibration_error, expected_calibration_error, reliability_curve
+from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._problem import BinaryProblem, SimplexProblem
 from calibrant._validation import as_problem
 
@@ -507,7 +507,8 @@ def test_rows_of_weight_zero_are_left_out():
 
 
 def test_a_broadcast_weight_counts():
-    assert as_problem([0, 1], [0.1, 0.9], sample_weight=np.broadcast_to(2.0, 2)).weight.sum() == 4.0
+    problem = as_problem([0, 1], [0.1, 0.9], sample_weight=np.broadcast_to(2.0, 2))
+    assert EqualWidth(2)(problem).weight.tolist() == [2.0, 2.0]
 
 
 def test_doubles_are_not_copied():

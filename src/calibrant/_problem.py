@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,8 @@ def unit_weight(n: int) -> FloatArray:
 class BinaryProblem:
     """Scores in [0, 1], whether the event came, and positive weights, each of shape (n,).
 
-    ``share`` is the problem's part in the aggregate of the problems that a notion makes; shares sum to one.
+    ``share`` is the problem's part in the aggregate of the problems that a notion makes; shares sum to one. ``classes``
+    are the labels of no event and of the event.
     """
 
     score: FloatArray
@@ -32,6 +33,7 @@ class BinaryProblem:
     weight: FloatArray
     share: float = 1.0
     name: str = ""
+    classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
 
     @property
     def size(self) -> int:
@@ -96,4 +98,4 @@ def as_simplex(problem: Problem) -> SimplexProblem:
     if isinstance(problem, SimplexProblem):
         return problem
     prob = np.column_stack([1.0 - problem.score, problem.score])
-    return SimplexProblem(Forecast(prob), problem.outcome.astype(np.intp), problem.weight, np.array([0, 1]))
+    return SimplexProblem(Forecast(prob), problem.outcome.astype(np.intp), problem.weight, problem.classes)

@@ -72,8 +72,9 @@ def as_problem(
     kept = slice(None) if weight.strides == (0,) or weight.all() else weight > 0
     if values.ndim == 1:
         score = as_score(values, input=input)
-        outcome = truth == classes_of_score(truth, labels=labels, pos_label=pos_label)[1]
-        return BinaryProblem(score[kept], outcome[kept], weight[kept])
+        classes = classes_of_score(truth, labels=labels, pos_label=pos_label)
+        outcome = truth == classes[1]
+        return BinaryProblem(score[kept], outcome[kept], weight[kept], classes=classes)
     if pos_label is not None:
         raise ValueError(
             f"pos_label belongs to one column of probabilities; y_prob has {values.shape[1]} columns. "

@@ -102,8 +102,8 @@ class Assessment:
 
         Returns
         -------
-        matplotlib Figure
-            The figure drawn on.
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
         """
         from calibrant.plots.reliability import plot_reliability
 

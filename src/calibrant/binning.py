@@ -20,8 +20,9 @@ from calibrant._result import read_only
 CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
 
-KERNEL_PAYS_FROM = 1 << 20
-"""Rows from which the compiled loop is used. Loading numba takes about a second, the loop saves some 10 ns a row."""
+KERNEL_PAYS_FROM = 1 << 22
+"""Rows from which the compiled loop is used. It saves some 20 ns a row; loading numba takes half a second, and compiling,
+once a machine, a few more."""
 
 
 @dataclass(frozen=True, eq=False)

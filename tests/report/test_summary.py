@@ -111,6 +111,7 @@ def test_forecasts_are_compared_with_the_first_by_log_loss():
     assert sentence.startswith("“b” is better than “a” by log loss: ")
     assert f"log loss goes from {worse['nll'].value:.4f} to {better['nll'].value:.4f}" in sentence
     assert f"ECE goes from {worse['ece'].value:.4f} to {better['ece'].value:.4f}" in sentence
+    assert sentence.endswith("accuracy stays at 0.7000.")
     assert last.startswith("“c” is no better than “a” by log loss: ")
 
 

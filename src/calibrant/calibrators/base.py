@@ -20,7 +20,6 @@ from calibrant._validation import (
     as_numbers,
     as_problem,
     as_score,
-    classes_of_score,
     is_column,
     require_classes,
 )
@@ -62,9 +61,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             )
         values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
         problem = as_problem(truth, values, sample_weight=sample_weight, labels=self.labels, input=self.input)
-        self.classes_ = (
-            problem.classes if isinstance(problem, SimplexProblem) else classes_of_score(truth, labels=self.labels)
-        )
+        self.classes_ = problem.classes
         self._fit_problem(problem)
         return self
 
@@ -111,7 +108,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return prob if prob.ndim == 2 else np.column_stack([1.0 - prob, prob])
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
-        """Class of the highest calibrated probability; of equal ones the first.
+        """Return the class of the highest calibrated probability; of equal ones the first.
 
         Parameters
         ----------
@@ -141,7 +138,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             if reset:
                 self.n_features_in_ = 1
             return as_numbers("y_prob", X)
-        values: FloatArray = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=1)
+        # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
+        checked = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        values = as_numbers("y_prob", checked)
         return values[:, 0] if values.shape[1] == 1 else values
 
 

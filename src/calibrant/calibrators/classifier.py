@@ -132,7 +132,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
 
     def predict(self, X: Any) -> npt.NDArray[np.generic]:
-        """Class of the highest calibrated probability; of equal ones the first.
+        """Return the class of the highest calibrated probability; of equal ones the first.
 
         Parameters
         ----------

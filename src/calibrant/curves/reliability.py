@@ -95,8 +95,8 @@ class ReliabilityCurve:
 
         Returns
         -------
-        matplotlib Figure
-            The figure drawn on.
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
         """
         from calibrant.plots.reliability import plot_reliability
 

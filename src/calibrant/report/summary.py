@@ -160,13 +160,18 @@ def _comparison(assessments: Mapping[str, Assessment]) -> list[str]:
         if after.n_rows != before.n_rows:
             sentences.append(f"“{name}” has {after.n_rows} rows and “{first}” has {before.n_rows}: compare with care.")
         moves = [
-            f"{label} goes from {before[metric].value:.4f} to {after[metric].value:.4f}"
+            f"{label} {_move(before[metric].value, after[metric].value)}"
             for metric, label in (("nll", "log loss"), ("ece", "ECE"), ("accuracy", "accuracy"))
         ]
         better = after["nll"].value < before["nll"].value
         verdict = "better" if better else "no better"
         sentences.append(f"“{name}” is {verdict} than “{first}” by log loss: {', '.join(moves)}.")
     return sentences
+
+
+def _move(before: float, after: float) -> str:
+    old, new = f"{before:.4f}", f"{after:.4f}"
+    return f"stays at {old}" if old == new else f"goes from {old} to {new}"
 
 
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
