@@ -31,8 +31,8 @@ def _tables() -> str:
     lines = []
     for kind in HOMES:
         facts = {"metric": "range", "calibrator": "guarantees"}.get(kind)
-        lines += [f"## {kind.capitalize()}s", "", _row(["name", "symbol", "what it is", *([facts] if facts else []), "source"])]
-        lines.append(_row(["---"] * (5 if facts else 4)))
+        head = ["name", "symbol", "what it is", *([facts] if facts else []), "source"]
+        lines += [f"## {kind.capitalize()}s", "", _row(head), _row(["---"] * len(head))]
         for name, entry in entries(kind).items():
             detail = []
             if kind == "metric":
@@ -48,16 +48,15 @@ def _tables() -> str:
 
 
 def _reference() -> str:
-    names = sorted(calibrant.__all__, key=str.lower)
-    return "\n".join(
-        ["# Reference", "", "Everything public is in the namespace `calibrant`.", "", "```{eval-rst}", ".. currentmodule:: calibrant"]
-        + ["", ".. autosummary::", "   :toctree: .", ""]
-        + [f"   {name}" for name in names]
-        + ["```", ""]
-    )
+    names = [f"   {name}" for name in sorted(calibrant.__all__, key=str.lower)]
+    head = ["# Reference", "", "Everything public is in the namespace `calibrant`.", "", "```{eval-rst}"]
+    directive = [".. currentmodule:: calibrant", "", ".. autosummary::", "   :toctree: .", ""]
+    return "\n".join([*head, *directive, *names, "```", ""])
 
 
 here = Path(__file__).parent / "reference"
 here.mkdir(exist_ok=True)
 (here / "index.md").write_text(_reference())
-(here / "tables.md").write_text("# What there is\n\nAs `calibrant list` prints it, from the same declarations.\n\n" + _tables() + "\n")
+(here / "tables.md").write_text(
+    "# What there is\n\nAs `calibrant list` prints it, from the same declarations.\n\n" + _tables() + "\n"
+)

@@ -311,7 +311,7 @@ REFUSED = [
     ),
     Bad(
         "a sparse table",
-        "data must be dense",
+        "y_prob must be dense",
         "a sparse csr_array",
         "data",
         "call .toarray()",
@@ -482,7 +482,7 @@ def test_the_positive_label_of_one_column(y_true, options, outcome):
 
 
 def test_a_positive_label_of_a_table_is_refused():
-    with pytest.raises(ValueError, match="pos_label belongs to one column"):
+    with pytest.raises(ValueError, match="pos_label must be left out"):
         as_problem(Y, P, pos_label=1)
 
 

@@ -32,11 +32,11 @@ for n in (200, 1000, 5000):
         for run in range(RUNS):
             score, posterior = forecast(rng, n, temperature)
             y = (rng.random(n) < posterior).astype(int)
-            ece = assess(y, score, metrics=["ece"], binning=EqualWidth(15), level=LEVEL, n_resamples=200, rng=run)["ece"]
-            target = true_error(score, posterior, 15)
-            again = [
-                expected_calibration_error(y[rows], score[rows]) for rows in rng.integers(0, n, (100, n))
+            ece = assess(y, score, metrics=["ece"], binning=EqualWidth(15), level=LEVEL, n_resamples=200, rng=run)[
+                "ece"
             ]
+            target = true_error(score, posterior, 15)
+            again = [expected_calibration_error(y[rows], score[rows]) for rows in rng.integers(0, n, (100, n))]
             low, high = np.quantile(again, [LEVEL / 2, 1 - LEVEL / 2])
             truth.append(target)
             value.append(ece.value)

@@ -77,7 +77,7 @@ def as_problem(
         return BinaryProblem(score[kept], outcome[kept], weight[kept], classes=classes)
     if pos_label is not None:
         raise ValueError(
-            f"pos_label belongs to one column of probabilities; y_prob has {values.shape[1]} columns. "
+            f"pos_label must be left out when y_prob is a table; got {pos_label!r} for {values.shape[1]} columns. "
             "Pass labels= to name the columns."
         )
     forecast = as_forecast(values, input=input, normalize=normalize)
@@ -91,7 +91,7 @@ def as_problem(
 
 def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
     """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
-    array = _as_array(data)
+    array = _as_array(name, data)
     if array.dtype == object or array.dtype.kind in "USMmV":
         kinds = sorted({type(v).__name__ for v in array.ravel()[:1000].tolist()})
         raise TypeError(
@@ -183,7 +183,7 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
 
 def as_labels(y_true: npt.ArrayLike) -> Labels:
     """Labels as a one-dimensional array of integers, strings or booleans."""
-    array = _as_array(y_true)
+    array = _as_array("y_true", y_true)
     if array.dtype.kind == "c":
         raise ValueError("y_true must hold class labels; got complex numbers. Complex data not supported.")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -312,7 +312,7 @@ def is_column(data: npt.ArrayLike) -> bool:
     return isinstance(nw.from_native(data, allow_series=True, pass_through=True), nw.Series)
 
 
-def _as_array(data: npt.ArrayLike) -> npt.NDArray[Any]:
+def _as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
     if isinstance(data, np.ndarray):
         return data
     if isinstance(data, (list, tuple)):
@@ -324,7 +324,7 @@ def _as_array(data: npt.ArrayLike) -> npt.NDArray[Any]:
             ) from None
     if hasattr(data, "toarray"):
         raise TypeError(
-            f"data must be dense; got a sparse {type(data).__name__}. Sparse input is not supported: call .toarray()."
+            f"{name} must be dense; got a sparse {type(data).__name__}. Sparse input is not supported: call .toarray()."
         )
     import narwhals as nw
 

@@ -196,7 +196,8 @@ class EqualWidth(Binning):
 class EqualMass(Binning):
     """Bins of equal total weight, cut at observed scores; equal scores are never split.
 
-    Where n rows do not divide evenly the first bins hold one row more. Heavy ties make fewer bins than asked for.
+    Where n rows do not divide evenly the first bins hold one row more; whole weights count as rows, others are cut at exact
+    shares. Heavy ties make fewer bins than asked for.
 
     Parameters
     ----------

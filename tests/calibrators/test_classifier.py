@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibrator, TemperatureScaling, negative_log_likelihood
@@ -202,3 +202,18 @@ def test_a_bad_option_is_refused(data, options, error, message):
 def test_one_class_is_nothing_to_train_on(data):
     with pytest.raises(ValueError, match="y must hold at least two classes to train a classifier; got 1"):
         CalibratedClassifier(cv=2).fit(data[0], np.zeros(400, dtype=int))
+
+
+def test_every_forecast_of_a_repeated_splitter_counts():
+    """Five repeats of two folds give five out-of-fold forecasts a row: the calibrator sees them all."""
+    X, y = make_classification(n_samples=60, random_state=0)
+    seen = []
+
+    class Counting(TemperatureScaling):
+        def _fit(self, problem):
+            seen.append(problem.size)
+            super()._fit(problem)
+
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    CalibratedClassifier(LogisticRegression(), Counting(), cv=folds).fit(X, y)
+    assert seen == [300]

@@ -163,7 +163,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"y must hold at least two classes to train a classifier; got {n_classes} (one class or no row). "
                 "Check how the rows were chosen."
             )
-        self.pairs_, out_of_fold, scored = [], np.zeros((_num_samples(X), n_classes)), []
+        self.pairs_, forecasts, scored = [], [], []
         for train, test in check_cv(self.cv, truth, classifier=True).split(X, truth):
             estimator = self._trained(X, truth, weight, train)
             forecast = _forecast(estimator, _rows(X, test), self._seen_by(estimator), n_classes)
@@ -171,14 +171,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)
                 part = None if weight is None else weight[test]
                 self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
-            out_of_fold[test] = forecast
+            forecasts.append(forecast)
             scored.append(test)
         if not self.ensemble:
             rows = np.concatenate(scored)
             estimator = self._trained(X, truth, weight, np.arange(_num_samples(X)))
             calibrator = self._new_calibrator(estimator, labels=self.classes_)
             part = None if weight is None else weight[rows]
-            self.pairs_ = [(estimator, calibrator.fit(out_of_fold[rows], truth[rows], part))]
+            self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
 
     def _trained(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None, rows: npt.NDArray[np.intp]) -> Any:
         estimator = LogisticRegression() if self.estimator is None else clone(self.estimator)

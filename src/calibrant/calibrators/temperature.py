@@ -54,7 +54,8 @@ class TemperatureScaling(MulticlassCalibrator):
     temperature_ : float
         The fitted T: above 1 the forecast was over-confident, below 1 under-confident.
     gradient_ : float
-        Derivative of the mean log loss with respect to 1 / T at the solution, the certificate of optimality.
+        Derivative of the mean log loss with respect to 1 / T where it was last evaluated: one Newton step, shorter than
+        1e-7 of 1 / T, before the solution. The certificate of optimality.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (n_classes,)
