@@ -313,7 +313,7 @@ REFUSED = [
         "a sparse table",
         "y_prob must be dense",
         "a sparse csr_array",
-        "data",
+        "y_prob",
         "call .toarray()",
         y_prob=csr_array(P),
         error=TypeError,
