@@ -9,7 +9,7 @@ project = "calibrant"
 copyright = "2026, the calibrant developers"
 version = release = calibrant.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_sidebars = {"**": []}
@@ -19,7 +19,6 @@ autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath"]
 
 
 def _row(cells: list[str]) -> str:
