@@ -190,7 +190,7 @@ def test_rows_that_do_not_sum_to_one_are_divided_where_asked(run):
 
 def test_bins_are_as_asked(run, forecast):
     assert figures(run, forecast, "--bins", 4) == expected(binning=4)
-    assert figures(run, forecast, "--bins", 4, "--equal-mass") == expected(binning=EqualMass(4))
+    assert figures(run, forecast, "--bins", 4, "--binning", "equal-mass") == expected(binning=EqualMass(4))
 
 
 def test_the_level_widens_the_intervals(run, forecast):
@@ -415,7 +415,7 @@ def test_the_published_figures_come_out_of_exported_files(ending, run, data_dir)
     assert round(before["ece"], 7) == 0.0155164
     assert round(before["top-label-ece"], 7) == 0.0222267
     assert round(before["classwise-ece"], 8) == 0.00421983
-    assert round(figures(run, f"test.{ending}", "--equal-mass")["ece"], 7) == 0.0156190
+    assert round(figures(run, f"test.{ending}", "--binning", "equal-mass")["ece"], 7) == 0.0156190
     code, out, _ = run("fit", f"cal.{ending}", "--method", "temperature", "-o", "c.json")
     assert code == 0
     assert "fitted temperature on 5000 rows: temperature 1.06258\n" in out

@@ -82,7 +82,11 @@ FILES = {
     "negative": ("f.csv", "label,p_0,p_1\n0,-.5,1.5\n", r"probabilities in \[0, 1\]; got -0\.5 at index \(0, 0\)"),
     "sums": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.6\n", r"sum to one within 0\.001; got 1\.1 in row 1.*--normalize"),
     "logits": ("f.csv", "label,p_0,p_1\n0,3.1,.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
-    "a class too many": ("f.csv", "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n", r"among the columns 0\.\.1; got 2 .*--classes"),
+    "a class too many": (
+        "f.csv",
+        "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n",
+        r"names of columns; got 2 .*--classes",
+    ),
     "unknown words": ("f.csv", "label,p_cat,p_dog\nCat,.5,.5\n", r"names of columns; got 'Cat' .*--classes"),
     "unknown ending": ("f.txt", GOOD, r"must end in \.csv, .*; got 'f\.txt'\. Rename"),
     "no text": ("f.csv", "\x00\x01\x02", r"f\.csv must "),
@@ -139,7 +143,6 @@ WORDS = {
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
         r"fitted on 2 probability columns; good\.csv gives 1 probability columns\. .*--prob",
     ),
-    "other order": (["apply", "c.json", "good.csv", "--prob", "p_1,p_0", "-o", "o.csv"], r"order of the classes .* 0, 1"),
 }  # fmt: skip
 
 

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 FloatArray = npt.NDArray[np.float64]
 
 EPSILON = 1e-12
 """Probabilities are raised to this before a logarithm, so that a zero costs 27.6 nats and not infinity."""
-
-__all__ = ["EPSILON", "FloatArray", "clipped", "log_prob_of_logit", "log_prob_of_prob", "prob_of_logit"]
 
 
 def clipped(prob: FloatArray) -> FloatArray:
@@ -29,6 +27,12 @@ def log_prob_of_prob(prob: FloatArray) -> FloatArray:
 def log_prob_of_logit(logit: FloatArray) -> FloatArray:
     """Log-probabilities of logits, exact: nothing is clipped."""
     result: Any = log_softmax(logit, axis=1)
+    return np.asarray(result, dtype=np.float64)
+
+
+def score_of_logit(logit: FloatArray) -> FloatArray:
+    """Logistic function of the logits of one event."""
+    result: Any = expit(logit)
     return np.asarray(result, dtype=np.float64)
 
 

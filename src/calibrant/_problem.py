@@ -20,12 +20,17 @@ def unit_weight(n: int) -> FloatArray:
     return np.broadcast_to(np.float64(1.0), (n,))
 
 
+def is_unit_weight(weight: FloatArray) -> bool:
+    """Whether `unit_weight` made it; rows selected from it may look like any other array."""
+    return weight.strides == (0,)
+
+
 @dataclass(frozen=True, eq=False)
 class BinaryProblem:
     """Scores in [0, 1], whether the event came, and positive weights, each of shape (n,).
 
     ``share`` is the problem's part in the aggregate of the problems that a notion makes; shares sum to one. ``classes``
-    are the labels of no event and of the event.
+    are the labels of no event and of the event. Where the forecast came as logits, ``logit`` holds them.
     """
 
     score: FloatArray
@@ -34,6 +39,7 @@ class BinaryProblem:
     share: float = 1.0
     name: str = ""
     classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
+    logit: FloatArray | None = None
 
     @property
     def size(self) -> int:
@@ -41,9 +47,10 @@ class BinaryProblem:
         return self.score.size
 
     @property
-    def residual(self) -> FloatArray:
-        """Weighted outcome minus score of each row."""
-        return self.weight * (self.outcome - self.score)
+    def rows_per_weight(self) -> float:
+        """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
+        whole = is_unit_weight(self.weight) or np.array_equal(self.weight, np.floor(self.weight))
+        return 1.0 if whole else self.size / float(self.weight.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +100,16 @@ class SimplexProblem:
 Problem = BinaryProblem | SimplexProblem
 
 
+def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
+    """Return the forecast of one event as a forecast of two classes: (1 - p, p), or the logits (0, z)."""
+    first = np.zeros_like(values) if is_logit else 1.0 - values
+    return Forecast(np.column_stack([first, values]), is_logit)
+
+
 def as_simplex(problem: Problem) -> SimplexProblem:
-    """Return a binary problem as two columns, (1 - p, p); a simplex problem as it is."""
+    """Return a binary problem as two columns; a simplex problem as it is."""
     if isinstance(problem, SimplexProblem):
         return problem
-    prob = np.column_stack([1.0 - problem.score, problem.score])
-    return SimplexProblem(Forecast(prob), problem.outcome.astype(np.intp), problem.weight, problem.classes)
+    is_logit = problem.logit is not None
+    forecast = two_columns(problem.score if problem.logit is None else problem.logit, is_logit=is_logit)
+    return SimplexProblem(forecast, problem.outcome.astype(np.intp), problem.weight, problem.classes)

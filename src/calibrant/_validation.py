@@ -12,8 +12,17 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import _links
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, unit_weight
+from calibrant._problem import (
+    BinaryProblem,
+    Forecast,
+    IntArray,
+    Problem,
+    SimplexProblem,
+    two_columns,
+    unit_weight,
+)
 
 SUM_TOLERANCE = 1e-3
 """How far the sum of a row may be from one: half precision and four printed digits pass, logits and percent do not."""
@@ -32,7 +41,8 @@ class DataOptions(TypedDict, total=False):
     Attributes
     ----------
     sample_weight : array-like of shape (n_samples,)
-        Non-negative weights; an integer weight counts as that many equal rows. One each by default.
+        Non-negative weights; an integer weight counts as that many equal rows in every figure. Where rows are resampled
+        for an interval or a p-value, a row moves with its weight. One each by default.
     labels : sequence of length n_classes
         The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
         distinct labels when there are as many of them as columns.
@@ -60,8 +70,13 @@ def as_problem(
     pos_label: Any = None,
     input: Input = "probability",
     normalize: bool = False,
+    column_names: Sequence[Any] | None = None,
 ) -> Problem:
-    """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem."""
+    """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
+
+    Labels that are words, each the name of a column of a data frame, say which column is which class.
+    """
+    names = _column_names(y_prob) if column_names is None else column_names
     truth, values = as_labels(y_true), as_numbers("y_prob", y_prob)
     if len(truth) != len(values):
         raise ValueError(
@@ -69,19 +84,20 @@ def as_problem(
             "Pass one label a row."
         )
     weight = as_weight(sample_weight, len(truth))
-    kept = slice(None) if weight.strides == (0,) or weight.all() else weight > 0
+    kept = slice(None) if weight.all() else weight > 0
     if values.ndim == 1:
-        score = as_score(values, input=input)
+        logit = values[kept] if _check_input(input) == "logit" else None
+        score = _links.score_of_logit(values) if logit is not None else as_score(values)
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label)
         outcome = truth == classes[1]
-        return BinaryProblem(score[kept], outcome[kept], weight[kept], classes=classes)
+        return BinaryProblem(score[kept], outcome[kept], weight[kept], classes=classes, logit=logit)
     if pos_label is not None:
         raise ValueError(
             f"pos_label must be left out when y_prob is a table; got {pos_label!r} for {values.shape[1]} columns. "
             "Pass labels= to name the columns."
         )
     forecast = as_forecast(values, input=input, normalize=normalize)
-    classes = classes_of_columns(truth, forecast.shape[1], labels)
+    classes = classes_of_columns(truth, forecast.shape[1], labels, names)
     code = encode(truth, classes)
     return SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
 
@@ -120,18 +136,16 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
     return numbers
 
 
-def as_score(values: FloatArray, *, input: Input) -> FloatArray:
-    """One column of probabilities, or of logits, as probabilities."""
-    if _check_input(input) == "logit":
-        from scipy.special import expit
-
-        return np.asarray(expit(values), dtype=np.float64)
+def as_score(values: FloatArray) -> FloatArray:
+    """One column of probabilities."""
     _check_unit_interval(values)
     return values
 
 
 def as_forecast(values: FloatArray, *, input: Input, normalize: bool = False) -> Forecast:
-    """A table of probabilities whose rows sum to one, or of logits."""
+    """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
+    if values.ndim == 1:
+        return two_columns(values if _check_input(input) == "logit" else as_score(values), is_logit=input == "logit")
     n_classes = values.shape[1]
     if n_classes < 2:
         raise ValueError(
@@ -173,6 +187,8 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
             f"sample_weight must not be negative; got {weight[row]:g} at index {row}{_more(weight < 0)}. "
             "Remove the rows you do not want to count."
         )
+    if not np.isfinite(weight.sum()):
+        raise ValueError("sample_weight must have a finite sum; it overflows. Divide the weights by their largest.")
     if not weight.any():
         raise ValueError("sample_weight must have a positive sum; got only zeros. Give some row a weight.")
     return weight
@@ -250,10 +266,14 @@ def classes_of_score(truth: Labels, *, labels: Sequence[Any] | None, pos_label: 
     )
 
 
-def classes_of_columns(truth: Labels, n_classes: int, labels: Sequence[Any] | None) -> Labels:
+def classes_of_columns(
+    truth: Labels, n_classes: int, labels: Sequence[Any] | None, names: Sequence[Any] | None = None
+) -> Labels:
     """The class of each column."""
     if labels is not None:
         return _given_classes(labels, n_classes)
+    if names is not None and truth.dtype.kind in "US" and set(truth.tolist()) <= set(names):
+        return _given_classes(names, n_classes)
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
     if truth.dtype.kind == "b" and n_classes == 2:
@@ -292,13 +312,12 @@ def encode(truth: Labels, classes: Labels) -> IntArray:
     return code
 
 
-def require_classes(classes: Labels, expected: Labels) -> None:
-    """Refuse a forecast whose columns are not the classes that were fitted."""
-    if len(classes) != len(expected):
-        raise ValueError(f"y_prob must have {len(expected)} columns; got {len(classes)}. Pass the forecast fitted on.")
-
-
 # Small words
+
+
+def _column_names(data: npt.ArrayLike) -> Sequence[Any] | None:
+    names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, pandas and polars
+    return None if names is None or callable(names) else list(names)
 
 
 def is_column(data: npt.ArrayLike) -> bool:
@@ -313,8 +332,12 @@ def is_column(data: npt.ArrayLike) -> bool:
 
 
 def _as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
+    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+        raise ValueError(
+            f"{name} must not be masked; got {int(np.ma.getmaskarray(data).sum())} masked values. Drop these rows first."
+        )
     if isinstance(data, np.ndarray):
-        return data
+        return np.asarray(data)
     if isinstance(data, (list, tuple)):
         try:
             return np.array(data)

@@ -177,8 +177,8 @@ def assess(
     Notes
     -----
     Scores that are means over rows have bootstrap percentile intervals. A calibration error has the interval
-    value -+ q, q the quantile of the norm of its sampling noise: by the triangle inequality it covers at least as often as
-    promised, also at calibration, for the bins at hand. ``noise_floor`` is what the metric comes to on average
+    value -+ q, q the quantile of the norm of its sampling noise: by the triangle inequality it covers also at
+    calibration, for the bins at hand, and is conservative away from it. ``noise_floor`` is what the metric comes to on average
     when labels are drawn from the forecast itself; ``pvalue`` is the share of such draws that reach the value.
 
     Examples
@@ -191,6 +191,8 @@ def assess(
     True
     """
     require_level(level)
+    if not isinstance(n_resamples, (int, np.integer)):
+        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}. 500 is usual.")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 500 is usual.")
     if isinstance(metrics, str):
@@ -247,7 +249,7 @@ def _noise(
     ordered = sorted(pairs, key=repr)
     tables = [cells(simplex, notion, binning) for notion, binning in ordered]
     labels = ConsistentLabels(simplex.prob, len(bootstrap.counts), rng)
-    found = noise_of(simplex, tables, bootstrap, labels, _progress(labels, len(labels), progress))
+    found = noise_of(simplex, tables, bootstrap, labels, _progress(labels, len(labels), progress), rng)
     return dict(zip(ordered, found, strict=True))
 
 

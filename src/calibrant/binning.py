@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, IntArray
+from calibrant._problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
 from calibrant._registry import declare
 from calibrant._result import read_only
 
@@ -120,7 +120,7 @@ def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, 
     n_bins = sums.shape[1]
     count = np.bincount(at, minlength=n_bins)
     sums[0] += count
-    if weight.strides == (0,):  # weight one each
+    if is_unit_weight(weight):
         sums[1] += count
         sums[2] += np.bincount(at, score, n_bins)
         sums[3] += np.bincount(at, outcome, n_bins)
@@ -239,7 +239,7 @@ def as_binning(binning: int | Binning) -> Binning:
 def _shares(weight: FloatArray, n_bins: int) -> FloatArray:
     """Cumulative weight at which each bin but the last ends."""
     total, k = weight.sum(), np.arange(1, n_bins)
-    if weight.strides == (0,) or np.array_equal(weight, np.floor(weight)):  # counts: the first bins take the remainder
+    if np.array_equal(weight, np.floor(weight)):  # numbers of rows: the first bins take the remainder
         base, remainder = divmod(total, n_bins)
         return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
     return np.asarray(total * k / n_bins, dtype=np.float64)

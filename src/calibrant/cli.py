@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.interop.files import ForecastTable
 
-OK, GATE_FAILED, BAD_USE = 0, 1, 2
+OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
 OPTIONS = {
     "input='logit'": "--logit",
@@ -45,6 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("calibrant: interrupted; nothing was written", file=sys.stderr)
         return 130
+    except Exception:
+        traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
+        return BROKEN
     return code
 
 
@@ -103,7 +107,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         calibrator = target(**options)
     truth = forecast.y_true
     calibrator.fit(_values(arguments, forecast), truth, _weight(arguments, forecast))
-    save_calibrator(calibrator, arguments.output, force=arguments.force)
+    save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
     found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, float)}
     details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k not in CERTIFICATES)
     print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
@@ -250,19 +254,46 @@ def _values(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 def _calibrated(
     arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
 ) -> FloatArray:
+    import numpy as np
+
     wanted = (calibrator.n_features_in_, calibrator.input)
     if wanted != (given := (len(forecast.forecast_columns), forecast.input)):
         raise ValueError(
             f"{arguments.calibrator} was fitted on {wanted[0]} {wanted[1]} columns; {file} gives {given[0]} {given[1]} "
             f"columns. Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
         )
-    fitted, here = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
-    if here is not None and here != fitted and sorted(here) == sorted(fitted):
+    order = _fitted_order(arguments, calibrator, forecast, file)
+    if hasattr(calibrator, "feature_names_in_"):
+        del calibrator.feature_names_in_  # names are matched now: what follows are bare arrays
+    values = _values(arguments, forecast)
+    if values.ndim == 1:
+        return calibrator.calibrate(values)
+    calibrated = np.empty(values.shape)
+    calibrated[:, order] = calibrator.calibrate(values[:, order])
+    return calibrated
+
+
+def _fitted_order(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> list[int]:
+    """Where the columns that were fitted stand in a file: by their names, or in their order if all names are other ones."""
+    from calibrant.interop.persistence import columns_of
+
+    here, fitted = list(forecast.forecast_columns), columns_of(calibrator)
+    if fitted is not None and sorted(fitted) == sorted(here):
+        return [here.index(name) for name in fitted]
+    classes, named = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
+    if named is not None and named != classes and sorted(named) == sorted(classes):
         raise ValueError(
-            f"columns must have the order of the classes fitted, {', '.join(fitted[:5])}; {file} has "
-            f"{', '.join(here[:5])}. Name them in that order, --{'prob' if forecast.input == 'probability' else 'logit'} A,B."
+            f"columns must have the order of the classes fitted, {', '.join(classes[:5])}; {file} has "
+            f"{', '.join(named[:5])}. Name them in that order, --{'prob' if forecast.input == 'probability' else 'logit'} A,B."
         )
-    return calibrator.calibrate(_values(arguments, forecast))
+    if fitted is not None and set(fitted) & set(here):
+        raise ValueError(
+            f"columns must be those that were fitted, {', '.join(fitted[:5])}; {file} gives {', '.join(here[:5])}. "
+            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+        )
+    return list(range(len(here)))
 
 
 def _weight(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
@@ -274,9 +305,13 @@ def _weight(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 
 
 def _labels(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:
+    from calibrant.interop.files import as_booleans
+
     if arguments.classes is None:
         return forecast.labels()
     classes = [name.strip() for name in arguments.classes.split(",")]
+    if (booleans := as_booleans(classes)) is not None and forecast.y_true.dtype.kind == "b":
+        return booleans
     if forecast.y_true.dtype.kind not in "iuf":
         return list(classes)
     if wrong := [name for name in classes if not re.fullmatch(r"-?\d+", name)]:
@@ -291,16 +326,17 @@ def _assessed(
     arguments: argparse.Namespace, forecast: ForecastTable, *, prob: Any = None, extra: Sequence[str] = ()
 ) -> Assessment:
     from calibrant import assessment
-    from calibrant.binning import EqualMass, EqualWidth
 
     binary = len(forecast.forecast_columns) == 1
     metrics = list(assessment.BINARY_METRICS if binary else assessment.MULTICLASS_METRICS)
+    if getattr(arguments, "metrics", None):
+        metrics = [name.strip() for name in arguments.metrics.split(",")]
     metrics += [name for name in extra if name not in metrics]
     return assessment.assess(
         forecast.y_true,
         _values(arguments, forecast) if prob is None else prob,
         metrics=metrics,
-        binning=(EqualMass if arguments.equal_mass else EqualWidth)(arguments.bins),
+        binning=_binning(arguments),
         level=arguments.level,
         n_resamples=arguments.resamples,
         rng=arguments.seed,
@@ -309,6 +345,15 @@ def _assessed(
         labels=_labels(arguments, forecast),
         input=forecast.input if prob is None else "probability",
     )
+
+
+def _binning(arguments: argparse.Namespace) -> Any:
+    import inspect
+
+    from calibrant._registry import find
+
+    target = find("binning", arguments.binning).target
+    return target(arguments.bins) if "n_bins" in inspect.signature(target).parameters else target()
 
 
 def _calibrated_names(forecast: ForecastTable) -> list[str]:
@@ -456,8 +501,14 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
 
 def _assess_options(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how to measure")
-    how.add_argument("--bins", type=int, default=15, metavar="N", help="number of bins (default: %(default)s)")
-    how.add_argument("--equal-mass", action="store_true", help="bins of equal mass instead of equal width")
+    how.add_argument("--metrics", metavar="A,B", help="see `calibrant list metrics` (default: the usual ones)")
+    how.add_argument("--bins", type=_natural, default=15, metavar="N", help="number of bins (default: %(default)s)")
+    how.add_argument(
+        "--binning",
+        default="equal-width",
+        metavar="NAME",
+        help="see `calibrant list binnings` (default: %(default)s); unique has no number of bins",
+    )
     how.add_argument(
         "--level",
         type=float,
@@ -467,12 +518,20 @@ def _assess_options(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--resamples",
-        type=int,
+        type=_natural,
         default=500,
         metavar="N",
         help="resamples behind intervals and p-values (default: %(default)s)",
     )
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the resampling (default: %(default)s)")
+    how.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="seed of the resampling (default: %(default)s)"
+    )
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
+    return int(text)
 
 
 class _Version(argparse.Action):

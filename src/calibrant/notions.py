@@ -238,5 +238,7 @@ def as_notion(notion: str | Notion | None, problem: Problem | None = None) -> No
         return notion
     if notion is None:
         return Binary() if isinstance(problem, BinaryProblem) else Confidence()
+    if not isinstance(notion, str):
+        raise TypeError(f"notion must be a name or a Notion; got {notion!r}. See `calibrant list notions`.")
     found: Notion = find("notion", notion).target()
     return found

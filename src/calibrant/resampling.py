@@ -22,7 +22,7 @@ CellArray = npt.NDArray[np.int32]
 
 
 class Bootstrap:
-    """Multinomial resampling of rows, in random groups of equal size.
+    """Multinomial resampling of rows, in random groups of nearly equal size.
 
     Sums over resampled rows are a matrix product: (resamples, groups) times the sums of each group.
 

@@ -7,7 +7,14 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
-from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibrator, TemperatureScaling, negative_log_likelihood
+from calibrant import (
+    ByNotion,
+    CalibratedClassifier,
+    CalibrationWarning,
+    IsotonicCalibrator,
+    TemperatureScaling,
+    negative_log_likelihood,
+)
 from calibrant.calibrators.classifier import _forecast
 
 BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
@@ -120,13 +127,19 @@ def test_an_overconfident_classifier_is_repaired(data):
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
-def test_a_class_absent_from_a_fold_keeps_its_column(ensemble):
+def test_a_class_absent_from_a_fold_keeps_its_column_and_does_not_spoil_the_temperature(ensemble):
     rng = np.random.default_rng(0)
     y = np.array([0] * 30 + [1] * 30 + [2] * 3)
     X = rng.normal(size=(63, 2)) + y[:, None]
     fold = np.where(y == 2, 0, np.arange(63) % 3)  # all of class 2 in the first fold
-    fitted = CalibratedClassifier(GaussianNB(), cv=PredefinedSplit(fold), ensemble=ensemble).fit(X, y)
+    fitted = CalibratedClassifier(GaussianNB(), cv=PredefinedSplit(fold), ensemble=ensemble)
+    with pytest.warns(CalibrationWarning, match="3 rows are of a class that was absent"):
+        fitted.fit(X, y)
     prob = fitted.predict_proba(X)
+    without = CalibratedClassifier(GaussianNB(), cv=PredefinedSplit(fold[y < 2]), ensemble=ensemble)
+    without.fit(X[y < 2], y[y < 2])
+    first, plain = (c.pairs_[0][1].temperature_ for c in (fitted, without))
+    assert first == pytest.approx(plain, rel=0.5)  # three rows at 27.6 nats would move it by far more
     assert fitted.classes_.tolist() == [0, 1, 2]
     assert prob.shape == (63, 3)
     np.testing.assert_allclose(prob.sum(axis=1), 1.0)
@@ -191,7 +204,7 @@ def test_the_defaults_are_logistic_regression_and_temperature(data):
     ("options", "error", "message"),
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
-        ({"calibrator": GaussianNB()}, TypeError, r"calibrator must be a calibrant calibrator; got GaussianNB\(\)"),
+        ({"calibrator": GaussianNB()}, TypeError, r"calibrator must be a calibrator of calibrant; got GaussianNB\(\)"),
     ],
 )
 def test_a_bad_option_is_refused(data, options, error, message):

@@ -4,6 +4,7 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -11,7 +12,15 @@ from sklearn.linear_model import LogisticRegression
 import calibrant
 from calibrant import ByNotion, IsotonicCalibrator, TemperatureScaling, load_calibrator, save_calibrator
 from calibrant._registry import entries
-from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_document, to_document
+from calibrant.interop.persistence import (
+    FORMAT,
+    VERSION,
+    _checksum,
+    _decode,
+    _encode,
+    from_document,
+    to_document,
+)
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet([1.0, 1.0, 1.0, 0.01], 300)
@@ -90,12 +99,42 @@ def test_a_part_without_rows_is_saved_as_null():
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
-def test_any_float_comes_back_to_the_last_bit(value, tmp_path):
-    calibrator = FITTED["isotonic"]()
-    calibrator.value_ = np.array([value, 0.5])
-    save_calibrator(calibrator, tmp_path / "c.json")
+def test_any_float_comes_back_to_the_last_bit(value):
+    array = np.array([value, 0.5])
+    text = json.dumps(_encode(array), allow_nan=False)
+    assert _decode(json.loads(text)).tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature_": {"number": "nan"}},
+        {"temperature_": "a"},
+        {},
+    ],
+    ids=["nan", "text", "absent"],
+)
+def test_parameters_that_give_no_probabilities_are_refused_though_the_checksum_fits(change):
+    document = to_document(FITTED["temperature"]())
+    document["calibrator"]["fitted"] = change
+    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    with pytest.raises(ValueError, match="must describe a calibrator fully"):
+        from_document(document)
+
+
+def test_a_file_nested_too_deeply_is_refused(tmp_path):
+    (tmp_path / "c.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="must be a calibrator file"):
+        load_calibrator(tmp_path / "c.json")
+
+
+def test_column_names_are_kept_and_other_orders_refused(tmp_path):
+    frame = pd.DataFrame({"p_cat": [0.2, 0.7, 0.6], "p_dog": [0.8, 0.3, 0.4]})
+    save_calibrator(TemperatureScaling().fit(frame, [1, 0, 1]), tmp_path / "c.json")
     loaded = load_calibrator(tmp_path / "c.json")
-    assert loaded.value_.tobytes() == calibrator.value_.tobytes()
+    assert loaded.feature_names_in_.tolist() == ["p_cat", "p_dog"]
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict_proba(frame[["p_dog", "p_cat"]])
 
 
 def test_the_file_is_json_that_people_can_read(tmp_path):

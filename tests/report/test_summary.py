@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from calibrant import assess
+from calibrant import TemperatureScaling, assess
 from calibrant.report.summary import MOST_CLASSES, NEEDED, findings, summarise
 
 N = 1000
+TEMPERATURE = "fit temperature scaling"
+ISOTONIC = "one temperature cannot repair this; try isotonic calibration on rows"
 
 
 def binary(*groups):
@@ -38,35 +40,57 @@ def sentences(assessment):
 
 
 @pytest.mark.parametrize(
-    ("assessment", "word"),
+    ("assessment", "word", "way"),
     [
-        (lambda: by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7)), "over-confident by 20.0 points"),
-        (lambda: by_prediction((0.6, 0.75), (0.6, 0.75), (0.6, 0.75)), "under-confident by 15.0 points"),
-        (lambda: binary((0.3, 0.2), (0.9, 0.8)), "too high by 10.0 points"),
-        (lambda: binary((0.3, 0.4), (0.7, 0.8)), "too low by 10.0 points"),
+        (lambda: by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7)), "over-confident by 20.0 points", TEMPERATURE),
+        (lambda: by_prediction((0.6, 0.75), (0.6, 0.75), (0.6, 0.75)), "under-confident by 15.0 points", TEMPERATURE),
+        (lambda: binary((0.3, 0.2), (0.9, 0.8)), "too high by 10.0 points", ISOTONIC),
+        (lambda: binary((0.3, 0.4), (0.7, 0.8)), "too low by 10.0 points", ISOTONIC),
+        (
+            lambda: binary((0.3, 0.5), (0.7, 0.5)),
+            "over-confident, its probabilities are too far from 50 % by 20.0 points",
+            TEMPERATURE,
+        ),
+        (
+            lambda: binary((0.4, 0.3), (0.6, 0.7)),
+            "under-confident, its probabilities are too near to 50 % by 10.0 points",
+            TEMPERATURE,
+        ),
     ],
-    ids=["over-confident", "under-confident", "too high", "too low"],
+    ids=["table over", "table under", "too high", "too low", "event over", "event under"],
 )
-def test_a_shift_is_named_with_its_size_and_the_way_to_repair_it(assessment, word):
+def test_a_fault_is_named_with_its_size_and_the_way_to_repair_it(assessment, word, way):
     how, real, by_class, then = sentences(assessment())
     assert f"The forecast is {word}: it" in how
     assert real.startswith("This is more than chance")
     assert by_class == []
-    assert "fit temperature scaling" in then
+    assert way in then
+
+
+@pytest.mark.parametrize("temperature", [0.4, 2.5])
+def test_what_is_sent_to_temperature_scaling_is_repaired_by_it(temperature):
+    """The advice holds on a binary forecast whose logits are all too large or all too small."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 3000)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-z))).astype(int)
+    wrong = 1 / (1 + np.exp(-z * temperature))
+    assert TEMPERATURE in sentences(assess(y, wrong, n_resamples=99))[-1]
+    repaired = TemperatureScaling().fit(wrong[:1500], y[:1500]).calibrate(wrong[1500:])
+    assert "can be shown" in sentences(assess(y[1500:], repaired, n_resamples=99))[0]
 
 
 def test_errors_of_both_signs_are_named_and_not_sent_to_temperature_scaling():
-    how, real, _, then = sentences(binary((0.3, 0.5), (0.7, 0.5)))
+    how, real, _, then = sentences(binary((0.1, 0.3), (0.3, 0.1), (0.7, 0.9), (0.9, 0.7)))
     assert how.startswith("The forecast is off in both directions")
     assert real.startswith("This is more than chance")
     assert "one temperature cannot repair" in then
-    assert "try isotonic calibration on rows" in then
+    assert ISOTONIC in then
 
 
-def test_isotonic_calibration_is_not_advised_on_a_few_rows():
+def test_isotonic_calibration_on_a_few_rows_comes_with_a_caution():
     prob = np.repeat([0.3, 0.7], 200)
-    truth = np.tile(np.arange(200) < 100, 2)
-    assert "too few rows for isotonic" in sentences(assess(truth, prob, n_resamples=99))[-1]
+    truth = np.r_[np.arange(200) < 100, np.arange(200) < 180]
+    assert "with fewer than 1000 rows it over-fits easily" in sentences(assess(truth, prob, n_resamples=99))[-1]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +100,7 @@ def test_isotonic_calibration_is_not_advised_on_a_few_rows():
 )
 def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment):
     how, real, by_class, then = sentences(assessment())
-    assert "is about right" in how
+    assert how.startswith("No miscalibration can be shown in 2000 rows: it")
     assert "no more than chance makes" in real
     assert by_class == []
     assert then.startswith("Nothing to repair is visible in")
@@ -86,7 +110,7 @@ def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment
 def test_miscalibration_that_only_shows_class_by_class_is_told():
     assessment = by_prediction((0.7, 0.8), (0.7, 0.6))
     how, _, by_class, then = sentences(assessment)
-    assert "about right" in how
+    assert how.startswith("No miscalibration can be shown")
     assert any(
         sentence.startswith("Given the predicted class, miscalibration does show: TL-ECE") for sentence in by_class
     )
@@ -108,11 +132,13 @@ def test_findings_quote_the_figures_of_the_assessment():
 def test_forecasts_are_compared_with_the_first_by_log_loss():
     worse, better = by_prediction((0.95, 0.7), (0.95, 0.7)), by_prediction((0.7, 0.7), (0.7, 0.7))
     sentence, last = summarise({"a": worse, "b": better, "c": worse})["comparison"]
-    assert sentence.startswith("“b” is better than “a” by log loss: ")
+    assert sentence.startswith("From “a” to “b”: ")
     assert f"log loss goes from {worse['nll'].value:.4f} to {better['nll'].value:.4f}" in sentence
     assert f"ECE goes from {worse['ece'].value:.4f} to {better['ece'].value:.4f}" in sentence
-    assert sentence.endswith("accuracy stays at 0.7000.")
-    assert last.startswith("“c” is no better than “a” by log loss: ")
+    assert "accuracy stays at 0.7000. " in sentence
+    assert sentence.endswith("The log loss is better, beyond the intervals of both.")
+    assert last.endswith("The intervals of the log loss overlap: by it neither is shown to be better.")
+    assert summarise({"b": better, "a": worse})["comparison"][0].endswith("worse, beyond the intervals of both.")
 
 
 def test_one_forecast_is_compared_with_nothing():

@@ -12,16 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._validation import (
     Input,
     as_forecast,
     as_labels,
     as_numbers,
     as_problem,
-    as_score,
     is_column,
-    require_classes,
 )
 from calibrant.notions import Binary
 
@@ -29,7 +27,7 @@ from calibrant.notions import Binary
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
 
-    Subclasses say what they fit (`_fit_problem`) and how they map (`_map_score` or `_map_forecast`). Every parameter that
+    Subclasses say what they fit (`_fit_problem`) and how they map (`_map_forecast`). Every parameter that
     fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
     """
 
@@ -60,7 +58,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass the class of each row."
             )
         values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
-        problem = as_problem(truth, values, sample_weight=sample_weight, labels=self.labels, input=self.input)
+        problem = as_problem(
+            truth,
+            values,
+            sample_weight=sample_weight,
+            labels=self.labels,
+            input=self.input,
+            column_names=getattr(self, "feature_names_in_", None),
+        )
         self.classes_ = problem.classes
         self._fit_problem(problem)
         return self
@@ -80,16 +85,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         values = self._received(y_prob, reset=False)
-        if values.ndim == 1:
-            if len(self.classes_) != 2:
-                raise ValueError(
-                    f"y_prob must have {len(self.classes_)} columns; got one. "
-                    "Reshape your data to (n_samples, n_classes)."
-                )
-            return self._map_score(as_score(values, input=self.input))
-        forecast = as_forecast(values, input=self.input)
-        require_classes(np.arange(forecast.shape[1]), self.classes_)
-        return self._map_forecast(forecast)
+        calibrated = self._map_forecast(self._forecast(values))
+        return calibrated[:, 1] if values.ndim == 1 else calibrated
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast; one column comes back as two.
@@ -105,7 +102,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             Calibrated probabilities, columns in the order of ``classes_``.
         """
         prob = self.calibrate(X)
-        return prob if prob.ndim == 2 else np.column_stack([1.0 - prob, prob])
+        return prob if prob.ndim == 2 else two_columns(prob, is_logit=False).values
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -128,10 +125,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _fit_problem(self, problem: Problem) -> None: ...
 
     @abstractmethod
-    def _map_score(self, score: FloatArray) -> FloatArray: ...
-
-    @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
+
+    def _forecast(self, values: FloatArray) -> Forecast:
+        """Return a valid forecast of the classes that were fitted; one column as two."""
+        forecast, wanted = as_forecast(values, input=self.input), len(self.classes_)
+        if forecast.shape[1] != wanted:
+            came = "one" if values.ndim == 1 else str(forecast.shape[1])
+            raise ValueError(
+                f"y_prob must have {wanted} columns; got {came}. Reshape your data to (n_samples, n_classes)."
+            )
+        return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
         if is_column(X):
@@ -177,12 +181,8 @@ class BinaryCalibrator(Calibrator):
             problem = next(Binary().split(problem))
         self._fit(problem)
 
-    def _map_score(self, score: FloatArray) -> FloatArray:
-        return self._apply(score)
-
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        score = self._apply(forecast.prob[:, 1])
-        return np.column_stack([1.0 - score, score])
+        return two_columns(self._apply(forecast.prob[:, 1]), is_logit=False).values
 
 
 class MulticlassCalibrator(Calibrator):
@@ -208,9 +208,6 @@ class MulticlassCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         self._fit(as_simplex(problem))
-
-    def _map_score(self, score: FloatArray) -> FloatArray:
-        return self._apply(Forecast(np.column_stack([1.0 - score, score])))[:, 1]
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         return self._apply(forecast)

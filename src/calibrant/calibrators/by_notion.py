@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast, Problem, as_simplex
-from calibrant._validation import CalibrationWarning, Input, as_forecast
+from calibrant._validation import CalibrationWarning, Input
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.notions import Notion, as_notion, top_label
 
@@ -91,7 +91,7 @@ class ByNotion(Calibrator):
             What the calibrator of that class makes of it, before any normalisation.
         """
         check_is_fitted(self)
-        prob = as_forecast(self._received(X, reset=False), input=self.input).prob
+        prob = self._forecast(self._received(X, reset=False)).prob
         top = top_label(prob)
         merged = self._notion.merge(prob, self._calibrated(prob), normalize=False)
         return self.classes_[top], merged[np.arange(len(prob)), top]
@@ -132,6 +132,3 @@ class ByNotion(Calibrator):
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         return self._notion.merge(forecast.prob, self._calibrated(forecast.prob), normalize=self.normalize)
-
-    def _map_score(self, score: FloatArray) -> FloatArray:
-        return self._map_forecast(Forecast(np.column_stack([1.0 - score, score])))[:, 1]

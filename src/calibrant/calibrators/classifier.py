@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,9 +13,16 @@ from sklearn.model_selection import check_cv
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
 
 from calibrant._links import FloatArray
+from calibrant._validation import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
 
@@ -96,7 +104,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_classification_targets(y)
         X, y = indexable(X, y)
-        truth = np.asarray(y)
+        truth = column_or_1d(y, warn=True)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         if isinstance(self.cv, str):
             if self.cv != "prefit":
@@ -163,9 +171,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"y must hold at least two classes to train a classifier; got {n_classes} (one class or no row). "
                 "Check how the rows were chosen."
             )
-        self.pairs_, forecasts, scored = [], [], []
-        for train, test in check_cv(self.cv, truth, classifier=True).split(X, truth):
+        self.pairs_, forecasts, scored, strange = [], [], [], 0
+        for train, test_rows in check_cv(self.cv, truth, classifier=True).split(X, truth):
             estimator = self._trained(X, truth, weight, train)
+            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
+            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
+            strange += len(test_rows) - len(test)
             forecast = _forecast(estimator, _rows(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)
@@ -173,6 +184,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
             forecasts.append(forecast)
             scored.append(test)
+        if strange:
+            warnings.warn(
+                f"{strange} rows are of a class that was absent when their fold's model was trained: they do not serve to "
+                "calibrate. Use fewer folds, or collect more rows of rare classes.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
         if not self.ensemble:
             rows = np.concatenate(scored)
             estimator = self._trained(X, truth, weight, np.arange(_num_samples(X)))
@@ -187,11 +205,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return estimator.fit(_rows(X, rows), truth[rows])
 
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
-        calibrator: Calibrator = TemperatureScaling() if self.calibrator is None else clone(self.calibrator)
-        if not isinstance(calibrator, Calibrator):
-            raise TypeError(
-                f"calibrator must be a calibrant calibrator; got {calibrator!r}. Pass TemperatureScaling()."
-            )
+        given = TemperatureScaling() if self.calibrator is None else self.calibrator
+        if not isinstance(given, Calibrator):
+            raise TypeError(f"calibrator must be a calibrator of calibrant; got {given!r}. Pass TemperatureScaling().")
+        calibrator: Calibrator = clone(given)
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
 

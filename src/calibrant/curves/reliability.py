@@ -141,7 +141,7 @@ def reliability_curve(
 
     Notes
     -----
-    Weights count as rows in the intervals: a weight of two is a row seen twice.
+    Whole weights count as rows in the intervals: a weight of two is a row seen twice. Others are scaled to a mean of one.
 
     References
     ----------
@@ -163,7 +163,8 @@ def curve_of(problem: Problem, notion: Notion, binning: Binning, level: float) -
     panels = []
     for binary in notion.split(problem):
         bins = binning(binary)
-        lower, upper = wilson_interval(bins.outcome_sum, bins.weight, level)
+        scale = binary.rows_per_weight
+        lower, upper = wilson_interval(bins.outcome_sum * scale, bins.weight * scale, level)
         panels.append(ReliabilityPanel(binary.name or notion.name, bins, read_only(lower), read_only(upper)))
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level)
 
@@ -181,7 +182,7 @@ def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[Fl
 
 def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
-    if not 0.0 < level < 1.0:
+    if not 0.0 < float(level) < 1.0:
         raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
 
 

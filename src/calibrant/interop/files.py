@@ -78,15 +78,26 @@ class ForecastTable:
             return None
         truth = as_labels(self.y_true)
         numbers = [int(n) for n in names if re.fullmatch(r"-?\d+", n)]
+        if truth.dtype.kind == "b":
+            return as_booleans(names)
+        known: list[Any] = names
         if truth.dtype.kind in "iu":
-            return numbers if len(numbers) == len(names) and set(truth.tolist()) <= set(numbers) else None
-        if truth.dtype.kind not in "US" or set(truth.tolist()) <= set(names):
-            return names if truth.dtype.kind in "US" else None
-        strange = sorted(set(truth.tolist()) - set(names))
+            if len(numbers) != len(names):
+                return None
+            known = numbers
+        strange = sorted(set(truth.tolist()) - set(known))
+        if not strange:
+            return known
         raise ValueError(
-            f"labels that are words must be names of columns; got {_listed(strange, 5)} and columns named "
+            f"labels must be names of columns; got {_listed(strange, 5)} and columns named "
             f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
         )
+
+
+def as_booleans(names: Sequence[str]) -> list[bool] | None:
+    """Return the truth values that two names spell, or None."""
+    spelled = [name.lower() for name in names]
+    return [name == "true" for name in spelled] if sorted(spelled) == ["false", "true"] else None
 
 
 def read_forecast(
@@ -142,6 +153,10 @@ def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
             chosen.append(word)
         elif ":" in word and all(end in names for end in word.split(":", 1)):
             first, last = (names.index(end) for end in word.split(":", 1))
+            if first > last:
+                raise ValueError(
+                    f"a range of columns must run in the file's order; got {word!r}. Turn it round, or name the columns."
+                )
             chosen += names[first : last + 1]
         elif found := fnmatch.filter(names, word):
             chosen += found
@@ -253,10 +268,17 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 def write_table(path: str | os.PathLike[str], table: Mapping[str, Column], *, force: bool = False) -> None:
     """Write columns to a file, whole or not at all."""
     kind = format_of(path)
+    write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
     with whole_file(path, force=force) as beside:
-        {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind](
-            beside, table, kind
-        )
+        try:
+            write(beside, table, kind)
+        except (OSError, ImportError):
+            raise
+        except Exception as error:  # polars and pyarrow have errors of their own, also for a full disk
+            raise ValueError(
+                f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
+                "Make room, drop the column, or choose another format."
+            ) from error
 
 
 def _read_npz(path: Path) -> Table:
@@ -275,7 +297,8 @@ def _read_csv(path: Path) -> Table:
     if find_spec("polars"):
         import polars
 
-        columns = polars.read_csv(path, infer_schema_length=None).get_columns()
+        frame = polars.read_csv(path, infer_schema_length=None, null_values=["nan", "NaN"])
+        columns = frame.filter(~polars.all_horizontal(polars.all().is_null())).get_columns()  # a blank line is no row
         return {name: _column(column.to_numpy()) for name, column in zip(names, columns, strict=True)}
     with path.open(newline="", encoding="utf-8-sig") as lines:
         rows = [row for row in list(csv.reader(lines))[1:] if row]

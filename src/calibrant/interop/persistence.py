@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,13 @@ FORMAT = "calibrant-calibrator"
 VERSION = 1
 
 
-def save_calibrator(calibrator: Calibrator, path: str | os.PathLike[str], *, force: bool = False) -> None:
+def save_calibrator(
+    calibrator: Calibrator,
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    force: bool = False,
+) -> None:
     """Write a fitted calibrator to a JSON file.
 
     Parameters
@@ -32,6 +39,8 @@ def save_calibrator(calibrator: Calibrator, path: str | os.PathLike[str], *, for
         A fitted calibrator of calibrant.
     path : str or path-like
         The file; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
+    columns : sequence of str, optional
+        Names of the columns that were fitted; by default those of the data frame that ``fit`` saw.
     force : bool, default=False
         Replace a file.
 
@@ -48,7 +57,7 @@ def save_calibrator(calibrator: Calibrator, path: str | os.PathLike[str], *, for
     --------
     load_calibrator : Read it back.
     """
-    text = json.dumps(to_document(calibrator), indent=2, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(to_document(calibrator, columns=columns), indent=2, allow_nan=False, ensure_ascii=False)
     with whole_file(path, force=force) as beside:
         beside.write_text(text + "\n", encoding="utf-8")
 
@@ -77,7 +86,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(
             f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
         ) from None
@@ -88,7 +97,13 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     return from_document(document, where=str(path))
 
 
-def to_document(calibrator: Calibrator) -> dict[str, Any]:
+def columns_of(calibrator: Calibrator) -> list[str] | None:
+    """Return the names of the columns that were fitted, if they had names."""
+    names = getattr(calibrator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
     if not isinstance(calibrator, Calibrator):
         raise TypeError(
@@ -103,6 +118,7 @@ def to_document(calibrator: Calibrator) -> dict[str, Any]:
         "classes": calibrator.classes_.tolist(),
         "input": calibrator.input,
         "columns": int(calibrator.n_features_in_),
+        "column_names": list(columns) if columns is not None else columns_of(calibrator),
         "calibrator": _describe(calibrator),
     }
     return body | {"checksum": _checksum(body)}
@@ -123,10 +139,23 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     try:
         calibrator = _build(body["calibrator"], input=body["input"])
         calibrator.classes_ = np.array(body["classes"])
-        calibrator.n_features_in_ = body["columns"]
-    except (KeyError, TypeError, AttributeError) as error:
+        calibrator.n_features_in_ = int(body["columns"])
+        _require_working(calibrator)
+        if (names := body["column_names"]) is not None:
+            calibrator.feature_names_in_ = np.array(names, dtype=object)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"{where} must describe a calibrator fully; got {error!r}. Fit anew.") from error
     return calibrator
+
+
+def _require_working(calibrator: Calibrator) -> None:
+    """Try the calibrator on the forecast that knows nothing: what it says must be probabilities."""
+    n_classes = len(calibrator.classes_)
+    nothing = np.full((1, n_classes), 0.0 if calibrator.input == "logit" else 1.0 / n_classes)
+    one_column = calibrator.n_features_in_ == 1
+    prob = calibrator.calibrate(nothing[:, 1] if one_column else nothing)
+    if not (np.isfinite(prob).all() and (prob >= 0).all() and (prob <= 1).all()):
+        raise TypeError(f"parameters that give no probabilities but {prob.tolist()}")
 
 
 def _describe(calibrator: Calibrator) -> dict[str, Any]:

@@ -5,9 +5,11 @@ bootstrap of such a figure misses a true zero almost always. But a norm obeys th
 
     | norm(D + noise) - norm(D) |  <=  norm(noise),
 
-so value -+ q, with q a quantile of the norm of the noise, covers at least as often as promised, whatever the truth, for
-the bins at hand. The noise is drawn twice: by the bootstrap (right away from calibration) and from labels that the
-forecast itself draws (right at calibration, also where no event was seen); q is the larger quantile.
+so value -+ q, with q a quantile of the norm of the noise, covers whatever the truth, for the bins at hand. What has to be
+estimated is the noise. It is drawn in three ways, and q is the largest of their quantiles: by the bootstrap (right away
+from calibration), from labels that the forecast itself draws (right at calibration, also where no event was seen), and
+from event rates that are drawn toward 1/2 by one event and one non-event (right where a bin holds a few rows that all
+went one way, so that the bootstrap sees no noise at all).
 """
 
 from __future__ import annotations
@@ -45,11 +47,13 @@ class Estimate:
 class Cells:
     """The bins of all problems of a notion, side by side.
 
-    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a weight (they sum to one), the
-    ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, and that.
+    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a count of rows, a weight (they sum
+    to one), the ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, and
+    that deviation.
     """
 
     of: CellArray
+    count: FloatArray
     weight: FloatArray
     scale: FloatArray
     expected: FloatArray
@@ -75,7 +79,9 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
         start += len(bins)
         scale = binary.share / bins.weight.sum()
         deviation = scale * (bins.outcome_sum - bins.score_sum)
-        columns.append((scale * bins.weight, np.full(len(bins), scale), bins.score_sum, deviation))
+        columns.append(
+            (bins.count.astype(np.float64), scale * bins.weight, np.full(len(bins), scale), bins.score_sum, deviation)
+        )
     return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
@@ -83,26 +89,33 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
 class Noise:
     """Deviations that chance makes in each cell, shape (n_resamples, n_cells).
 
-    By the ``bootstrap``, about the observed ones; and ``consistent`` ones, of labels that the forecast itself drew.
+    By the ``bootstrap``, about the observed ones; ``consistent`` ones, of labels that the forecast itself drew; and those
+    of events with ``smoothed`` rates, about these.
     """
 
     cells: Cells
     bootstrap: FloatArray
     consistent: FloatArray
+    smoothed: FloatArray
 
     def estimate(self, norm: Norm, *, level: float) -> Estimate:
         """Interval by the triangle inequality, noise floor, and p-value with the +1 correction."""
         value = float(self.cells.norms(self.cells.deviation[None], norm)[0])
         null = self.cells.norms(self.consistent, norm)
-        quantiles = [np.quantile(n, 1.0 - level) for n in (self.cells.norms(self.bootstrap, norm), null)]
-        reach = float(max(quantiles))
+        noises = (self.cells.norms(self.bootstrap, norm), null, self.cells.norms(self.smoothed, norm))
+        reach = float(max(np.quantile(noise, 1.0 - level) for noise in noises))
         # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
         pvalue = (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
         return Estimate(value, max(0.0, value - reach), min(1.0, value + reach), float(null.mean()), pvalue)
 
 
 def noise_of(
-    problem: SimplexProblem, tables: Sequence[Cells], bootstrap: Bootstrap, labels: ConsistentLabels, draws: Draws
+    problem: SimplexProblem,
+    tables: Sequence[Cells],
+    bootstrap: Bootstrap,
+    labels: ConsistentLabels,
+    draws: Draws,
+    rng: np.random.Generator,
 ) -> list[Noise]:
     """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables."""
     consistent = [np.empty((len(labels), table.weight.size)) for table in tables]
@@ -111,7 +124,12 @@ def noise_of(
             came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
             deviations[number] = table.scale * (came - table.expected)
     return [
-        Noise(table, bootstrap_deviations(problem, table, bootstrap), deviations)
+        Noise(
+            table,
+            bootstrap_deviations(problem, table, bootstrap),
+            deviations,
+            smoothed_deviations(table, len(labels), rng),
+        )
         for table, deviations in zip(tables, consistent, strict=True)
     ]
 
@@ -128,6 +146,16 @@ def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Boots
         np.add.at(group_sums, bootstrap.group[row] * n_cells + cells.of[row, column], residual)
     resampled = bootstrap.resampled(group_sums.reshape(bootstrap.n_groups, n_cells))
     return cells.scale * resampled - cells.deviation
+
+
+def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Deviations of binomial events about smoothed event rates, shape (n_resamples, n_cells); cells are independent."""
+    n = np.maximum(cells.count, 1.0)
+    weight = cells.weight / n  # of a row, in the aggregate
+    events = np.clip((cells.deviation + cells.scale * cells.expected) / np.where(weight > 0, weight, 1.0), 0.0, n)
+    rate = (events + 1.0) / (n + 2.0)
+    drawn = rng.binomial(cells.count.astype(np.int64), rate, size=(n_resamples, n.size))
+    return np.asarray(weight * (drawn - cells.count * rate), dtype=np.float64)
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 import calibrant
 from calibrant.assessment import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.metrics.uncertainty import Estimate
 
 MOST_CLASSES = 12
 """Class panels shown; the classes with the most rows come first."""
@@ -18,6 +21,9 @@ NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of."""
 
 BY_CLASS = {"classwise-ece": "Class by class,", "top-label-ece": "Given the predicted class,"}
+
+ISOTONIC_NEEDS = 1000
+"""Rows below which isotonic calibration is recommended with a caution."""
 
 REFERENCES = {
     "ece": "Naeini, Cooper, Hauskrecht. Obtaining well calibrated probabilities using Bayesian binning. AAAI 2015.",
@@ -29,6 +35,10 @@ REFERENCES = {
     "resampling": "Vaicenavicius et al. Evaluating model calibration in classification. AISTATS 2019.",
     "wilson": "Wilson. Probable inference, the law of succession, and statistical inference. JASA, 1927.",
 }
+
+
+ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
+"""References that belong to a metric, and are given only with it."""
 
 
 def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibration report") -> dict[str, Any]:
@@ -55,13 +65,14 @@ def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibratio
                 "Add them to metrics=."
             )
     forecasts = [_forecast(name, assessment) for name, assessment in assessments.items()]
+    shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": forecasts,
         "comparison": _comparison(assessments),
         "table": _table(assessments),
-        "references": list(REFERENCES.values()),
+        "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 
 
@@ -85,46 +96,77 @@ def _forecast(name: str, assessment: Assessment) -> dict[str, Any]:
 def findings(assessment: Assessment) -> list[str]:
     """Say in plain words what an assessment found: how it is off, whether that is real, and what to do next."""
     panel, ece = assessment.curve.panels[0], assessment["ece"]
-    assert ece.pvalue is not None  # a calibration error has a p-value and a noise floor
-    assert ece.noise_floor is not None
-    real = ece.pvalue <= assessment.level
-    by_class = (
-        [] if real else [row for row in assessment.rows if row.metric in BY_CLASS and _significant(row, assessment)]
-    )
+    fault = fault_of(assessment)
+    by_class = [row for row in assessment.rows if row.metric in BY_CLASS and _significant(row.estimate, assessment)]
+    if fault != "none":
+        by_class = []  # the headline says enough
     return [
-        _how_it_is_off(panel, assessment.curve, real=real, ece=ece.value),
-        _whether_real(ece.value, ece.noise_floor, ece.pvalue, real=real, draws=assessment.n_resamples),
+        f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
+        _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
         *[_class_finding(row) for row in by_class],
-        _what_next(panel, real=real, by_class=bool(by_class), ece=ece.value, n_rows=assessment.n_rows),
+        _what_next(fault, by_class=bool(by_class), n_rows=assessment.n_rows),
     ]
 
 
-def _significant(row: Row, assessment: Assessment) -> bool:
-    return row.estimate.pvalue is not None and row.estimate.pvalue <= assessment.level
+Fault = Literal["none", "over-confident", "under-confident", "too high", "too low", "both"]
 
 
-def _how_it_is_off(panel: ReliabilityPanel, curve: ReliabilityCurve, *, real: bool, ece: float) -> str:
+def fault_of(assessment: Assessment) -> Fault:
+    """Return the one word for what is wrong with a forecast, "none" if no more is seen than chance makes.
+
+    Over-confident is what a temperature repairs: the confidence is above the accuracy; or, for one event, probabilities
+    are too far from 1/2. Too high or too low is a shift. It is "both" where neither makes up half of the ECE.
+    """
+    panel, ece = assessment.curve.panels[0], assessment["ece"]
+    if not _significant(ece, assessment):
+        return "none"
+    shift, boldness = panel.mean_prob - panel.event_rate, _boldness(panel)
+    if assessment.curve.notion == "confidence":
+        shift, boldness = 0.0, shift
+    if max(abs(shift), abs(boldness)) < 0.5 * ece.value:
+        return "both"
+    if abs(shift) >= abs(boldness):
+        return "too high" if shift > 0 else "too low"
+    return "over-confident" if boldness > 0 else "under-confident"
+
+
+def _boldness(panel: ReliabilityPanel) -> float:
+    """Mean distance by which scores stand further from 1/2 than the event rates of their bins."""
+    bins = panel.bins
+    held = bins.weight > 0
+    away = np.sign(bins.mean_prob[held] - 0.5) * -bins.gap[held]
+    return float(np.average(away, weights=bins.weight[held]))
+
+
+def _significant(estimate: Estimate, assessment: Assessment) -> bool:
+    return estimate.pvalue is not None and estimate.pvalue <= assessment.level
+
+
+def _facts(panel: ReliabilityPanel, curve: ReliabilityCurve) -> str:
     says, came = panel.mean_prob, panel.event_rate
     if curve.notion == "confidence":
-        facts = f"it gives its predicted class {says:.1%} on average, and is right in {came:.1%} of the rows"
-        what, high, low = "confidence", "over-confident", "under-confident"
-    else:
-        facts = f"it says {says:.1%} on average, and the event came in {came:.1%} of the rows"
-        what, high, low = "forecast", "too high", "too low"
-    if not real:
-        return f"The {what} is about right: {facts}."
-    if abs(says - came) < 0.5 * ece:
-        return f"The forecast is off in both directions, too high for some scores and too low for others: {facts}."
-    return f"The forecast is {high if says > came else low} by {100 * abs(says - came):.1f} points: {facts}."
+        return f"it gives its predicted class {says:.1%} on average, and is right in {came:.1%} of the rows"
+    return f"it says {says:.1%} on average, and the event came in {came:.1%} of the rows"
 
 
-def _whether_real(ece: float, floor: float, pvalue: float, *, real: bool, draws: int) -> str:
-    chance = f"p = {pvalue:.3g}, from {draws} draws of labels out of the forecast itself"
+def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment) -> str:
+    shift = 100 * abs(panel.mean_prob - panel.event_rate)
+    if fault == "none":
+        return f"No miscalibration can be shown in {_rows(assessment.n_rows)}"
+    if fault == "both":
+        return "The forecast is off in both directions, too high for some scores and too low for others"
+    if fault in ("too high", "too low") or assessment.curve.notion == "confidence":
+        return f"The forecast is {fault} by {shift:.1f} points"
+    where = "too far from" if fault == "over-confident" else "too near to"
+    return f"The forecast is {fault}, its probabilities are {where} 50 % by {100 * abs(_boldness(panel)):.1f} points"
+
+
+def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
+    chance = f"p = {ece.pvalue:.3g}, from {draws} draws of labels out of the forecast itself"
+    would = f"a calibrated forecast would show {ece.noise_floor:.4f} ({chance})"
     if real:
-        return f"This is more than chance: the ECE is {ece:.4f}, and a calibrated forecast would show {floor:.4f} ({chance})."
-    return (
-        f"The ECE of {ece:.4f} is no more than chance makes: a calibrated forecast would show {floor:.4f} ({chance})."
-    )
+        return f"This is more than chance: the ECE is {ece.value:.4f}, and {would}."
+    return f"The ECE of {ece.value:.4f} is no more than chance makes: {would}."
 
 
 def _class_finding(row: Row) -> str:
@@ -132,25 +174,33 @@ def _class_finding(row: Row) -> str:
     return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
 
 
-def _what_next(panel: ReliabilityPanel, *, real: bool, by_class: bool, ece: float, n_rows: int) -> str:
+def _what_next(fault: Fault, *, by_class: bool, n_rows: int) -> str:
     fresh = "on rows that the classifier was not trained on"
     if by_class:
         return f"Next: try a method that treats the classes apart, {fresh}, and compare on fresh rows by log loss."
-    if not real:
+    if fault == "none":
         return (
-            f"Nothing to repair is visible in {n_rows} rows. That is no proof of calibration: "
+            f"Nothing to repair is visible in {_rows(n_rows)}. That is no proof of calibration: "
             "an error well below the noise floor would not show."
         )
-    if abs(panel.mean_prob - panel.event_rate) >= 0.5 * ece:
+    if fault in ("over-confident", "under-confident"):
         return (
             f"Next: fit temperature scaling {fresh} (calibrant fit), apply it (calibrant apply), "
             "and compare before and after on fresh rows with this report."
         )
-    method = "isotonic calibration" if n_rows >= 1000 else "temperature scaling (too few rows for isotonic calibration)"
-    return (
-        f"Next: one temperature cannot repair errors of both signs alone; try {method} {fresh}, "
-        "and compare on fresh rows by log loss."
+    care = (
+        ""
+        if n_rows >= ISOTONIC_NEEDS
+        else f"; with fewer than {ISOTONIC_NEEDS} rows it over-fits easily, so collect more"
     )
+    return (
+        f"Next: one temperature cannot repair this; try isotonic calibration {fresh}, "
+        f"and compare on fresh rows by log loss{care}."
+    )
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
 
 
 def _comparison(assessments: Mapping[str, Assessment]) -> list[str]:
@@ -163,10 +213,17 @@ def _comparison(assessments: Mapping[str, Assessment]) -> list[str]:
             f"{label} {_move(before[metric].value, after[metric].value)}"
             for metric, label in (("nll", "log loss"), ("ece", "ECE"), ("accuracy", "accuracy"))
         ]
-        better = after["nll"].value < before["nll"].value
-        verdict = "better" if better else "no better"
-        sentences.append(f"“{name}” is {verdict} than “{first}” by log loss: {', '.join(moves)}.")
+        sentences.append(f"From “{first}” to “{name}”: {', '.join(moves)}. {_verdict(before['nll'], after['nll'])}")
     return sentences
+
+
+def _verdict(before: Estimate, after: Estimate) -> str:
+    """Judge by the log loss, a proper score: it is better only where the intervals are apart."""
+    if after.upper < before.lower:
+        return "The log loss is better, beyond the intervals of both."
+    if after.lower > before.upper:
+        return "The log loss is worse, beyond the intervals of both."
+    return "The intervals of the log loss overlap: by it neither is shown to be better."
 
 
 def _move(before: float, after: float) -> str:

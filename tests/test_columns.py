@@ -1,0 +1,116 @@
+"""Which column is which class: by the names that columns have, never by a guess that the data contradict."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from calibrant import TemperatureScaling, accuracy, assess, cli, load_calibrator, negative_log_likelihood
+
+RNG = np.random.default_rng(0)
+NAMES = ["dog", "cat", "eel"]
+PROB = RNG.dirichlet([1.0, 0.5, 0.2], 400)
+CODE = (RNG.random((400, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+WORDS = np.array(NAMES)[CODE]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def save(name, prob, columns, **others):
+    pl.DataFrame({**others, **dict(zip(columns, prob.T, strict=True))}).write_csv(name)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda p, columns: pl.DataFrame(p, schema=columns)])
+def test_columns_named_after_the_classes_say_which_class_they_are(make):
+    frame = make(PROB, columns=NAMES)
+    assert accuracy(WORDS, frame) == accuracy(WORDS, PROB, labels=NAMES)
+    assert TemperatureScaling().fit(frame, WORDS).classes_.tolist() == NAMES
+
+
+def test_a_class_that_never_came_keeps_its_named_column():
+    kept = WORDS != "eel"
+    frame = pd.DataFrame(PROB[kept], columns=NAMES)
+    assert assess(WORDS[kept], frame, n_resamples=9).class_weight["eel"] == 0
+
+
+def test_one_column_of_logits_is_as_exact_as_two():
+    z = RNG.normal(size=500)
+    y = (RNG.random(500) < 1 / (1 + np.exp(-z))).astype(int)
+    for scale in (1.0, 30.0, 100.0):
+        both = np.column_stack([np.zeros_like(z), scale * z])
+        one = TemperatureScaling(input="logit").fit(scale * z, y)
+        two = TemperatureScaling(input="logit").fit(both, y)
+        assert one.temperature_ == pytest.approx(two.temperature_, rel=1e-12)
+        np.testing.assert_allclose(one.calibrate(scale * z), two.calibrate(both)[:, 1], rtol=1e-12)
+    assert negative_log_likelihood([0], [50.0], input="logit") == pytest.approx(50.0)
+
+
+def test_apply_finds_the_columns_by_name_in_any_order(folder):
+    columns = ["p_dog", "p_cat", "p_eel"]
+    save("fit.csv", PROB, columns, label=CODE)
+    save("turned.csv", PROB[:, [2, 0, 1]], ["p_eel", "p_dog", "p_cat"])
+    arguments = ["--classes", "0,1,2", "--prob", "p_*"]
+    assert cli.main(["fit", "fit.csv", "-o", "c.json", "--method", "isotonic", *arguments]) == 0
+    assert cli.main(["apply", "c.json", "turned.csv", "-o", "out.csv"]) == 0
+    calibrator = load_calibrator("c.json")
+    expected = calibrator.predict_proba(pd.DataFrame(pl.read_csv("fit.csv").to_dict(as_series=False))[columns])
+    np.testing.assert_array_equal(pl.read_csv("out.csv").select(columns).to_numpy(), expected)
+
+
+def test_apply_refuses_columns_that_are_only_partly_those_that_were_fitted(folder, capsys):
+    save("fit.csv", PROB, ["p_dog", "p_cat", "p_eel"], label=WORDS)
+    save("other.csv", PROB, ["p_dog", "p_cat", "p_cow"])
+    assert cli.main(["fit", "fit.csv", "-o", "c.json"]) == 0
+    assert cli.main(["apply", "c.json", "other.csv", "-o", "out.csv"]) == 2
+    assert "columns must be those that were fitted, p_dog, p_cat, p_eel" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("order", [["p_True", "p_False"], ["p_False", "p_True"]])
+def test_boolean_labels_follow_the_names_of_the_columns(order, folder, capsys):
+    p = RNG.random(300)
+    y = RNG.random(300) < p
+    save("f.csv", np.column_stack([p if name == "p_True" else 1 - p for name in order]), order, label=y)
+    assert cli.main(["assess", "f.csv", "--json", "--resamples", "9"]) == 0
+    assert f'"value": {np.mean((p > 0.5) == y)}' in capsys.readouterr().out
+
+
+def test_numbers_that_no_column_is_named_after_are_refused(folder, capsys):
+    save("f.csv", PROB, ["p_1", "p_2", "p_3"], label=CODE)
+    assert cli.main(["assess", "f.csv"]) == 2
+    assert "labels must be names of columns; got 0 and columns named '1', '2', '3'" in capsys.readouterr().err
+    assert cli.main(["assess", "f.csv", "--classes", "0,1,2", "--resamples", "9"]) == 0
+
+
+def test_a_range_of_columns_runs_forward(folder, capsys):
+    save("f.csv", PROB, ["p_0", "p_1", "p_2"], label=CODE)
+    assert cli.main(["assess", "f.csv", "--prob", "p_2:p_0"]) == 2
+    assert "must run in the file's order" in capsys.readouterr().err
+
+
+def test_metrics_and_binnings_are_those_of_the_registry(folder, capsys):
+    save("f.csv", PROB.round(1) / PROB.round(1).sum(axis=1, keepdims=True), ["p_0", "p_1", "p_2"], label=CODE)
+    options = ["--metrics", "ace,top-label-mce", "--binning", "unique", "--resamples", "9"]
+    assert cli.main(["assess", "f.csv", "--normalize", *options]) == 0
+    out = capsys.readouterr().out
+    assert "ACE" in out
+    assert "TL-MCE" in out
+    assert "NLL" not in out
+
+
+def test_missing_numbers_in_a_csv_are_refused_with_their_row(folder, capsys):
+    (folder / "f.csv").write_text("label,p_0,p_1\n0,0.5,0.5\n1,nan,0.5\n\n")
+    assert cli.main(["assess", "f.csv"]) == 2
+    assert "y_prob must be finite; got nan at index (1, 0). " in capsys.readouterr().err
+
+
+def test_a_defect_is_not_taken_for_a_failed_gate(folder, monkeypatch, capsys):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "_list", broken)
+    assert cli.main(["list"]) == cli.BROKEN
+    assert "ZeroDivisionError" in capsys.readouterr().err
