@@ -6,7 +6,10 @@ from reference import temperature as twin
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import TemperatureScaling, load_digits_forecast, negative_log_likelihood
+from calibrant import CalibrationWarning, TemperatureScaling, load_digits_forecast, negative_log_likelihood
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 
 def drawn(sharpness, n=300, k=4, seed=0):
@@ -147,7 +150,8 @@ def test_logits_on_a_scale_beyond_the_search_are_told_of(scale, end):
 
 
 def test_one_class_only_that_is_not_always_predicted_has_a_temperature():
-    scaling = TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 0, 0])
+    with pytest.warns(CalibrationWarning, match="only the class 0 came in the 3 rows"):
+        scaling = TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 0, 0])
     assert 1e-4 < scaling.temperature_ < 1e4
     assert scaling.classes_.tolist() == [0, 1]
 

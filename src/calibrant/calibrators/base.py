@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._validation import (
+    CalibrationWarning,
     Input,
     as_forecast,
     as_labels,
@@ -67,6 +69,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             column_names=getattr(self, "feature_names_in_", None),
         )
         self.classes_ = problem.classes
+        came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
+        if came.min() == came.max():
+            warnings.warn(
+                f"only the class {self.classes_[int(came[0])]!s} came in the {problem.size} rows to calibrate on: the map is "
+                "fitted all the same, and knows nothing of the others. Fit on more rows.",
+                CalibrationWarning,
+                stacklevel=2,
+            )
         self._fit_problem(problem)
         return self
 
