@@ -111,6 +111,6 @@ def test_a_defect_is_not_taken_for_a_failed_gate(folder, monkeypatch, capsys):
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "_list", broken)
+    monkeypatch.setattr(cli.commands, "run_list", broken)
     assert cli.main(["list"]) == cli.BROKEN
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -1,0 +1,53 @@
+"""The command line. No mathematics here: files in, calls, tables out."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
+from calibrant.cli.words import parser
+
+__all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
+
+OPTIONS = {
+    "input='logit'": "--logit",
+    "normalize=True": "--normalize",
+    "labels=": "--classes A,B,... in column order",
+    "pos_label=": "--classes NEGATIVE,POSITIVE",
+}
+"""How the command line spells what a message of the library tells to pass."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
+    arguments = parser().parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            code: int = arguments.run(arguments)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        message = getattr(error, "strerror", None) or str(error)
+        print(f"calibrant: error: {_spelled(' '.join(message.split()))}", file=sys.stderr)
+        return BAD_USE
+    except KeyboardInterrupt:
+        print("calibrant: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except Exception:
+        traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
+        return BROKEN
+    return code
+
+
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"calibrant: warning: {message}", file=sys.stderr)
+
+
+def _spelled(message: str) -> str:
+    """Add to a message of the library how the command line spells the way out."""
+    found = next((option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)), None)
+    return message if found is None else f"{message} Here: {found}."

@@ -1,0 +1,187 @@
+"""What each command does: read, call the library, print."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibrant.cli.forecasts import assessed, calibrated_by, calibrated_names, labels_of, read, values_of, weight_of
+from calibrant.cli.gates import gate_fails, parse_gate
+
+if TYPE_CHECKING:
+    from calibrant.assessment import Assessment
+    from calibrant.calibrators.base import Calibrator
+
+OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
+
+CERTIFICATES = ("gradient_",)
+"""Fitted numbers that say how well a fit went and not what was found."""
+
+
+def run_assess(arguments: argparse.Namespace) -> int:
+    """Print how good and how calibrated a forecast is."""
+    gates = [parse_gate(text) for text in arguments.fail_if]
+    forecast = read(arguments, arguments.file)
+    result = assessed(arguments, forecast, extra=[name for name, *_ in gates])
+    failed = [gate_fails(gate, result) for gate in gates]
+    if arguments.json:
+        document = document_of(result) | {
+            "columns": {"label": forecast.label_column, forecast.input: list(forecast.forecast_columns)},
+            "gates": [{"condition": text, "failed": bad} for text, bad in zip(arguments.fail_if, failed, strict=True)],
+        }
+        print(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        print(result)
+    for text, bad in zip(arguments.fail_if, failed, strict=True):
+        if bad:
+            print(f"calibrant: gate failed: {text}", file=sys.stderr)
+    return GATE_FAILED if any(failed) else OK
+
+
+def run_fit(arguments: argparse.Namespace) -> int:
+    """Fit a calibrator and save it."""
+    from calibrant._registry import find
+    from calibrant.calibrators.base import BinaryCalibrator
+    from calibrant.calibrators.by_notion import ByNotion
+    from calibrant.interop.persistence import save_calibrator
+    from calibrant.interop.writing import require_free
+
+    require_free(Path(arguments.output), force=arguments.force)
+    forecast = read(arguments, arguments.file)
+    options: dict[str, Any] = {"input": forecast.input, "labels": labels_of(arguments, forecast)}
+    target: Any = find("calibrator", arguments.method).target
+    many = len(forecast.forecast_columns) > 2
+    calibrator: Calibrator
+    if issubclass(target, BinaryCalibrator) and (many or arguments.notion):
+        calibrator = ByNotion(target(), arguments.notion or "class-wise", **options)
+    elif arguments.notion:
+        raise ValueError(
+            f"--notion belongs to methods of one score; {arguments.method!r} maps all classes. Leave it out."
+        )
+    else:
+        calibrator = target(**options)
+    truth = forecast.y_true
+    calibrator.fit(values_of(arguments, forecast), truth, weight_of(arguments, forecast))
+    save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
+    found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, float)}
+    details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k not in CERTIFICATES)
+    print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
+    print(f"wrote {arguments.output}")
+    return OK
+
+
+def run_apply(arguments: argparse.Namespace) -> int:
+    """Calibrate the forecasts in a file."""
+    import numpy as np
+
+    from calibrant.interop.files import format_of, write_table
+    from calibrant.interop.persistence import load_calibrator
+    from calibrant.interop.writing import require_free
+
+    require_free(Path(arguments.output), force=arguments.force)
+    format_of(arguments.output)
+    calibrator = load_calibrator(arguments.calibrator)
+    forecast = read(arguments, arguments.file, label_optional=True)
+    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
+    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
+    n, names = len(columns), dict(zip(forecast.forecast_columns, calibrated_names(forecast), strict=True))
+    if taken := [new for new in names.values() if new in forecast.table and new not in names]:
+        raise ValueError(
+            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
+            "Rename or remove these columns."
+        )
+    values = dict(zip(names, columns.T, strict=True))
+    # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
+    table = {
+        names.get(name, name): np.ascontiguousarray(values.get(name, column))
+        for name, column in forecast.table.items()
+        if len(column) == n
+    }
+    write_table(arguments.output, table, force=arguments.force)
+    shown = ", ".join(list(names.values())[:3]) + (", ..." if len(names) > 3 else "")
+    print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
+    return OK
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Write a page that compares forecasts."""
+    from calibrant.interop.persistence import load_calibrator
+    from calibrant.interop.writing import require_free
+    from calibrant.report.html import write_report
+
+    require_free(Path(arguments.output), force=arguments.force)
+    names = arguments.names.split(",") if arguments.names else [Path(file).stem for file in arguments.files]
+    if len(names) != len(arguments.files) or len(set(names)) != len(names):
+        raise ValueError(
+            f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
+        )
+    assessments = {}
+    for name, file in zip(names, arguments.files, strict=True):
+        forecast = read(arguments, file)
+        assessments[name] = assessed(arguments, forecast)
+        if arguments.calibrator:
+            calibrated = calibrated_by(arguments, load_calibrator(arguments.calibrator), forecast, file)
+            assessments[f"{name}, calibrated"] = assessed(arguments, forecast, prob=calibrated)
+    write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
+    for name, result in assessments.items():
+        print(f"{name}: {result}\n")
+    print(f"wrote {arguments.output}")
+    return OK
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Do the whole job on the embedded data set."""
+    from calibrant.assessment import assess
+    from calibrant.calibrators.temperature import TemperatureScaling
+    from calibrant.datasets import load_digits_forecast
+    from calibrant.interop.writing import require_free
+    from calibrant.report.html import write_report
+
+    target = Path(arguments.output)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    require_free(target, force=arguments.force)
+    y, prob = load_digits_forecast()
+    half = len(y) // 2
+    calibrator = TemperatureScaling().fit(prob[:half], y[:half])
+    show = sys.stderr.isatty()
+    assessments = {
+        "before": assess(y[half:], prob[half:], progress=show),
+        "after": assess(y[half:], calibrator.predict_proba(prob[half:]), progress=show),
+    }
+    print("A small neural network reads handwritten digits, and is surer than it should be.")
+    print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
+    for name, result in assessments.items():
+        print(f"{name}: {result}\n")
+    write_report(
+        assessments, target, title="Handwritten digits, before and after temperature scaling", force=arguments.force
+    )
+    print(f"wrote {target}")
+    return OK
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print the registry."""
+    from calibrant._registry import HOMES, entries
+
+    for kind in HOMES:
+        if arguments.kind in (None, f"{kind}s"):
+            print(f"{kind}s")
+            for name, entry in entries(kind).items():
+                print(f"  {name:<15} {entry.summary}")
+    return OK
+
+
+def document_of(result: Assessment) -> dict[str, Any]:
+    """Return an assessment as what JSON can hold."""
+    from dataclasses import asdict
+
+    return {
+        "rows": result.n_rows,
+        "classes": result.class_weight,
+        "level": result.level,
+        "resamples": result.n_resamples,
+        "metrics": {row.metric: asdict(row.estimate) for row in result.rows},
+    }

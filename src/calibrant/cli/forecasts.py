@@ -1,0 +1,170 @@
+"""From the words of a command to forecasts, weights, classes and assessments."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from calibrant._links import FloatArray
+    from calibrant.assessment import Assessment
+    from calibrant.calibrators.base import Calibrator
+    from calibrant.interop.files import ForecastTable
+
+
+def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = False) -> ForecastTable:
+    """Read the file of a command, and say what was guessed."""
+    from calibrant.interop.files import read_forecast
+
+    forecast = read_forecast(
+        file,
+        label=arguments.label,
+        prob=arguments.prob,
+        logit=arguments.logit,
+        rows=_rows(arguments.rows),
+        label_optional=label_optional,
+    )
+    if forecast.guessed:
+        print(f"{file}: reading {', '.join(forecast.guessed)}", file=sys.stderr)
+    return forecast
+
+
+def _rows(text: str | None) -> slice:
+    if text is None:
+        return slice(None)
+    if not (match := re.fullmatch(r"(\d*):(\d*)", text)):
+        raise ValueError(
+            f"--rows must be START:STOP, either may be left out; got {text!r}. For the first half: --rows :5000."
+        )
+    start, stop = (int(part) if part else None for part in match.groups())
+    return slice(start, stop)
+
+
+def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
+    """Return the numbers of a forecast, normalised if asked."""
+    from calibrant._validation import as_forecast, as_numbers
+
+    values = as_numbers("y_prob", forecast.y_prob)
+    if arguments.normalize and forecast.input == "probability" and values.ndim == 2:
+        return as_forecast(values, input="probability", normalize=True).values
+    return values
+
+
+def calibrated_by(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> FloatArray:
+    """Return what a calibrator makes of a forecast, in the order of the file's columns."""
+    import numpy as np
+
+    wanted = (calibrator.n_features_in_, calibrator.input)
+    if wanted != (given := (len(forecast.forecast_columns), forecast.input)):
+        raise ValueError(
+            f"{arguments.calibrator} was fitted on {wanted[0]} {wanted[1]} columns; {file} gives {given[0]} {given[1]} "
+            f"columns. Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+        )
+    order = _fitted_order(arguments, calibrator, forecast, file)
+    if hasattr(calibrator, "feature_names_in_"):
+        del calibrator.feature_names_in_  # names are matched now: what follows are bare arrays
+    values = values_of(arguments, forecast)
+    if values.ndim == 1:
+        return calibrator.calibrate(values)
+    calibrated = np.empty(values.shape)
+    calibrated[:, order] = calibrator.calibrate(values[:, order])
+    return calibrated
+
+
+def _fitted_order(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> list[int]:
+    """Where the columns that were fitted stand in a file: by their names, or in their order if all names are other ones."""
+    from calibrant.interop.persistence import columns_of
+
+    here, fitted = list(forecast.forecast_columns), columns_of(calibrator)
+    if fitted is not None and sorted(fitted) == sorted(here):
+        return [here.index(name) for name in fitted]
+    classes, named = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
+    if named is not None and named != classes and sorted(named) == sorted(classes):
+        raise ValueError(
+            f"columns must have the order of the classes fitted, {', '.join(classes[:5])}; {file} has "
+            f"{', '.join(named[:5])}. Name them in that order, --{'prob' if forecast.input == 'probability' else 'logit'} A,B."
+        )
+    if fitted is not None and set(fitted) & set(here):
+        raise ValueError(
+            f"columns must be those that were fitted, {', '.join(fitted[:5])}; {file} gives {', '.join(here[:5])}. "
+            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+        )
+    return list(range(len(here)))
+
+
+def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
+    """Return the weights that the command names."""
+    from calibrant.interop.files import select
+
+    if arguments.weight is None:
+        return None
+    return forecast.table[select(list(forecast.table), arguments.weight, where=arguments.file)[0]]
+
+
+def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:
+    """Return the class of each column, as named by the command or by the columns."""
+    from calibrant.interop.files import as_booleans
+
+    if arguments.classes is None:
+        return forecast.labels()
+    classes = [name.strip() for name in arguments.classes.split(",")]
+    if (booleans := as_booleans(classes)) is not None and forecast.y_true.dtype.kind == "b":
+        return booleans
+    if forecast.y_true.dtype.kind not in "iuf":
+        return list(classes)
+    if wrong := [name for name in classes if not re.fullmatch(r"-?\d+", name)]:
+        raise ValueError(
+            f"--classes must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
+            f"{forecast.y_true[0].item()!r}. Name the labels of the file, in column order."
+        )
+    return [int(name) for name in classes]
+
+
+def assessed(
+    arguments: argparse.Namespace, forecast: ForecastTable, *, prob: Any = None, extra: Sequence[str] = ()
+) -> Assessment:
+    """Assess a forecast, or calibrated probabilities in its place, as the command says."""
+    from calibrant import assessment
+
+    binary = len(forecast.forecast_columns) == 1
+    metrics = list(assessment.BINARY_METRICS if binary else assessment.MULTICLASS_METRICS)
+    if getattr(arguments, "metrics", None):
+        metrics = [name.strip() for name in arguments.metrics.split(",")]
+    metrics += [name for name in extra if name not in metrics]
+    return assessment.assess(
+        forecast.y_true,
+        values_of(arguments, forecast) if prob is None else prob,
+        metrics=metrics,
+        binning=_binning(arguments),
+        level=arguments.level,
+        n_resamples=arguments.resamples,
+        rng=arguments.seed,
+        progress=sys.stderr.isatty(),
+        sample_weight=weight_of(arguments, forecast),
+        labels=labels_of(arguments, forecast),
+        input=forecast.input if prob is None else "probability",
+    )
+
+
+def _binning(arguments: argparse.Namespace) -> Any:
+    import inspect
+
+    from calibrant._registry import find
+
+    target = find("binning", arguments.binning).target
+    return target(arguments.bins) if "n_bins" in inspect.signature(target).parameters else target()
+
+
+def calibrated_names(forecast: ForecastTable) -> list[str]:
+    """Probability columns keep their names; logits become probabilities and say so."""
+    if forecast.input == "probability":
+        return list(forecast.forecast_columns)
+    names = forecast.class_names or [str(k) for k in range(len(forecast.forecast_columns))]
+    return [f"p_{name}" for name in names]

@@ -1,0 +1,143 @@
+"""The words of the command line: commands, options and their help."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from calibrant.cli import commands
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="calibrant",
+        description="Measure, test, repair and show the calibration of classifiers.",
+        epilog="calibrant COMMAND --help tells more. Exit codes: 0 success, 1 a --fail-if gate failed, 2 bad use.",
+    )
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    subparsers = top.add_subparsers(required=True, metavar="COMMAND")
+
+    assess = _command(subparsers, "assess", commands.run_assess, "print how good and how calibrated a forecast is")
+    assess.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
+    _data_options(assess)
+    _assess_options(assess)
+    assess.add_argument("--json", action="store_true", help="print JSON")
+    assess.add_argument(
+        "--fail-if", action="append", default=[], metavar="CONDITION",
+        help="exit with 1 if it holds, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
+    )  # fmt: skip
+
+    fit = _command(subparsers, "fit", commands.run_fit, "fit a calibrator and save it as JSON")
+    fit.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    fit.add_argument(
+        "--method",
+        default="temperature",
+        metavar="NAME",
+        help="see `calibrant list calibrators` (default: %(default)s)",
+    )
+    fit.add_argument(
+        "--notion", metavar="NAME", help="for methods of one score; `class-wise` where there are more than two classes"
+    )
+    fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
+    fit.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _data_options(fit)
+
+    apply = _command(subparsers, "apply", commands.run_apply, "calibrate the forecasts in a file")
+    apply.add_argument("calibrator", metavar="CALIBRATOR", help="what `calibrant fit` wrote")
+    apply.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ; a label column is not needed")
+    apply.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="the file to write; its ending says the format"
+    )
+    apply.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _data_options(apply)
+
+    report = _command(subparsers, "report", commands.run_report, "write one HTML page that compares forecasts")
+    report.add_argument(
+        "files", nargs="+", metavar="FILE", help="one or more forecasts with the same columns, such as before and after"
+    )
+    report.add_argument("-o", "--output", required=True, metavar="HTML", help="the page to write")
+    report.add_argument("--calibrator", metavar="CALIBRATOR", help="show each forecast also after this calibrator")
+    report.add_argument("--names", metavar="A,B", help="names of the forecasts (default: the files' names)")
+    report.add_argument("--title", default="Calibration report", help="title of the page")
+    report.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _data_options(report)
+    _assess_options(report)
+
+    demo = _command(subparsers, "demo", commands.run_demo, "run the whole job on an embedded data set")
+    demo.add_argument(
+        "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
+    )
+    demo.add_argument("--force", action="store_true", help="replace the output if it exists")
+
+    show = _command(subparsers, "list", commands.run_list, "list metrics, notions, binnings and calibrators")
+    show.add_argument("kind", nargs="?", choices=["metrics", "notions", "binnings", "calibrators"], help="only these")
+    return top
+
+
+def _command(subparsers: Any, name: str, run: Any, what: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name, help=what, description=what[0].upper() + what[1:] + "."
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _data_options(parser: argparse.ArgumentParser) -> None:
+    data = parser.add_argument_group(
+        "columns", "Where they are not named they are guessed, said, and refused if ambiguous."
+    )
+    data.add_argument("--label", metavar="COLUMN", help="the column with the true class")
+    data.add_argument(
+        "--prob", metavar="COLUMNS", help="probabilities: names, globs or ranges, such as p_0,p_1 or 'p_*' or p_0:p_9"
+    )
+    data.add_argument("--logit", metavar="COLUMNS", help="logits, in place of probabilities")
+    data.add_argument("--weight", metavar="COLUMN", help="sample weights")
+    data.add_argument(
+        "--classes", metavar="A,B,...", help="the class of each column, where names and labels do not say it"
+    )
+    data.add_argument("--rows", metavar="START:STOP", help="use only these rows, counted from 0")
+    data.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _assess_options(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_argument_group("how to measure")
+    how.add_argument("--metrics", metavar="A,B", help="see `calibrant list metrics` (default: the usual ones)")
+    how.add_argument("--bins", type=_natural, default=15, metavar="N", help="number of bins (default: %(default)s)")
+    how.add_argument(
+        "--binning",
+        default="equal-width",
+        metavar="NAME",
+        help="see `calibrant list binnings` (default: %(default)s); unique has no number of bins",
+    )
+    how.add_argument(
+        "--level",
+        type=float,
+        default=0.05,
+        metavar="A",
+        help="one minus the coverage of intervals (default: %(default)s)",
+    )
+    how.add_argument(
+        "--resamples",
+        type=_natural,
+        default=500,
+        metavar="N",
+        help="resamples behind intervals and p-values (default: %(default)s)",
+    )
+    how.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="seed of the resampling (default: %(default)s)"
+    )
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
+    return int(text)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        import calibrant
+
+        print(f"calibrant {calibrant.__version__}")
+        parser.exit()
