@@ -20,6 +20,7 @@ from calibrant._problem import (
     IntArray,
     Problem,
     SimplexProblem,
+    is_unit_weight,
     two_columns,
     unit_weight,
 )
@@ -84,7 +85,7 @@ def as_problem(
             "Pass one label a row."
         )
     weight = as_weight(sample_weight, len(truth))
-    kept = slice(None) if weight.all() else weight > 0
+    kept = slice(None) if is_unit_weight(weight) or weight.all() else weight > 0
     if values.ndim == 1:
         logit = values[kept] if _check_input(input) == "logit" else None
         score = _links.score_of_logit(values) if logit is not None else as_score(values)
