@@ -36,7 +36,8 @@ def _tables() -> str:
             detail = []
             if kind == "metric":
                 low, high = entry.range or (float("nan"), float("nan"))
-                detail = [f"[{low:g}, {high:g}{')' if high == float('inf') else ']'}"]
+                better = "higher" if entry.higher_is_better else "lower"
+                detail = [f"[{low:g}, {high:g}{')' if high == float('inf') else ']'}, {better} is better"]
             elif kind == "calibrator":
                 detail = ["; ".join(sorted(entry.guarantees)) or "none"]
             lines.append(_row([f"`{name}`", entry.symbol, entry.summary, *detail, entry.source]))
