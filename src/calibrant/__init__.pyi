@@ -21,6 +21,8 @@ from .curves.reliability import reliability_curve as reliability_curve
 from .datasets import load_digits_forecast as load_digits_forecast
 from .interop.persistence import load_calibrator as load_calibrator
 from .interop.persistence import save_calibrator as save_calibrator
+from .metrics.cumulative import kolmogorov_smirnov_error as kolmogorov_smirnov_error
+from .metrics.cumulative import kuiper_error as kuiper_error
 from .metrics.error import calibration_error as calibration_error
 from .metrics.named import adaptive_calibration_error as adaptive_calibration_error
 from .metrics.named import classwise_calibration_error as classwise_calibration_error

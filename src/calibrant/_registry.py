@@ -36,8 +36,9 @@ GUARANTEES: Mapping[str, str] = {
 class Entry:
     """What is known of one registered thing.
 
-    A metric has a range and either a ``spelling`` (the keywords of `calibration_error` that it stands for) or a
-    ``per_row`` function whose mean it is; a calibrator has guarantees.
+    A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
+    the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
+    ``estimate`` that gives value and interval by itself. A calibrator has guarantees.
     """
 
     kind: Kind
@@ -49,6 +50,11 @@ class Entry:
     higher_is_better: bool = False
     spelling: Mapping[str, Any] | None = None
     per_row: Callable[..., Any] | None = None
+    lens: Callable[..., Any] | None = None
+    size: Callable[..., Any] | None = None
+    notion: str | None = None
+    estimate: Callable[..., Any] | None = None
+    may_be_undefined: bool = False
     guarantees: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -76,7 +82,7 @@ def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) ->
     source : str
         The work that it comes from.
     **facts : dict
-        For a metric ``range`` and ``spelling`` or ``per_row``; for a calibrator ``guarantees``. See `Entry`.
+        For a metric ``range`` and ``spelling``, ``per_row``, ``lens`` and ``size``, or ``estimate``; for a calibrator ``guarantees``. See `Entry`.
 
     Returns
     -------

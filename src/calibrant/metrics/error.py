@@ -15,6 +15,7 @@ import numpy.typing as npt
 from calibrant._problem import Problem
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
+from calibrant.lenses.base import Lens, Size, residual_of
 from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm
 from calibrant.notions import Notion, as_notion
 
@@ -86,3 +87,13 @@ def general_error(problem: Problem, notion: Notion, binning: Binning, loss: Loss
         values.append(loss(binary, bins)[held])
         weights.append(binary.share * bins.weight[held] / bins.weight.sum())
     return norm(np.concatenate(values), np.concatenate(weights))
+
+
+def lens_error(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
+    """Return the size of what a lens sees of a valid problem, averaged over the problems of the notion by their shares."""
+    total = 0.0
+    for binary in notion.split(problem):
+        if binary.size > 0:  # else a class that is never predicted
+            view = lens(binary)
+            total += binary.share * float(size(view, view.look(residual_of(binary)))[0])
+    return total

@@ -33,14 +33,39 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
+class Resampling:
+    """How an interval is to be made: one minus its coverage, the number of resamples, and the source of randomness."""
+
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
 class Estimate:
-    """A figure with its interval; for calibration errors also the noise floor and the p-value of calibration."""
+    """A figure with its interval. What measures a distance from calibration has more.
+
+    Attributes
+    ----------
+    value, lower, upper : float
+        The figure and its interval, which holds it.
+    noise_floor : float or None
+        Mean of the figure if the forecast were calibrated.
+    pvalue : float or None
+        Share of calibrated draws that reach the figure, with the +1 correction.
+    debiased : float or None
+        The true error of which the figure is the median.
+    detectable : float or None
+        The true error, of the shape seen, that the test would find four times in five.
+    """
 
     value: float
     lower: float
     upper: float
     noise_floor: float | None = None
     pvalue: float | None = None
+    debiased: float | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

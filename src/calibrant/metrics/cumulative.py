@@ -1,0 +1,103 @@
+"""Calibration errors without bins: distances of the cumulative residuals."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy.typing as npt
+
+from calibrant._registry import declare
+from calibrant._validation import DataOptions, as_problem
+from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.metrics.error import lens_error
+from calibrant.notions import Notion, as_notion
+
+
+@declare(
+    "metric", "ks-error", symbol="KS", source="Gupta K. et al. 2021", range=(0.0, 1.0), lens=Cumulative(), size=largest
+)
+def kolmogorov_smirnov_error(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+) -> float:
+    """Largest distance between cumulative probability and cumulative events in the order of scores (KS error), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Largest  abs(sum of weight * (outcome - probability) over rows with score <= s) / weight  over all s. Also known as
+        the maximum absolute deviation of the empirical cumulative calibration errors (ECCE-MAD).
+
+    Notes
+    -----
+    Nothing is binned, so nothing has to be chosen. A constant over-confidence shows in full; errors of either sign at
+    neighbouring scores cancel. Never larger than the calibration error of any binning.
+
+    References
+    ----------
+    Gupta K., Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley, Calibration of neural networks using splines, ICLR 2021.
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant import kolmogorov_smirnov_error
+    >>> round(kolmogorov_smirnov_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
+    0.1
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Cumulative(), largest)
+
+
+@declare(
+    "metric",
+    "kuiper-error",
+    symbol="Kuiper",
+    source="Arrieta-Ibarra et al. 2022",
+    range=(0.0, 1.0),
+    lens=Cumulative(),
+    size=spread,
+)
+def kuiper_error(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+) -> float:
+    """Range of the cumulative residuals in the order of scores (Kuiper, ECCE-R), in [0, 1]; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The largest  abs(sum of weight * (outcome - probability) over rows with scores in an interval) / weight  over all
+        intervals of scores: between the KS error and twice the KS error.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant import kuiper_error
+    >>> round(kuiper_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
+    0.125
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Cumulative(), spread)

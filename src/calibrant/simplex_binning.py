@@ -1,0 +1,1 @@
+"""How the simplex is cut into cells."""
