@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
-from calibrant._registry import Entry, find
+from calibrant._problem import BinaryProblem, Problem, as_simplex
+from calibrant._registry import find
 from calibrant._result import frame
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
-from calibrant.metrics.losses import Norm, as_norm
-from calibrant.metrics.uncertainty import Estimate, Noise, cells, mean_estimate, noise_of
-from calibrant.notions import Notion, as_notion
-from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.metrics.estimates import estimates
+from calibrant.metrics.uncertainty import Estimate, Resampling
+from calibrant.notions import as_notion
+from calibrant.resampling import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
+
+
+FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
+"""What is stated of a metric, in the order of the table."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Assessment:
     Attributes
     ----------
     rows : tuple of Row
-        One a metric: value, interval, and for calibration errors the noise floor and the p-value.
+        One a metric: value and interval, and for calibration errors the error without bias, the noise floor, the smallest
+        error that these rows would show, and the p-value.
     curve : ReliabilityCurve
         Reliability of the positive class of a binary forecast, of the confidence of others.
     class_curve : ReliabilityCurve
@@ -83,10 +89,11 @@ class Assessment:
         Returns
         -------
         DataFrame
-            Columns metric, value, lower, upper, noise_floor, pvalue; missing where a figure has no such thing.
+            Columns metric, value, lower, upper, debiased, noise_floor, detectable, pvalue; missing where a figure has no
+            such thing.
         """
         columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
-        for name in ("value", "lower", "upper", "noise_floor", "pvalue"):
+        for name in FIGURES:
             columns[name] = [getattr(row.estimate, name) for row in self.rows]
         return frame(columns, backend)
 
@@ -111,7 +118,7 @@ class Assessment:
 
     def __str__(self) -> str:
         """Return the table as text."""
-        head = ("metric", "value", f"{1 - self.level:.0%} interval", "noise floor", "p-value")
+        head = _head(self.level)
         body = [_cells_of(row) for row in self.rows]
         widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
         lines = [
@@ -127,7 +134,7 @@ class Assessment:
     def _repr_html_(self) -> str:
         from html import escape
 
-        head = ("metric", "value", f"{1 - self.level:.0%} interval", "noise floor", "p-value")
+        head = _head(self.level)
         lines = [f"<tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>"]
         lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells_of(row))}</tr>" for row in self.rows]
         return f"<table><caption>{self.n_rows} rows, {self.n_classes} classes</caption>{''.join(lines)}</table>"
@@ -176,10 +183,11 @@ def assess(
 
     Notes
     -----
-    Scores that are means over rows have bootstrap percentile intervals. A calibration error has the interval
-    value -+ q, q the quantile of the norm of its sampling noise: by the triangle inequality it covers also at
-    calibration, for the bins at hand, and is conservative away from it. ``noise_floor`` is what the metric comes to on average
-    when labels are drawn from the forecast itself; ``pvalue`` is the share of such draws that reach the value.
+    Scores that are means over rows have bootstrap percentile intervals. The estimate of a calibration error is biased upwards;
+    it is compared with what other truths of the same shape would show (docs/uncertainty.md, with measured coverage):
+    ``noise_floor`` is what it comes to on average when labels are drawn from the forecast itself, ``pvalue`` the share of such
+    draws that reach it, ``debiased`` the true error of which it would be the median, ``lower`` that of which it would be a
+    high quantile, and ``detectable`` the true error that these rows would find at this level four times in five.
 
     Examples
     --------
@@ -199,21 +207,15 @@ def assess(
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
     problem = as_problem(y_true, y_prob, **data)
     chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
-    simplex, generator = as_simplex(problem), as_rng(rng)
-    bootstrap = Bootstrap(simplex.size, n_resamples, generator)
-    points = {
-        entry.name: _point_of(entry, problem, as_binning(binning)) for entry in chosen if entry.spelling is not None
-    }
-    noise = _noise(simplex, {(notion, cut) for notion, cut, _ in points.values()}, bootstrap, generator, progress)
-    rows = []
-    for entry in chosen:
-        if entry.name in points:
-            notion, cut, norm = points[entry.name]
-            estimate = noise[notion, cut].estimate(norm, level=level)
-        else:
-            assert entry.per_row is not None  # a metric is a spelling or a mean over rows
-            estimate = mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=level)
-        rows.append(Row(entry.name, entry.symbol, entry.summary, estimate))
+    found = estimates(
+        chosen,
+        problem,
+        as_binning(binning),
+        Resampling(level, int(n_resamples), as_rng(rng)),
+        partial(_progress, show=progress),
+    )
+    rows = [Row(entry.name, entry.symbol, entry.summary, found[entry.name]) for entry in chosen]
+    simplex = as_simplex(problem)
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
         rows=tuple(rows),
@@ -231,29 +233,7 @@ def _default_metrics(problem: Problem) -> tuple[str, ...]:
     return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
 
 
-def _point_of(entry: Entry, problem: Problem, binning: Binning) -> tuple[Notion, Binning, Norm]:
-    """Return which calibration error a metric is: notion, binning and norm."""
-    spelling = dict(entry.spelling or {})
-    notion = as_notion(spelling.get("notion"), problem)
-    return notion, spelling.get("binning", binning), as_norm(spelling.get("norm", "l1"))
-
-
-def _noise(
-    simplex: SimplexProblem,
-    pairs: set[tuple[Notion, Binning]],
-    bootstrap: Bootstrap,
-    rng: np.random.Generator,
-    progress: bool,
-) -> dict[tuple[Notion, Binning], Noise]:
-    """Draw the noise of each pair once: metrics that differ only in the norm share it."""
-    ordered = sorted(pairs, key=repr)
-    tables = [cells(simplex, notion, binning) for notion, binning in ordered]
-    labels = ConsistentLabels(simplex.prob, len(bootstrap.counts), rng)
-    found = noise_of(simplex, tables, bootstrap, labels, _progress(labels, len(labels), progress), rng)
-    return dict(zip(ordered, found, strict=True))
-
-
-def _progress(draws: Iterable[Any], total: int, show: bool) -> Iterable[Any]:
+def _progress(draws: Iterable[Any], total: int, *, show: bool) -> Iterable[Any]:
     if not show:
         return draws
     try:
@@ -264,12 +244,16 @@ def _progress(draws: Iterable[Any], total: int, show: bool) -> Iterable[Any]:
     return bar
 
 
+def _head(level: float) -> tuple[str, ...]:
+    return ("metric", "value", f"{1 - level:.0%} interval", "debiased", "noise floor", "detectable", "p-value")
+
+
 def _cells_of(row: Row) -> tuple[str, ...]:
     e = row.estimate
     return (
         f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
         f"{e.value:.5f}",
         f"[{e.lower:.5f}, {e.upper:.5f}]",
-        "" if e.noise_floor is None else f"{e.noise_floor:.5f}",
+        *("" if figure is None else f"{figure:.5f}" for figure in (e.debiased, e.noise_floor, e.detectable)),
         "" if e.pvalue is None else f"{e.pvalue:.4f}",
     )

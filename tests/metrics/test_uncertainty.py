@@ -7,7 +7,7 @@ from calibrant import assess
 from calibrant._problem import as_simplex
 from calibrant._validation import as_problem
 from calibrant.binning import EqualWidth
-from calibrant.metrics.uncertainty import cells, smoothed_deviations
+from calibrant.metrics.cells import cells, smoothed_deviations
 from calibrant.notions import Binary
 
 DRAWS = 20_000

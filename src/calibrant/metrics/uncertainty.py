@@ -1,35 +1,31 @@
-"""How sure a figure is: intervals, the noise floor, and whether miscalibration is real.
+"""How sure a figure is: interval, noise floor, p-value, the error without its bias, and what could have been detected.
 
-A calibration error is a norm of the deviations D of the bins, and a norm of noise is never zero: the percentile
-bootstrap of such a figure misses a true zero almost always. But a norm obeys the triangle inequality,
+A calibration error is the size T of deviations D + N, the true ones and noise, and the size of noise is never zero: the
+percentile bootstrap of such a figure misses a true zero almost always. What is known is how the noise is distributed. So
+the figure is compared with those of other truths. Along the shape that was seen, D = step * (D + N as observed):
 
-    | norm(D + noise) - norm(D) |  <=  norm(noise),
+* step 0 is calibration: the mean of T(N) is the noise floor, its tail beyond the figure the p-value;
+* the step at which the figure is the median of T(D + N) gives the error without bias;
+* the step at which it is a high quantile gives the lower end of the interval: smaller truths would seldom show so much;
+* the step at which the test finds D four times in five gives the detectable error.
 
-so value -+ q, with q a quantile of the norm of the noise, covers whatever the truth, for the bins at hand. What has to be
-estimated is the noise. It is drawn in three ways, and q is the largest of their quantiles: by the bootstrap (right away
-from calibration), from labels that the forecast itself draws (right at calibration, also where no event was seen), and
-from event rates that are drawn toward 1/2 by one event and one non-event (right where a bin holds a few rows that all
-went one way, so that the bootstrap sees no noise at all).
+The upper end is the high quantile of T(observed + N): T is convex, so that noise upon noise reaches beyond the truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray, SimplexProblem
-from calibrant.binning import Binning
-from calibrant.metrics.losses import Norm
-from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels
+from calibrant.resampling import Bootstrap
 
-Draws = Iterable[IntArray]
+POWER = 0.8
+"""How often the test finds an error that is called detectable."""
 
-BLOCK = 1 << 20
-"""Rows times classes looked at together."""
+NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
+NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -54,9 +50,9 @@ class Estimate:
     pvalue : float or None
         Share of calibrated draws that reach the figure, with the +1 correction.
     debiased : float or None
-        The true error of which the figure is the median.
+        The true error of which the figure is the median; 0 where a calibrated forecast shows as much every other time.
     detectable : float or None
-        The true error, of the shape seen, that the test would find four times in five.
+        The true error, of the shape seen, that the test at this level would find four times in five.
     """
 
     value: float
@@ -69,118 +65,81 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """The bins of all problems of a notion, side by side.
+class Law:
+    """Sizes that would be seen if the true deviations were the observed ones times a step.
 
-    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a count of rows, a weight (they sum
-    to one), the ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, and
-    that deviation.
+    ``steps`` (L,) begin with 0; ``truth`` (L,) are the sizes without noise, 1 being a step; ``consistent`` (L, m) those with
+    noise of labels that the forecast drew; ``others`` (L, m) with noise of other kinds, the first being the bootstrap's.
     """
 
-    of: CellArray
-    count: FloatArray
-    weight: FloatArray
-    scale: FloatArray
-    expected: FloatArray
-    deviation: FloatArray
-
-    def norms(self, deviations: FloatArray, norm: Norm) -> FloatArray:
-        """Norm of each row of deviations, shape (rows, cells)."""
-        held = self.weight > 0
-        weight = self.weight[held]
-        return np.array([norm(values, weight) for values in np.abs(deviations[:, held]) / weight])
-
-
-def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
-    """Cut a problem into the cells of a notion and a binning."""
-    of: CellArray = np.full(problem.prob.shape, -1, dtype=np.int32)
-    columns: list[tuple[FloatArray, ...]] = []
-    start = 0
-    for part, binary in zip(notion.parts(problem.prob), notion.split(problem), strict=True):
-        if binary.size == 0:
-            continue
-        bins = binning(binary)
-        part.put(of, start + bins.index(binary.score))
-        start += len(bins)
-        scale = binary.share / bins.weight.sum()
-        deviation = scale * (bins.outcome_sum - bins.score_sum)
-        columns.append(
-            (bins.count.astype(np.float64), scale * bins.weight, np.full(len(bins), scale), bins.score_sum, deviation)
-        )
-    return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """Deviations that chance makes in each cell, shape (n_resamples, n_cells).
-
-    By the ``bootstrap``, about the observed ones; ``consistent`` ones, of labels that the forecast itself drew; and those
-    of events with ``smoothed`` rates, about these.
-    """
-
-    cells: Cells
-    bootstrap: FloatArray
+    steps: FloatArray
+    truth: FloatArray
     consistent: FloatArray
-    smoothed: FloatArray
+    others: tuple[FloatArray, ...]
 
-    def estimate(self, norm: Norm, *, level: float) -> Estimate:
-        """Interval by the triangle inequality, noise floor, and p-value with the +1 correction."""
-        value = float(self.cells.norms(self.cells.deviation[None], norm)[0])
-        null = self.cells.norms(self.consistent, norm)
-        noises = (self.cells.norms(self.bootstrap, norm), null, self.cells.norms(self.smoothed, norm))
-        reach = float(max(np.quantile(noise, 1.0 - level) for noise in noises))
-        # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
-        pvalue = (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
-        return Estimate(value, max(0.0, value - reach), min(1.0, value + reach), float(null.mean()), pvalue)
+    @property
+    def value(self) -> float:
+        """The size observed."""
+        return float(np.interp(1.0, self.steps, self.truth))
 
+    @property
+    def pvalue(self) -> float:
+        """Share of calibrated draws that reach the value, with the +1 correction."""
+        return pvalue_of(self.value, self.consistent[0])
 
-def noise_of(
-    problem: SimplexProblem,
-    tables: Sequence[Cells],
-    bootstrap: Bootstrap,
-    labels: ConsistentLabels,
-    draws: Draws,
-    rng: np.random.Generator,
-) -> list[Noise]:
-    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables."""
-    consistent = [np.empty((len(labels), table.weight.size)) for table in tables]
-    for number, label in enumerate(draws if tables else ()):
-        for table, deviations in zip(tables, consistent, strict=True):
-            came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
-            deviations[number] = table.scale * (came - table.expected)
-    return [
-        Noise(
-            table,
-            bootstrap_deviations(problem, table, bootstrap),
-            deviations,
-            smoothed_deviations(table, len(labels), rng),
+    def estimate(self, level: float) -> Estimate:
+        """Compare the value with what each truth would show."""
+        return Estimate(
+            value=self.value,
+            lower=min(self._truth_with(1.0 - level / 2.0, self.value, widest=True), self.value),
+            upper=max(self._reach(1.0 - level / 2.0), self.value),
+            noise_floor=float(self.consistent[0].mean()),
+            pvalue=self.pvalue,
+            debiased=min(self._truth_with(0.5, self.value, widest=False), self.value),
+            detectable=self._detectable(level),
         )
-        for table, deviations in zip(tables, consistent, strict=True)
-    ]
+
+    def _reach(self, quantile: float) -> float:
+        at_one = int(np.searchsorted(self.steps, 1.0))
+        return float(max(np.quantile(sizes[at_one], quantile) for sizes in (self.consistent, *self.others)))
+
+    def _truth_with(self, quantile: float, size: float, *, widest: bool) -> float:
+        """Truth of which ``size`` is that quantile; by all kinds of noise the smallest, or by the bootstrap alone."""
+        kinds = (self.consistent, *self.others) if widest else self.others[:1]
+        return min(self._crossing(np.quantile(sizes, quantile, axis=1), size) for sizes in kinds)
+
+    def _detectable(self, level: float) -> float:
+        critical = float(np.quantile(self.consistent[0], 1.0 - level))
+        return max(
+            self._crossing(np.quantile(sizes, 1.0 - POWER, axis=1), critical)
+            for sizes in (self.consistent, *self.others[:1])
+        )
+
+    def _crossing(self, quantiles: FloatArray, size: float) -> float:
+        """Truth at which a quantile, a convex function of the step that is made to rise, reaches a size."""
+        rising = np.maximum.accumulate(quantiles)
+        reached = int(np.searchsorted(rising, size * (1.0 - 1e-9), side="left"))
+        if reached == 0:
+            return 0.0
+        if reached == rising.size:
+            # No step reached it: the observed shape is too small to be stretched that far. The triangle inequality bounds it.
+            return size + float(quantiles[0])
+        low, high = rising[reached - 1], rising[reached]
+        part = (size - low) / (high - low) if high > low else 1.0
+        return float(self.truth[reached - 1] + min(part, 1.0) * (self.truth[reached] - self.truth[reached - 1]))
 
 
-def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
-    """Bootstrapped deviations about the observed ones, shape (n_resamples, n_cells)."""
-    n_cells = cells.weight.size
-    group_sums = np.zeros(bootstrap.n_groups * n_cells)
-    step = max(1, BLOCK // problem.prob.shape[1])
-    for start in range(0, problem.size, step):
-        row, column = np.nonzero(cells.of[start : start + step] >= 0)
-        row += start
-        residual = problem.weight[row] * ((problem.label[row] == column) - problem.prob[row, column])
-        np.add.at(group_sums, bootstrap.group[row] * n_cells + cells.of[row, column], residual)
-    resampled = bootstrap.resampled(group_sums.reshape(bootstrap.n_groups, n_cells))
-    return cells.scale * resampled - cells.deviation
+def steps_for(value: float, null: FloatArray) -> FloatArray:
+    """Steps that resolve both the noise and the value, 0 and 1 among them."""
+    noise = float(np.quantile(null, 0.95))
+    ratio = noise / value if value > 0 else 0.0
+    return np.unique(np.concatenate([[0.0], NEAR_ONE, ratio * np.array(NOISE_SIZES)]))
 
 
-def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Deviations of binomial events about smoothed event rates, shape (n_resamples, n_cells); cells are independent."""
-    n = np.maximum(cells.count, 1.0)
-    weight = cells.weight / n  # of a row, in the aggregate
-    events = np.clip((cells.deviation + cells.scale * cells.expected) / np.where(weight > 0, weight, 1.0), 0.0, n)
-    rate = (events + 1.0) / (n + 2.0)
-    drawn = rng.binomial(cells.count.astype(np.int64), rate, size=(n_resamples, n.size))
-    return np.asarray(weight * (drawn - cells.count * rate), dtype=np.float64)
+def pvalue_of(value: float, null: FloatArray) -> float:
+    """Share of null values that reach the value, with the +1 correction."""
+    # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
+    return (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:

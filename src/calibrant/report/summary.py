@@ -104,7 +104,7 @@ def findings(assessment: Assessment) -> list[str]:
         f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
         _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
         *[_class_finding(row) for row in by_class],
-        _what_next(fault, by_class=bool(by_class), n_rows=assessment.n_rows),
+        _what_next(fault, ece, by_class=bool(by_class), n_rows=assessment.n_rows),
     ]
 
 
@@ -174,14 +174,14 @@ def _class_finding(row: Row) -> str:
     return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
 
 
-def _what_next(fault: Fault, *, by_class: bool, n_rows: int) -> str:
+def _what_next(fault: Fault, ece: Estimate, *, by_class: bool, n_rows: int) -> str:
     fresh = "on rows that the classifier was not trained on"
     if by_class:
         return f"Next: try a method that treats the classes apart, {fresh}, and compare on fresh rows by log loss."
     if fault == "none":
         return (
             f"Nothing to repair is visible in {_rows(n_rows)}. That is no proof of calibration: "
-            "an error well below the noise floor would not show."
+            f"an ECE below about {ece.detectable:.4f} would often go unseen here."
         )
     if fault in ("over-confident", "under-confident"):
         return (

@@ -1,0 +1,164 @@
+"""Metrics of a forecast with what is known of their uncertainty; and their values if the forecast were calibrated.
+
+What is drawn is drawn once: metrics of the same notion and binning share their noise, and one draw of labels serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._registry import Entry
+from calibrant.binning import Binning, EqualMass, as_binning
+from calibrant.metrics.cells import Cells, Sizes, cells, consistent_deviations, noise_of
+from calibrant.metrics.error import general_error, lens_error
+from calibrant.metrics.losses import as_loss, as_norm, l2
+from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate
+from calibrant.notions import Notion, as_notion
+from calibrant.resampling import Bootstrap, ConsistentLabels
+
+MOST_GROUPS = 2048
+"""Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
+
+FEWEST_GROUPS = 32
+"""Groups of each problem, however many problems there are."""
+
+
+@dataclass(frozen=True)
+class Groups(Binning):
+    """A group for each distinct score, or if these are too many groups of equal weight."""
+
+    most: int
+
+    def edges(self, problem: BinaryProblem) -> FloatArray:
+        """Return 0 and the highest score of each group."""
+        distinct = np.unique(problem.score)
+        return np.append(0.0, distinct) if distinct.size <= self.most else EqualMass(self.most).edges(problem)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A calibration error of a problem: its value, and how it is the size of deviations of cells."""
+
+    value: float
+    notion: Notion
+    binning: Binning
+    sizes: Callable[[Cells], Sizes]
+    is_debiased: bool = False
+
+    @property
+    def table(self) -> tuple[Notion, Binning]:
+        """What the cells are made of."""
+        return self.notion, self.binning
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether the cells are bins, or only groups in which a lens draws its noise."""
+        return not isinstance(self.binning, Groups)
+
+
+def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
+    """Return the calibration error that a metric is, of a valid problem, with ``binning`` where it has none of its own."""
+    if entry.lens is not None and entry.size is not None:
+        lens, size = entry.lens, entry.size
+        notion = as_notion(entry.notion, problem)
+        groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // _n_parts(notion, problem)))
+        return Point(
+            lens_error(problem, notion, lens, size), notion, groups, lambda table: table.seen_through(lens, size)
+        )
+    spelling = dict(entry.spelling or {})
+    notion, cut = as_notion(spelling.get("notion"), problem), as_binning(spelling.get("binning", binning))
+    loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
+    across = None if spelling.get("across") is None else as_norm(spelling["across"])
+    value = general_error(problem, notion, cut, loss, norm, *([across] if across else []))
+    if spelling.get("loss", "gap") == "gap":
+        return Point(value, notion, cut, lambda table: table.sizes(norm, across))
+    return Point(value, notion, cut, lambda table: table.sizes(l2, across), is_debiased=True)
+
+
+def estimates(
+    chosen: Sequence[Entry],
+    problem: Problem,
+    binning: int | Binning,
+    resampling: Resampling,
+    progress: Callable[[Iterable[IntArray], int], Iterable[IntArray]] = lambda draws, total: draws,
+) -> dict[str, Estimate]:
+    """Estimate each metric of a valid problem, by its name."""
+    simplex, bootstrap = as_simplex(problem), Bootstrap(problem.size, resampling.n_resamples, resampling.rng)
+    points = {entry.name: point_of(entry, problem, binning) for entry in chosen if _is_point(entry)}
+    noise = {}
+    for has_bins in (True, False):
+        pairs = sorted({p.table for p in points.values() if p.has_bins == has_bins}, key=repr)
+        if pairs:
+            tables = [cells(simplex, notion, cut) for notion, cut in pairs]
+            labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
+            smoothing = resampling.rng if has_bins else None
+            draws = progress(labels, len(labels))
+            found = noise_of(simplex, tables, bootstrap, labels, draws, smoothing)
+            noise.update(zip(pairs, found, strict=True))
+    result = {}
+    for entry in chosen:
+        if entry.name in points:
+            point = points[entry.name]
+            law = noise[point.table].law(point.sizes(noise[point.table].cells))
+            result[entry.name] = _with_value(law.estimate(resampling.level), point, law.consistent[0])
+        elif entry.per_row is not None:
+            result[entry.name] = mean_estimate(
+                entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level
+            )
+        else:
+            assert entry.estimate is not None  # a metric is one of four things
+            result[entry.name] = entry.estimate(problem, resampling)
+    return result
+
+
+def null_values(
+    entry: Entry, problem: Problem, binning: int | Binning, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
+    """Value of a metric, and its values with labels that the forecast drew, shape (n_resamples,).
+
+    The value is the one that compares with the draws: of a lens that looks at groups of scores, the size in these groups.
+    """
+    simplex = as_simplex(problem)
+    labels = ConsistentLabels(simplex.prob, n_resamples, rng)
+    if _is_point(entry):
+        point = point_of(entry, problem, binning)
+        table = cells(simplex, point.notion, point.binning)
+        sizes = point.sizes(table)
+        (deviations,) = consistent_deviations(simplex, [table], labels, labels)
+        return float(sizes(table.deviation[None])[0]), sizes(deviations)
+    per_row: Callable[[SimplexProblem], FloatArray] | None = entry.per_row
+    if per_row is None:
+        raise ValueError(
+            f"metric must be a calibration error or a mean over rows, whose law can be drawn; got {entry.name!r}, which has "
+            "its own test. Choose another, or pass a function of (y_true, y_prob)."
+        )
+    drawn = [float(np.average(per_row(replace(simplex, label=label)), weights=simplex.weight)) for label in labels]
+    return float(np.average(per_row(simplex), weights=simplex.weight)), np.array(drawn)
+
+
+def _is_point(entry: Entry) -> bool:
+    return entry.spelling is not None or entry.lens is not None
+
+
+def _n_parts(notion: Notion, problem: Problem) -> int:
+    return sum(1 for _ in notion.parts(as_simplex(problem).prob))
+
+
+def _with_value(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
+    """Put the exact value in place of the one in groups, or the debiased one in place of the plug-in."""
+    changes: dict[str, Any] = {
+        "value": point.value,
+        "lower": min(estimate.lower, point.value),
+        "upper": max(estimate.upper, point.value),
+    }
+    if point.is_debiased:
+        bias = float(np.mean(null**2))
+        floor = float(np.mean(np.sqrt(np.maximum(null**2 - bias, 0.0))))
+        changes |= {"debiased": point.value, "noise_floor": floor}
+    return replace(estimate, **changes)
