@@ -11,6 +11,7 @@ from calibrant._registry import entries
 
 METRICS = entries("metric")
 SPELLED = {name: entry for name, entry in METRICS.items() if entry.spelling is not None}
+DISTANCES = {name: entry for name, entry in METRICS.items() if entry.spelling is not None or entry.lens is not None}
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
 each_spelled = pytest.mark.parametrize("entry", SPELLED.values(), ids=list(SPELLED))
@@ -126,9 +127,12 @@ def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
     cumulative = prob.cumsum(axis=1)
     draws, resamples = 200, 400
     label = [(rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2) for _ in range(draws)]
-    found = assess(label[0], prob, metrics=list(SPELLED), binning=EqualMass(10), n_resamples=resamples, rng=1)
-    for name, entry in SPELLED.items():
-        options = {"binning": EqualMass(10), **entry.spelling}
-        values = np.array([calibration_error(y, prob, **options) for y in label])
+    found = assess(label[0], prob, metrics=list(DISTANCES), binning=EqualMass(10), n_resamples=resamples, rng=1)
+    for name, entry in DISTANCES.items():
+        if entry.spelling is None:
+            values = np.array([entry.target(y, prob) for y in label])
+        else:
+            options = {"binning": EqualMass(10), **entry.spelling}
+            values = np.array([calibration_error(y, prob, **options) for y in label])
         standard_error = values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
         assert abs(values.mean() - found[name].noise_floor) < 4 * standard_error, name

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, IntArray, SimplexProblem
+from calibrant._problem import BinaryProblem, IntArray, SimplexProblem, is_unit_weight
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size
 from calibrant.metrics.losses import Norm, l1, l2, maximum
@@ -23,11 +23,31 @@ from calibrant.notions import Notion
 from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels
 
 Draws = Iterable[IntArray]
-Sizes = Callable[[FloatArray], FloatArray]
-"""Size of each of many rows of deviations: (m, n_cells) to (m,)."""
 
 BLOCK = 1 << 20
 """Rows times classes looked at together."""
+
+STRATA_PAY_FROM = 1 << 16
+"""Rows from which events are drawn by the stratum, not by the row."""
+
+STRATA = 256
+"""Strata of [0, 1]. In one the probabilities differ by less than 1/256: its events are binomial, but for a variance too large
+by at most 1/512 squared a row."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large deviations are: ``look`` is linear in them, ``size`` takes what was seen, so that each is looked at once.
+
+    ``look`` turns deviations (m, n_cells) into what is seen of each part, arrays (m, d); ``size`` turns these into (m,).
+    """
+
+    look: Callable[[FloatArray], list[FloatArray]]
+    size: Callable[[list[FloatArray]], FloatArray]
+
+    def __call__(self, deviations: FloatArray) -> FloatArray:
+        """Size of each row of deviations."""
+        return self.size(self.look(deviations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,39 +68,42 @@ class Cells:
     part: IntArray
 
     def sizes(self, norm: Norm, across: Norm | None = None) -> Sizes:
-        """Return the function that takes the norm of deviations: of all cells at once, or of each part and then across."""
+        """Return how to take the norm of deviations: of all cells at once, or of each part and then across the parts."""
         held = self.weight > 0
-        if across is None:
-            return lambda deviations: _norms(deviations[:, held], self.weight[held], norm)
-        parts = [held & (self.part == j) for j in np.unique(self.part)]
-        shares = np.array([self.weight[rows].sum() for rows in parts])
+        parts = [held] if across is None else [held & (self.part == j) for j in np.unique(self.part[held])]
+        weights = [self.weight[rows] for rows in parts]
+        shares = np.array([weight.sum() for weight in weights])
 
-        def sizes(deviations: FloatArray) -> FloatArray:
-            # Within a part weights sum to one; deviations are divided by the weights they come with, so that shares cancel.
+        def size(seen: list[FloatArray]) -> FloatArray:
+            if across is None:
+                return _norms(np.abs(seen[0]), weights[0], norm)
             own = [
-                _norms(deviations[:, rows] / share, self.weight[rows] / share, norm)
-                for rows, share in zip(parts, shares, strict=True)
+                _norms(np.abs(gaps), weight / share, norm)
+                for gaps, weight, share in zip(seen, weights, shares, strict=True)
             ]
-            return _norms(np.column_stack(own) * shares, shares, across)
+            return _norms(np.column_stack(own), shares, across)
 
-        return sizes
+        return Sizes(lambda deviations: [deviations[:, rows] / w for rows, w in zip(parts, weights, strict=True)], size)
 
     def seen_through(self, lens: Lens, size: Size) -> Sizes:
-        """Return the function that takes the size of what a lens sees of deviations, a mean over the parts by share."""
-        views = []
-        for j in np.unique(self.part):
-            rows = np.flatnonzero((self.part == j) & (self.weight > 0))
-            weight = self.weight[rows]
-            score = np.clip(self.scale[rows] * self.expected[rows] / weight, 0.0, 1.0)
-            views.append((rows, weight, lens(BinaryProblem(score, np.zeros(rows.size, dtype=bool), weight))))
-
-        def sizes(deviations: FloatArray) -> FloatArray:
-            total = np.zeros(len(deviations))
-            for rows, weight, view in views:
-                total += weight.sum() * size(view, view.look(deviations[:, rows] / weight))
-            return total
-
-        return sizes
+        """Return how to take the size of what a lens sees of deviations, a mean over the parts by share."""
+        held = [np.flatnonzero((self.part == j) & (self.weight > 0)) for j in np.unique(self.part)]
+        weights = [self.weight[rows] for rows in held]
+        scores = [
+            np.clip(self.scale[rows] * self.expected[rows] / w, 0.0, 1.0) for rows, w in zip(held, weights, strict=True)
+        ]
+        views = [
+            lens(BinaryProblem(score, np.zeros(score.size, dtype=bool), w))
+            for score, w in zip(scores, weights, strict=True)
+        ]
+        return Sizes(
+            lambda deviations: [
+                view.look(deviations[:, rows] / w) for view, rows, w in zip(views, held, weights, strict=True)
+            ],
+            lambda seen: np.sum(
+                [w.sum() * size(view, own) for view, w, own in zip(views, weights, seen, strict=True)], axis=0
+            ),
+        )
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
@@ -105,7 +128,7 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
                 np.full(len(bins), number),
             )
         )
-    return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))  # type: ignore[arg-type]
+    return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +146,16 @@ class Noise:
 
     def law(self, sizes: Sizes) -> Law:
         """Sizes of the observed deviations times each step, with each kind of noise."""
-        seen = self.cells.deviation[None]
-        null = sizes(self.consistent)
-        steps = steps_for(float(sizes(seen)[0]), null)
-        others = [self.bootstrap] if self.smoothed is None else [self.bootstrap, self.smoothed]
-        return Law(
-            steps=steps,
-            truth=sizes(steps[:, None] * seen),
-            consistent=np.array([null if step == 0 else sizes(step * seen + self.consistent) for step in steps]),
-            others=tuple(np.array([sizes(step * seen + noise) for step in steps]) for noise in others),
-        )
+        kinds = [self.consistent, self.bootstrap] + ([] if self.smoothed is None else [self.smoothed])
+        seen, noises = sizes.look(self.cells.deviation[None]), [sizes.look(kind) for kind in kinds]
+
+        def stretched(step: float, noise: list[FloatArray]) -> FloatArray:
+            return sizes.size([step * shape + part for shape, part in zip(seen, noise, strict=True)])
+
+        steps = steps_for(float(sizes.size(seen)[0]), sizes.size(noises[0]))
+        consistent, *others = (np.array([stretched(step, noise) for step in steps]) for noise in noises)
+        truth = np.concatenate([sizes.size([step * shape for shape in seen]) for step in steps])
+        return Law(steps, truth, consistent, tuple(others))
 
 
 def noise_of(
@@ -159,12 +182,46 @@ def consistent_deviations(
     problem: SimplexProblem, tables: Sequence[Cells], labels: ConsistentLabels, draws: Draws
 ) -> list[FloatArray]:
     """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table."""
-    consistent = [np.empty((len(labels), table.weight.size)) for table in tables]
-    for number, label in enumerate(draws if tables else ()):
-        for table, deviations in zip(tables, consistent, strict=True):
+    by_stratum = [_has_strata(problem, table) for table in tables]
+    consistent = [
+        stratified_deviations(problem, table, len(labels), labels.rng)
+        if whole
+        else np.empty((len(labels), table.weight.size))
+        for table, whole in zip(tables, by_stratum, strict=True)
+    ]
+    by_label = [pair for pair, whole in zip(zip(tables, consistent, strict=True), by_stratum, strict=True) if not whole]
+    for number, label in enumerate(draws if by_label else ()):
+        for table, deviations in by_label:
             came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
             deviations[number] = table.scale * (came - table.expected)
     return consistent
+
+
+def _has_strata(problem: SimplexProblem, table: Cells) -> bool:
+    """Whether rows are many, count alike, and stand in one cell each, so that cells are independent of each other."""
+    return (
+        problem.size >= STRATA_PAY_FROM
+        and is_unit_weight(problem.weight)
+        and bool(((table.of >= 0).sum(axis=1) == 1).all())
+    )
+
+
+def stratified_deviations(
+    problem: SimplexProblem, table: Cells, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Deviations of binomial events in each stratum of each cell, shape (n_resamples, n_cells)."""
+    column = table.of.argmax(axis=1)  # elsewhere stands -1
+    cell, score = (values[np.arange(problem.size), column] for values in (table.of, problem.prob))
+    key = cell.astype(np.intp) * STRATA + np.minimum((score * STRATA).astype(np.intp), STRATA - 1)
+    count = np.bincount(key)
+    stratum = np.flatnonzero(count)
+    rate = np.minimum(np.bincount(key, score)[stratum] / count[stratum], 1.0)
+    events = rng.binomial(count[stratum], rate, size=(n_resamples, stratum.size))
+    held, first = np.unique(stratum // STRATA, return_index=True)
+    came = np.zeros((n_resamples, table.weight.size))
+    came[:, held] = np.add.reduceat(events, first, axis=1)
+    deviations: FloatArray = table.scale * (came - table.expected)
+    return deviations
 
 
 def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
@@ -191,9 +248,8 @@ def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator
     return np.asarray(weight * (drawn - cells.count * rate), dtype=np.float64)
 
 
-def _norms(deviations: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
-    """Norm of each row of deviations, which are gaps times weights."""
-    values = np.abs(deviations) / weight
+def _norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
+    """Norm of each row of values, shape (m, d)."""
     if norm is l1:
         sums: FloatArray = values @ weight
         return sums

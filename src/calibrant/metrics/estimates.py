@@ -15,14 +15,15 @@ from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import Entry
 from calibrant.binning import Binning, EqualMass, as_binning
-from calibrant.metrics.cells import Cells, Sizes, cells, consistent_deviations, noise_of
+from calibrant.lenses.base import Size
+from calibrant.metrics.cells import Cells, Noise, Sizes, cells, consistent_deviations, noise_of
 from calibrant.metrics.error import general_error, lens_error
 from calibrant.metrics.losses import as_loss, as_norm, l2
 from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Bootstrap, ConsistentLabels
 
-MOST_GROUPS = 2048
+MOST_GROUPS = 512
 """Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
 
 FEWEST_GROUPS = 32
@@ -65,7 +66,8 @@ class Point:
 def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
     """Return the calibration error that a metric is, of a valid problem, with ``binning`` where it has none of its own."""
     if entry.lens is not None and entry.size is not None:
-        lens, size = entry.lens, entry.size
+        lens: Any = entry.lens
+        size: Size = entry.size
         notion = as_notion(entry.notion, problem)
         groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // _n_parts(notion, problem)))
         return Point(
@@ -91,7 +93,7 @@ def estimates(
     """Estimate each metric of a valid problem, by its name."""
     simplex, bootstrap = as_simplex(problem), Bootstrap(problem.size, resampling.n_resamples, resampling.rng)
     points = {entry.name: point_of(entry, problem, binning) for entry in chosen if _is_point(entry)}
-    noise = {}
+    noise: dict[tuple[Notion, Binning], Noise] = {}
     for has_bins in (True, False):
         pairs = sorted({p.table for p in points.values() if p.has_bins == has_bins}, key=repr)
         if pairs:
