@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._registry import Entry
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.lenses.base import Size
@@ -122,26 +122,16 @@ def estimates(
 def null_values(
     entry: Entry, problem: Problem, binning: int | Binning, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
-    """Value of a metric, and its values with labels that the forecast drew, shape (n_resamples,).
+    """Value of a calibration error, and its values with labels that the forecast drew, shape (n_resamples,).
 
-    The value is the one that compares with the draws: of a lens that looks at groups of scores, the size in these groups.
+    The value is the one that compares with the draws: through a lens, the size in groups of neighbouring scores.
     """
-    simplex = as_simplex(problem)
+    simplex, point = as_simplex(problem), point_of(entry, problem, binning)
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
-    if _is_point(entry):
-        point = point_of(entry, problem, binning)
-        table = cells(simplex, point.notion, point.binning)
-        sizes = point.sizes(table)
-        (deviations,) = consistent_deviations(simplex, [table], labels, labels)
-        return float(sizes(table.deviation[None])[0]), sizes(deviations)
-    per_row: Callable[[SimplexProblem], FloatArray] | None = entry.per_row
-    if per_row is None:
-        raise ValueError(
-            f"metric must be a calibration error or a mean over rows, whose law can be drawn; got {entry.name!r}, which has "
-            "its own test. Choose another, or pass a function of (y_true, y_prob)."
-        )
-    drawn = [float(np.average(per_row(replace(simplex, label=label)), weights=simplex.weight)) for label in labels]
-    return float(np.average(per_row(simplex), weights=simplex.weight)), np.array(drawn)
+    table = cells(simplex, point.notion, point.binning)
+    sizes = point.sizes(table)
+    (deviations,) = consistent_deviations(simplex, [table], labels, labels)
+    return float(sizes(table.deviation[None])[0]), sizes(deviations)
 
 
 def _is_point(entry: Entry) -> bool:
@@ -158,6 +148,7 @@ def _with_value(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
         "value": point.value,
         "lower": min(estimate.lower, point.value),
         "upper": max(estimate.upper, point.value),
+        "debiased": None if estimate.debiased is None else min(estimate.debiased, point.value),
     }
     if point.is_debiased:
         bias = float(np.mean(null**2))

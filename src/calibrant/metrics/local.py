@@ -1,0 +1,263 @@
+"""Integrated calibration index and its kin: distances between a loess smooth of the outcomes and the probabilities."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy.typing as npt
+
+from calibrant._registry import declare
+from calibrant._validation import DataOptions, as_problem
+from calibrant.lenses.local import Local, high_gap, largest_gap, mean_gap, median_gap
+from calibrant.metrics.error import lens_error
+from calibrant.notions import Notion, as_notion
+
+
+@declare(
+    "metric",
+    "ici",
+    symbol="ICI",
+    source="Austin and Steyerberg 2019",
+    range=(0.0, 1.0),
+    lens=Local(),
+    size=mean_gap,
+)
+def integrated_calibration_index(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    span: float = 0.75,
+    degree: int = 2,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean distance between smoothed event rate and probability (integrated calibration index, ICI), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    span : float, default=0.75
+        Share of the rows in the window of each local fit, in (0, 1].
+    degree : {0, 1, 2}, default=2
+        Degree of the local polynomial.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Weighted mean over the rows of  abs(smoothed outcomes - probability).
+
+    Notes
+    -----
+    The smooth is loess with the defaults of R, which the authors used: about each score a parabola is fitted with tricube
+    weights, in a window that reaches to the nearest rows that make up the span. It is fitted at each distinct score; R fits
+    at a few and blends between them, so that its figures differ a little. Beyond 512 distinct scores neighbours are gathered
+    into 512 groups, which moves the mean by about 1e-5. A window with too few scores for a parabola gets a line or a mean.
+
+    The smooth is not clipped to [0, 1], so that it stays linear in the outcomes; a distance counts one at most.
+
+    References
+    ----------
+    Austin, Steyerberg, The integrated calibration index (ICI) and related metrics for quantifying the calibration of
+    logistic regression models, Statistics in Medicine 2019.
+    Cleveland, Devlin, Locally weighted regression, JASA 1988.
+
+    Examples
+    --------
+    >>> from calibrant import integrated_calibration_index
+    >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> round(integrated_calibration_index([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
+    0.23
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Local(span, degree), mean_gap)
+
+
+@declare(
+    "metric",
+    "e50",
+    symbol="E50",
+    source="Austin and Steyerberg 2019",
+    range=(0.0, 1.0),
+    lens=Local(),
+    size=median_gap,
+)
+def e50_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    span: float = 0.75,
+    degree: int = 2,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Median distance between smoothed event rate and probability (E50), in [0, 1]; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    span : float, default=0.75
+        Share of the rows in the window of each local fit, in (0, 1].
+    degree : {0, 1, 2}, default=2
+        Degree of the local polynomial.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Median over the rows of  abs(smoothed outcomes - probability); a whole weight counts as that many rows.
+
+    Notes
+    -----
+    The smooth is that of `integrated_calibration_index`. Half of the rows are closer: what the other half does is not seen.
+
+
+    References
+    ----------
+    Austin, Steyerberg, The integrated calibration index (ICI) and related metrics for quantifying the calibration of
+    logistic regression models, Statistics in Medicine 2019.
+
+    Examples
+    --------
+    >>> from calibrant import e50_error
+    >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> round(e50_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
+    0.208
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Local(span, degree), median_gap)
+
+
+@declare(
+    "metric",
+    "e90",
+    symbol="E90",
+    source="Austin and Steyerberg 2019",
+    range=(0.0, 1.0),
+    lens=Local(),
+    size=high_gap,
+)
+def e90_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    span: float = 0.75,
+    degree: int = 2,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Distance between smoothed event rate and probability that nine rows in ten keep below (E90), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    span : float, default=0.75
+        Share of the rows in the window of each local fit, in (0, 1].
+    degree : {0, 1, 2}, default=2
+        Degree of the local polynomial.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        90th percentile over the rows of  abs(smoothed outcomes - probability); a whole weight counts as that many rows.
+
+    Notes
+    -----
+    The smooth is that of `integrated_calibration_index`.
+
+
+    References
+    ----------
+    Austin, Steyerberg, The integrated calibration index (ICI) and related metrics for quantifying the calibration of
+    logistic regression models, Statistics in Medicine 2019.
+
+    Examples
+    --------
+    >>> from calibrant import e90_error
+    >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> round(e90_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
+    0.337
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Local(span, degree), high_gap)
+
+
+@declare(
+    "metric",
+    "emax",
+    symbol="Emax",
+    source="Austin and Steyerberg 2019",
+    range=(0.0, 1.0),
+    lens=Local(),
+    size=largest_gap,
+)
+def emax_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    span: float = 0.75,
+    degree: int = 2,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Largest distance between smoothed event rate and probability (Emax), in [0, 1]; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+    span : float, default=0.75
+        Share of the rows in the window of each local fit, in (0, 1].
+    degree : {0, 1, 2}, default=2
+        Degree of the local polynomial.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Maximum over the rows of  abs(smoothed outcomes - probability), whatever their weight.
+
+    Notes
+    -----
+    The smooth is that of `integrated_calibration_index`. The largest distance mostly stands at the lowest or highest scores,
+    where the smooth is least sure; the noise floor that `assess` states tells how much of it is chance.
+
+
+    References
+    ----------
+    Austin, Steyerberg, The integrated calibration index (ICI) and related metrics for quantifying the calibration of
+    logistic regression models, Statistics in Medicine 2019.
+
+    Examples
+    --------
+    >>> from calibrant import emax_error
+    >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> round(emax_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
+    0.345
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return lens_error(problem, as_notion(notion, problem), Local(span, degree), largest_gap)
