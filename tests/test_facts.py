@@ -17,6 +17,7 @@ from calibrant import (
     top_label_calibration_error,
     top_label_maximum_calibration_error,
 )
+from calibrant._registry import find
 
 MASS = EqualMass(15)
 OF_A_FORECAST = {
@@ -113,3 +114,23 @@ def test_figures_of_halves(data_dir, name, method):
     figures = dict(zip(HEADS, HALVES[name, method].split(), strict=True))
     found = {head: printed_as(OF_A_FORECAST[head](label[5000:], test), figure) for head, figure in figures.items()}
     assert found == figures
+
+
+TOP_LABEL = {
+    "smooth-ece": ("0.142153", "0.015600", "0.107888"),
+    "ks-error": ("0.142153", "0.014039", "0.107900"),
+    "debiased-ece": ("0.184324", "0.014439", "0.112898"),
+    "mcb": ("0.035164", "0.001001", "0.013917"),
+    "dsc": ("0.060513", "0.009392", "0.046371"),
+    "unc": ("0.185433", "0.109075", "0.249051"),
+}
+
+
+@pytest.mark.parametrize("metric", TOP_LABEL)
+def test_figures_of_the_top_label_of_all_rows(data_dir, metric):
+    found = []
+    for name in ("cifar100_densenet_bc", "cifar100_lenet5", "cifar10_lenet5"):
+        with np.load(data_dir / f"{name}.npz") as data:
+            prob, label = data["P"].astype(float), data["y"]
+        found.append(find("metric", metric).target(label, prob))
+    assert tuple(printed_as(value, "0.000000") for value in found) == TOP_LABEL[metric]

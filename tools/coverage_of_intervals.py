@@ -86,7 +86,7 @@ def main(runs: int = 400, *metrics: str) -> None:
     worlds = (("calibrated", 1.0), ("slightly over-confident", 1.25), ("over-confident", 2.0))
     tasks = [
         (metric, n, world, temperature, runs)
-        for metric in metrics or [name for name in entries("metric")]
+        for metric in metrics or list(entries("metric"))
         for n in SIZES
         for world, temperature in worlds + ((("three stray rows", 1.0),) if metric in ("ece", "mce") else ())
     ]

@@ -41,7 +41,7 @@ def kolmogorov_smirnov_error(
     Notes
     -----
     Nothing is binned, so nothing has to be chosen. A constant over-confidence shows in full; errors of either sign at
-    neighbouring scores cancel. Never larger than the calibration error of any binning.
+    neighbouring scores cancel. Never larger than the calibration error over distinct scores (`Unique`).
 
     References
     ----------

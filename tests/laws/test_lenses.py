@@ -1,0 +1,69 @@
+"""What every lens keeps: it is linear, and the size of what it sees is a distance. A lens is tested by its metrics."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import columns
+
+from calibrant._registry import entries
+from calibrant._validation import as_problem
+
+SEEN = {name: entry for name, entry in entries("metric").items() if entry.lens is not None}
+QUANTILES = ("e50", "e90")  # the quantile of a sum is no sum of quantiles
+
+each = pytest.mark.parametrize("entry", SEEN.values(), ids=list(SEEN))
+DISTANCES = {name: entry for name, entry in SEEN.items() if name not in QUANTILES}
+of_distances = pytest.mark.parametrize("entry", DISTANCES.values(), ids=list(DISTANCES))
+
+
+def view_and_residuals(entry, rows, seed):
+    label, score, weight = rows
+    view = entry.lens(as_problem(label, score, sample_weight=weight))
+    return view, np.random.default_rng(seed).normal(size=(2, label.size))
+
+
+def sizes(entry, view, residual):
+    return entry.size(view, view.look(residual))
+
+
+@each
+@given(rows=columns(), seed=st.integers(0, 99), times=st.floats(-3, 3))
+def test_a_lens_is_linear(entry, rows, seed, times):
+    view, (a, b) = view_and_residuals(entry, rows, seed)
+    together = view.look((a + times * b)[None])
+    np.testing.assert_allclose(together, view.look(a[None]) + times * view.look(b[None]), rtol=1e-9, atol=1e-9)
+
+
+@each
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_many_vectors_are_seen_as_each_alone(entry, rows, seed):
+    view, residual = view_and_residuals(entry, rows, seed)
+    alone = [sizes(entry, view, one[None])[0] for one in residual]
+    np.testing.assert_allclose(sizes(entry, view, residual), alone, rtol=1e-9, atol=1e-12)
+
+
+@each
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_the_size_of_nothing_is_zero_and_signs_do_not_matter(entry, rows, seed):
+    view, residual = view_and_residuals(entry, rows, seed)
+    np.testing.assert_allclose(sizes(entry, view, 0 * residual), 0, atol=1e-12)
+    np.testing.assert_allclose(sizes(entry, view, -residual), sizes(entry, view, residual), rtol=1e-9, atol=1e-12)
+
+
+@of_distances
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_a_sum_is_not_larger_than_its_parts_together(entry, rows, seed):
+    """The triangle inequality: what intervals rest on."""
+    view, (a, b) = view_and_residuals(entry, rows, seed)
+    whole = sizes(entry, view, (a + b)[None])[0]
+    assert whole <= sizes(entry, view, a[None])[0] + sizes(entry, view, b[None])[0] + 1e-6
+
+
+@each
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_the_metric_is_the_size_of_the_observed_residuals(entry, rows, seed):
+    label, score, weight = rows
+    view, _ = view_and_residuals(entry, rows, seed)
+    found = sizes(entry, view, (label - score)[None])[0]
+    assert entry.target(label, score, sample_weight=weight) == pytest.approx(found, rel=1e-9, abs=1e-12)

@@ -1,0 +1,15 @@
+"""Distances of cumulative residuals, from the definition: all thresholds, all intervals of scores."""
+
+
+def residual_sum(y, p, w, low, high):
+    """Weighted residuals of the rows with low < score <= high, as a share of all weight."""
+    return sum(wi * (yi - pi) for yi, pi, wi in zip(y, p, w, strict=True) if low < pi <= high) / sum(w)
+
+
+def kolmogorov_smirnov(y, p, w):
+    return max(abs(residual_sum(y, p, w, -1.0, s)) for s in p)
+
+
+def kuiper(y, p, w):
+    bounds = [-1.0, *p]
+    return max(abs(residual_sum(y, p, w, low, high)) for low in bounds for high in bounds if low < high)
