@@ -1,19 +1,28 @@
 """What every notion keeps. A notion is tested by being registered."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import tables
 
+from calibrant import Notion, OneVsRest, ThresholdedClassWise
 from calibrant._registry import entries
 from calibrant._validation import as_problem
+from calibrant.notions import Binary
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
+NOTIONS |= {repr(notion): notion for notion in (OneVsRest(0), ThresholdedClassWise(0.0), ThresholdedClassWise(0.6))}
 OF_TWO_CLASSES = {"binary"}
+OF_ONE_CLASS = {name for name, notion in NOTIONS.items() if isinstance(notion, OneVsRest)}
 
 each_notion = pytest.mark.parametrize("name", NOTIONS)
-each_multiclass_notion = pytest.mark.parametrize("name", sorted(set(NOTIONS) - OF_TWO_CLASSES))
+each_multiclass_notion = pytest.mark.parametrize("name", sorted(set(NOTIONS) - OF_TWO_CLASSES - OF_ONE_CLASS))
+each_notion_with_shares_by_weight = pytest.mark.parametrize(
+    "name", [name for name, notion in NOTIONS.items() if type(notion).split in (Notion.split, Binary.split)]
+)
 
 
 def table_for(name):
@@ -63,7 +72,7 @@ def test_every_forecast_of_k_classes_has_as_many_parts(name, data):
     assert len(list(notion.parts(prob))) == len(list(notion.parts(uniform)))
 
 
-@each_notion
+@each_notion_with_shares_by_weight
 @given(data=st.data())
 def test_each_row_stands_in_as_many_parts_as_declared(name, data):
     _, prob, _ = data.draw(table_for(name))
@@ -88,3 +97,12 @@ def test_relabelling_the_classes_permutes_the_problems(name, rows, random):
     for one, other in zip(before, after, strict=True):
         assert rows_of(one) == rows_of(other)
         assert one.share == other.share
+
+
+@each_notion
+def test_a_notion_equals_and_hashes_as_a_notion_like_it(name):
+    notion = NOTIONS[name]
+    other = copy.copy(notion)
+    assert other == notion
+    assert hash(other) == hash(notion)
+    assert sum(notion == any_notion for any_notion in NOTIONS.values()) == 1

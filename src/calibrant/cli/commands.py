@@ -136,7 +136,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """Do the whole job on the embedded data set."""
     from calibrant.assessment import assess
     from calibrant.calibrators.temperature import TemperatureScaling
-    from calibrant.datasets import load_digits_forecast
+    from calibrant.datasets.digits import load_digits_forecast
     from calibrant.interop.writing import require_free
     from calibrant.report.html import write_report
 

@@ -1,0 +1,82 @@
+"""A forecast with the truth beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray
+from calibrant._result import frame, read_only
+
+Floats = npt.NDArray[np.floating[Any]]
+CalibrationMap = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownTruth:
+    """Labels and a forecast, with the probabilities from which the labels were drawn.
+
+    Probabilities of two classes are one column, of shape (n,), where the forecast is one column.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n,)
+        The labels.
+    prob : ndarray of shape (n,) or (n, K)
+        The forecast S.
+    posterior : ndarray of the shape of ``prob``
+        Q, the probabilities of the classes given the features: no forecast can be better.
+    calibrated : ndarray of the shape of ``prob``, or None
+        C, the probabilities of the classes given the forecast: the forecast is calibrated where it equals them.
+        None where there is no closed form.
+    calibration_map : callable or None
+        The function that leads from a forecast to C, for any forecast and not only for those in ``prob``.
+    x : ndarray or None
+        The features, a row each.
+    name : str
+        Where it comes from.
+    """
+
+    y: IntArray
+    prob: Floats
+    posterior: Floats
+    calibrated: Floats | None = None
+    calibration_map: CalibrationMap | None = None
+    x: Floats | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("y", "prob", "posterior", "calibrated", "x"):
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(array))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a label.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns y, prob, posterior, calibrated and x, where there are such; those of a table are numbered from 0.
+        """
+        columns: dict[str, npt.NDArray[Any]] = {}
+        for name in ("y", "prob", "posterior", "calibrated", "x"):
+            array = getattr(self, name)
+            if array is not None and array.ndim == 1:
+                columns[name] = array
+            elif array is not None:
+                columns |= {f"{name}_{j}": column for j, column in enumerate(array.T)}
+        return frame(columns, backend)
+
+    def __repr__(self) -> str:
+        n_classes = 2 if self.prob.ndim == 1 else self.prob.shape[1]
+        return f"KnownTruth({self.name}, rows={len(self.y)}, classes={n_classes})"
