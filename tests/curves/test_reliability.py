@@ -4,51 +4,40 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import wilson
 from strategies import tables
 
 from calibrant import EqualMass, expected_calibration_error, reliability_curve
-from calibrant.curves.reliability import wilson_interval
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
 
 
-@given(
-    n=st.integers(1, 10_000),
-    share=st.floats(0.0, 1.0),
-    level=st.sampled_from([0.5, 0.1, 0.05, 0.01]),
-)
-def test_the_interval_solves_the_quadratic_of_wilson(n, share, level):
-    events = round(share * n)
-    lower, upper = wilson_interval(np.array([float(events)]), np.array([float(n)]), level)
-    np.testing.assert_allclose([lower[0], upper[0]], wilson.interval(events, n, level), rtol=1e-7, atol=1e-12)
-
-
-def test_bounds_are_exact_where_nothing_or_everything_came():
-    lower, upper = wilson_interval(np.array([0.0, 7.0]), np.array([7.0, 7.0]), 0.05)
-    assert lower[0] == 0.0
-    assert upper[1] == 1.0
-
-
-def test_the_interval_covers_as_often_as_promised():
-    """Wilson's coverage is near, not above, the nominal one: mean over rates, within three standard errors and 1 %."""
-    rng = np.random.default_rng(0)
-    rate = rng.uniform(0.05, 0.95, 20_000)
-    lower, upper = wilson_interval(rng.binomial(50, rate).astype(float), np.full(rate.shape, 50.0), 0.05)
-    covered = np.mean((lower <= rate) & (rate <= upper))
-    assert abs(covered - 0.95) < 0.01 + 3 * np.sqrt(0.95 * 0.05 / rate.size)
+@given(rows=tables(), level=st.sampled_from([0.3, 0.05]))
+def test_every_event_rate_lies_in_its_confidence_interval(rows, level):
+    label, prob, weight = rows
+    for interval in ("wilson", "clopper-pearson"):
+        curve = reliability_curve(
+            label, prob, notion="class-wise", level=level, interval=interval, sample_weight=weight
+        )
+        holds(curve, "event_rate")
 
 
 @given(rows=tables(), level=st.sampled_from([0.3, 0.05]))
-def test_every_event_rate_lies_in_its_interval(rows, level):
+def test_every_mean_probability_lies_in_its_consistency_interval(rows, level):
     label, prob, weight = rows
-    curve = reliability_curve(label, prob, notion="class-wise", level=level, sample_weight=weight)
+    holds(
+        reliability_curve(label, prob, notion="top-label", level=level, interval="consistency", sample_weight=weight),
+        "mean_prob",
+    )
+
+
+def holds(curve, name):
+    """Assert that the interval of each bin holds a mean of it, and that an empty bin has none."""
     for panel in curve.panels:
         held = panel.bins.count > 0
-        rate = panel.bins.event_rate[held]
-        assert (panel.lower[held] <= rate).all()
-        assert (rate <= panel.upper[held]).all()
+        mean = np.clip(getattr(panel.bins, name)[held], 0.0, 1.0)
+        assert (panel.lower[held] <= mean + 1e-12).all()
+        assert (mean <= panel.upper[held] + 1e-12).all()
         assert (panel.lower[held] >= 0).all()
         assert (panel.upper[held] <= 1).all()
         assert np.isnan(panel.lower[~held]).all()
@@ -81,9 +70,33 @@ def test_a_class_that_is_never_predicted_has_an_empty_panel():
     assert np.isnan(panel.lower).all()
 
 
+@pytest.mark.parametrize("interval", ["wilson", "clopper-pearson", "consistency"])
+@given(rows=tables())
+def test_integer_weights_equal_repeated_rows_also_in_the_intervals(interval, rows):
+    label, prob, weight = rows
+    repeats = weight.astype(int)
+    weighted = reliability_curve(label, prob, interval=interval, sample_weight=weight).panels[0]
+    repeated = reliability_curve(np.repeat(label, repeats), np.repeat(prob, repeats, axis=0), interval=interval)
+    np.testing.assert_allclose(weighted.lower, repeated.panels[0].lower, atol=1e-12)
+    np.testing.assert_allclose(weighted.upper, repeated.panels[0].upper, atol=1e-12)
+
+
+def test_without_an_interval_there_is_none():
+    curve = reliability_curve(Y, P, interval=None)
+    assert curve.interval is None
+    assert np.isnan(curve.panels[0].lower).all()
+    assert np.isnan(curve.panels[0].upper).all()
+
+
+def test_an_unknown_interval_is_refused():
+    with pytest.raises(ValueError, match=r"interval must be one of 'wilson', .* or None; got 'wald'\. Pass one"):
+        reliability_curve(Y, P, interval="wald")
+
+
 def test_the_curve_knows_where_it_comes_from():
     curve = reliability_curve(Y, P, notion="top-label", binning=EqualMass(3), level=0.1)
     assert (curve.notion, curve.binning, curve.level) == ("top-label", "EqualMass(n_bins=3)", 0.1)
+    assert curve.interval == "wilson"
     assert repr(reliability_curve(Y, P)) == (
         "ReliabilityCurve(confidence, EqualWidth(n_bins=15), panels=1, bins=15, rows=4)"
     )

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from calibrant import EqualMass, Unique, assess, load_digits_forecast, plot_reliability, reliability_curve
+from calibrant import (
+    EqualMass,
+    Unique,
+    assess,
+    load_digits_forecast,
+    plot_reliability,
+    reliability_curve,
+    score_distribution,
+)
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -132,10 +140,127 @@ def test_the_diagonal_is_calibration():
 
 
 def test_intervals_and_counts_can_be_left_out():
-    ax = reliability_curve(Y, PROB).plot(intervals=False, counts=False)
+    ax = reliability_curve(Y, PROB).plot(intervals=False, below=None)
     assert intervals(ax) == []
     assert ax.child_axes == []
     assert len(ax.figure.axes) == 1
+
+
+# Styles
+
+
+def bars(ax):
+    """The bars of event rates and those of gaps, each as rows of left, bottom, width, height."""
+    return [
+        np.array([[*bar.get_xy(), bar.get_width(), bar.get_height()] for bar in container])
+        for container in ax.containers
+    ]
+
+
+@pytest.mark.parametrize("binning", [10, EqualMass(7), Unique()], ids=str)
+def test_bars_are_as_high_as_event_rates_and_gaps_reach_from_there_to_the_mean_probability(binning):
+    curve = reliability_curve(Y, PROB.round(2), binning=binning, normalize=True)
+    bins = curve.panels[0].bins
+    held = bins.count > 0
+    rates, gaps = bars(curve.plot(style="bars"))
+    left, width = bins.edges[:-1][held], np.diff(bins.edges)[held]
+    np.testing.assert_allclose(rates, np.column_stack([left, 0 * left, width, bins.event_rate[held]]), atol=1e-15)
+    np.testing.assert_allclose(gaps, np.column_stack([left, bins.mean_prob[held], width, bins.gap[held]]), atol=1e-15)
+
+
+def test_every_class_can_have_bars():
+    axes = reliability_curve(Y, PROB, notion="class-wise", binning=5).plot(style="bars")
+    assert all(len(bars(ax)) == 2 for ax in axes)
+
+
+def test_points_are_not_joined():
+    assert data_lines(reliability_curve(Y, PROB).plot(style="points"))[0].get_linestyle() == "None"
+
+
+def test_the_area_of_a_marker_follows_the_number_of_rows():
+    curve = reliability_curve(Y, PROB, binning=EqualMass(5))
+    bins = curve.panels[0].bins
+    scatter = next(c for c in curve.plot(markers="area").collections if not isinstance(c, LineCollection))
+    np.testing.assert_array_equal(scatter.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate]))
+    np.testing.assert_allclose(scatter.get_sizes() / scatter.get_sizes().max(), bins.count / bins.count.max())
+
+
+def test_the_number_of_rows_stands_beside_each_point():
+    curve = reliability_curve(Y, PROB, binning=10)
+    bins = curve.panels[0].bins
+    held = bins.count > 0
+    texts = curve.plot(markers="counts").texts
+    assert [text.get_text() for text in texts] == [f"{count:,}" for count in bins.count[held]]
+    np.testing.assert_array_equal([text.xy for text in texts], np.column_stack([bins.mean_prob, bins.event_rate])[held])
+
+
+@pytest.mark.parametrize("interval", ["clopper-pearson", "consistency"])
+def test_whatever_interval_the_curve_holds_is_drawn(interval):
+    curve = reliability_curve(Y, PROB, interval=interval)
+    shows(curve.plot(), curve.panels[0])
+
+
+def test_consistency_bars_look_unlike_confidence_intervals_and_say_what_they_are():
+    ax = reliability_curve(Y, PROB, interval="consistency", level=0.1).plot()
+    assert intervals(ax)[0].get_linewidth()[0] > intervals(reliability_curve(Y, PROB).plot())[0].get_linewidth()[0]
+    assert "90% if calibrated" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_a_curve_without_intervals_shows_none():
+    assert intervals(reliability_curve(Y, PROB, interval=None).plot()) == []
+
+
+def test_a_finer_distribution_can_stand_below():
+    curve, scores = reliability_curve(Y, PROB, notion="class-wise"), score_distribution(Y, PROB, notion="class-wise")
+    axes = curve.plot(panels=["class 3", "class 8"], below=scores)
+    for ax, j in zip(axes, (3, 8), strict=True):
+        filled = counts_below(ax).patches[0].get_data()
+        np.testing.assert_array_equal(filled.values, scores.panels[j].other_weight)
+        np.testing.assert_array_equal(filled.edges, scores.panels[j].bins.edges)
+
+
+# Log-odds
+
+
+def rare(n=20_000):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 20.0, n)
+    return rng.random(n) < p, p
+
+
+@pytest.mark.parametrize("style", ["lines", "points", "bars"])
+def test_axes_in_log_odds_show_the_same_arrays(style):
+    curve = reliability_curve(*rare(), binning=EqualMass(12))
+    bins = curve.panels[0].bins
+    ax = curve.plot(axis="log-odds", style=style)
+    line = next(line for line in data_lines(ax) if line.get_xdata().size == len(bins))
+    np.testing.assert_array_equal(line.get_xdata(), bins.mean_prob)
+    np.testing.assert_array_equal(line.get_ydata().data, bins.event_rate)
+    ax.figure.canvas.draw()
+
+
+def test_axes_in_log_odds_have_ticks_in_probabilities():
+    ax = reliability_curve(*rare(), binning=EqualMass(12)).plot(axis="log-odds", below=None)
+    assert [label.get_text() for label in ax.get_xticklabels()][-3:] == ["0.001", "0.01", "0.1"]
+    assert ax.get_xlim() == ax.get_ylim()
+    step = ax.transData.transform([[0.001, 0.001], [0.01, 0.01], [0.1, 0.1]])[:, 0]
+    assert step[2] - step[1] == pytest.approx(step[1] - step[0], rel=0.1)
+
+
+def test_an_event_rate_without_log_odds_stands_on_the_edge():
+    curve = reliability_curve([0, 0, 0, 1, 0, 1, 1], [0.01, 0.01, 0.2, 0.2, 0.9, 0.9, 0.99], binning=Unique())
+    ax = curve.plot(axis="log-odds")
+    low, high = (line for line in ax.lines if line.get_transform() == ax.get_xaxis_transform())
+    assert low.get_xydata().tolist() == [[0.01, 0.0]]
+    assert high.get_xydata().tolist() == [[0.99, 1.0]]
+
+
+@pytest.mark.parametrize("score", [[0.0, 1.0], [0.5, 0.5], [1e-12, 1.0 - 1e-12]], ids=str)
+def test_axes_in_log_odds_can_be_drawn_for_any_scores(score):
+    ax = reliability_curve([0, 1], score, binning=Unique()).plot(axis="log-odds")
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert 0 < low < high < 1
 
 
 # Where it is drawn
@@ -220,6 +345,31 @@ def test_curves_of_different_notions_are_not_drawn_over_each_other():
     curves = {"a": reliability_curve(Y, PROB), "b": reliability_curve(Y, PROB, notion="class-wise")}
     with pytest.raises(ValueError, match=r"must have the same panels; got .*Use one notion"):
         plot_reliability(curves)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"style": "pie"}, r"style must be one of 'lines', 'points', 'bars'; got 'pie'"),
+        ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
+        ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
+        ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
+        (
+            {"below": score_distribution(Y, PROB)},
+            r"same panels; got ScoreDistribution without 'class 3'\. Use one notion",
+        ),
+    ],
+    ids=["style", "markers", "axis", "below", "another notion"],
+)
+def test_an_unknown_word_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        reliability_curve(Y, PROB, notion="class-wise").plot(panels=["class 3"], **options)
+
+
+def test_bars_over_bars_are_refused():
+    curve = reliability_curve(Y, PROB)
+    with pytest.raises(ValueError, match=r"bars show one forecast; got 2 over each other\. .*style='lines'"):
+        plot_reliability({"a": curve, "b": curve}, style="bars")
 
 
 def test_no_curve_is_refused():

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from calibrant._links import FloatArray
 from calibrant._problem import Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
+from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion
+
+IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityPanel:
-    """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty)."""
+    """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty, or without one)."""
 
     name: str
     bins: Bins
@@ -49,12 +51,16 @@ class ReliabilityCurve:
         Where the figures come from.
     level : float
         One minus the coverage of the intervals, a fraction.
+    interval : {"wilson", "clopper-pearson", "consistency"} or None
+        What ``lower`` and ``upper`` of the panels are: a confidence interval around the event rate, or, of ``consistency``, the
+        event rates that would be no surprise if the forecast were calibrated, around the mean probability.
     """
 
     panels: tuple[ReliabilityPanel, ...]
     notion: str
     binning: str
     level: float
+    interval: IntervalName | None = "wilson"
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a data frame, a row a bin.
@@ -114,10 +120,11 @@ def reliability_curve(
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
+    interval: IntervalName | None = "wilson",
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> ReliabilityCurve:
-    """Mean probability and event rate of each bin, with Wilson intervals, ready to plot.
+    """Mean probability and event rate of each bin, with intervals, ready to plot.
 
     Parameters
     ----------
@@ -129,6 +136,10 @@ def reliability_curve(
         By default ``"binary"`` for one column and ``"confidence"`` for a table.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
+    interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
+        What stands around each point. ``"wilson"`` covers the true event rate of the bin as often as promised on average,
+        ``"clopper-pearson"`` at least as often, always. ``"consistency"`` stands around the mean probability: the
+        event rates that would be no surprise if the forecast were calibrated. None leaves it out.
     level : float, default=0.05
         One minus the coverage of the interval of each bin, a fraction in (0, 1).
     **data : DataOptions
@@ -143,9 +154,16 @@ def reliability_curve(
     -----
     Whole weights count as rows in the intervals: a weight of two is a row seen twice. Others are scaled to a mean of one.
 
+    Consistency bars need no resampling: rows drawn anew from a bin, and their labels drawn from them, make a binomial number
+    of events with the mean probability of the bin. Bröcker and Smith let the number of rows in a bin vary too; here it
+    is that of the data. Each bar speaks of its own bin: of 15 bins of a calibrated forecast, one or two may miss
+    their bars at 95 % (1 - 0.95^15 = 54 % of such diagrams show one).
+
     References
     ----------
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
+    Clopper, Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika 1934.
+    Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
 
     Examples
     --------
@@ -154,30 +172,27 @@ def reliability_curve(
     ReliabilityCurve(binary, EqualWidth(n_bins=2), panels=1, bins=2, rows=4)
     """
     problem = as_problem(y_true, y_prob, **data)
-    return curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
+    return curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
 
 
-def curve_of(problem: Problem, notion: Notion, binning: Binning, level: float) -> ReliabilityCurve:
+def curve_of(
+    problem: Problem, notion: Notion, binning: Binning, level: float, interval: IntervalName | None = "wilson"
+) -> ReliabilityCurve:
     """Return the curve of a valid problem."""
     require_level(level)
+    if interval is not None and interval not in INTERVALS:
+        raise ValueError(
+            f"interval must be one of {', '.join(map(repr, INTERVALS))} or None; got {interval!r}. Pass one of them."
+        )
     panels = []
     for binary in notion.split(problem):
         bins = binning(binary)
-        scale = binary.rows_per_weight
-        lower, upper = wilson_interval(bins.outcome_sum * scale, bins.weight * scale, level)
+        if interval is None:
+            lower = upper = np.full(len(bins), np.nan)
+        else:
+            lower, upper = INTERVALS[interval](bins, binary.rows_per_weight, level)
         panels.append(ReliabilityPanel(binary.name or notion.name, bins, read_only(lower), read_only(upper)))
-    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level)
-
-
-def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Wilson score interval of each proportion events / n; NaN where n is zero."""
-    z = -ndtri(level / 2.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate = events / n
-        centre = (rate + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
-        reach = z / (1.0 + z**2 / n) * np.sqrt(rate * (1.0 - rate) / n + z**2 / (4.0 * n**2))
-    # The exact bounds at no event and at nothing but events are 0 and 1; rounding would leave 1e-17.
-    return np.where(events == 0, 0.0 * rate, centre - reach), np.where(events == n, 1.0 + 0.0 * rate, centre + reach)
+    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval)
 
 
 def require_level(level: float) -> None:

@@ -7,3 +7,29 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 IDEAL = "#7F7F7F"
 GRID = "#E5E5E5"
+
+FILL = "#9CC5E0"
+"""Areas behind lines: the first colour, paler."""
+
+GAP = "#D55E00"
+GAP_FILL = "#F2C9AC"
+"""What is missing or too much: its edge, and its area."""
+
+BAND = "#E0E0E0"
+"""Where chance alone leads."""
+
+CHANGE = "RdBu_r"
+"""Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
+
+LEGEND = {"loc": "best", "frameon": True, "framealpha": 0.85, "edgecolor": "none"}
+"""Legends inside an Axes: what they hide is seen through."""
+
+
+def colour(number: int) -> str:
+    """Colour of the forecast of that number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker(number: int) -> str:
+    """Marker of the forecast of that number."""
+    return MARKERS[number % len(MARKERS)]

@@ -1,0 +1,217 @@
+"""What a calibrator makes of each score, over the reliability of the rows that it is to repair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray, log_prob_of_prob
+from calibrant._problem import two_columns
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, as_binning
+from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
+from calibrant.notions import Notion, as_notion
+
+Map = Callable[[FloatArray], npt.ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class MapPanel:
+    """One problem of a notion: scores and what they are mapped to, each of shape (resolution,)."""
+
+    name: str
+    score: FloatArray
+    calibrated: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationMap:
+    """The map of a calibrator, or its maps: one panel a problem of its notion.
+
+    Attributes
+    ----------
+    panels : tuple of MapPanel
+        One for a map of one score, one a class for ``ByNotion(..., "class-wise")`` and ``"top-label"``.
+    notion : str
+        What is mapped.
+    calibrator : str
+        Where the figures come from.
+    curve : ReliabilityCurve or None
+        Reliability of the rows given, before they are calibrated, with the same panels.
+    """
+
+    panels: tuple[MapPanel, ...]
+    notion: str
+    calibrator: str
+    curve: ReliabilityCurve | None = None
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a score of the grid.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, score, calibrated.
+        """
+        columns = {
+            "panel": np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels]),
+            "score": np.concatenate([p.score for p in self.panels]),
+            "calibrated": np.concatenate([p.calibrated for p in self.panels]),
+        }
+        return frame(columns, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the map with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_calibration_map`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.calibration_map import plot_calibration_map
+
+        return plot_calibration_map(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return f"CalibrationMap({self.calibrator}, {self.notion}, panels={len(self.panels)})"
+
+
+def calibration_map(
+    calibrator: Any,
+    y_true: npt.ArrayLike | None = None,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    interval: IntervalName | None = "wilson",
+    level: float = 0.05,
+    resolution: int = 1001,
+    **data: Unpack[DataOptions],
+) -> CalibrationMap:
+    """Map of a fitted calibrator on a grid of scores, with the reliability of the rows that it is to repair.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator or callable
+        A calibrator of one score, `ByNotion`, or a function of an array of scores.
+    y_true : array-like of shape (n_samples,), optional
+        Class labels of the rows whose reliability is shown; without them the map stands alone.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
+        Their probabilities before calibration: a column for a calibrator of one score, a table for `ByNotion`.
+    binning : int or Binning, default=15
+        How scores are cut for the reliability; a number n means ``EqualWidth(n)``.
+    interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
+        Interval of each event rate: see `reliability_curve`.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1).
+    resolution : int, default=1001
+        Number of scores, evenly spaced from 0 to 1.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    CalibrationMap
+        A result with ``panels``, ``curve``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If only one of ``y_true`` and ``y_prob`` is given, or if the map gives another number of values.
+    TypeError
+        If the calibrator maps more than one score at a time.
+
+    Notes
+    -----
+    A good map runs through the intervals of the reliability diagram, and need not touch every point: what a few rows say may be
+    chance. The maps of `ByNotion` are those of its parts, before rows are divided by their sums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import IsotonicCalibrator, calibration_map
+    >>> fitted = IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
+    [0.0, 0.5, 1.0, 1.0, 1.0]
+    """
+    if (y_true is None) != (y_prob is None):
+        raise ValueError("y_true and y_prob must come together; got one of them. Pass both, or neither.")
+    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
+        raise ValueError(f"resolution must be a whole number, at least 2; got {resolution!r}. 1001 is usual.")
+    notion, maps = _maps_of(calibrator)
+    curve = None
+    if y_true is not None and y_prob is not None:
+        problem = as_problem(y_true, y_prob, **data)
+        curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
+        names, word = [panel.name for panel in curve.panels], curve.notion
+    else:
+        names, word = _names_of(calibrator, notion), notion.name if notion else "binary"
+    score = np.arange(resolution) / (resolution - 1)
+    panels = tuple(
+        MapPanel(name, read_only(score), read_only(_mapped(function, score)))
+        for name, function in zip(names, maps, strict=True)
+    )
+    return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve)
+
+
+def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
+    """Return what is mapped, if the calibrator says so, and a function of scores for each of its problems."""
+    if hasattr(calibrator, "calibrators_"):  # ByNotion: None leaves scores as they are
+        return calibrator.fitted_notion, [_unchanged if c is None else c._apply for c in calibrator.calibrators_]
+    if hasattr(calibrator, "predict_proba"):
+        if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
+            raise TypeError(
+                f"calibrator must map one score at a time; got {calibrator!r} for {n_classes} classes. "
+                "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes."
+            )
+        return as_notion("binary"), [partial(_predicted, calibrator)]
+    if not callable(calibrator):
+        raise TypeError(f"calibrator must be a fitted calibrator or a function; got {calibrator!r}. Pass one of these.")
+    return None, [calibrator]
+
+
+def _names_of(calibrator: Any, notion: Notion | None) -> list[str]:
+    if notion is None or notion.name == "binary":
+        return ["binary"]
+    classes = tuple(str(label) for label in calibrator.classes_.tolist())
+    return [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
+
+
+def _unchanged(score: FloatArray) -> FloatArray:
+    return score
+
+
+def _predicted(calibrator: Any, score: FloatArray) -> FloatArray:
+    values = score
+    if getattr(calibrator, "input", "probability") == "logit":
+        log_prob = log_prob_of_prob(two_columns(score, is_logit=False).values)
+        values = log_prob[:, 1] - log_prob[:, 0]
+    prob = np.asarray(calibrator.predict_proba(values), dtype=np.float64)
+    return prob[:, 1] if prob.ndim == 2 else prob
+
+
+def _mapped(function: Map, score: FloatArray) -> FloatArray:
+    values = np.asarray(function(score), dtype=np.float64)
+    if values.shape != score.shape:
+        raise ValueError(
+            f"the map must give a value for each score; got shape {values.shape} for {score.shape}. "
+            "Pass a function of an array of scores."
+        )
+    return values

@@ -1,0 +1,202 @@
+"""Cumulative residuals in the order of the scores: miscalibration without bins, as the slope of a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, Problem, is_unit_weight
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.curves.reliability import require_level
+from calibrant.lenses.base import residual_of
+from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.notions import Notion, as_notion
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativePanel:
+    """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
+
+    ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
+    probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is how far a
+    calibrated forecast may wander anywhere on its way.
+    """
+
+    name: str
+    score: FloatArray
+    share: FloatArray
+    cumulative: FloatArray
+    reach: float
+    ks_error: float
+    kuiper_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeCurve:
+    """Cumulative residuals of a forecast under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of CumulativePanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion : str
+        Where the figures come from.
+    level : float
+        How often a calibrated forecast leaves its band, a fraction.
+    """
+
+    panels: tuple[CumulativePanel, ...]
+    notion: str
+    level: float
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a distinct score, and one for the start.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, score, share, cumulative, reach.
+        """
+        panels = self.panels
+        names = np.repeat([p.name for p in panels], [p.score.size for p in panels])
+        columns = {key: np.concatenate([getattr(p, key) for p in panels]) for key in ("score", "share", "cumulative")}
+        reach = np.repeat([p.reach for p in panels], [p.score.size for p in panels])
+        return frame({"panel": names, **columns, "reach": reach}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the cumulative residuals with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_cumulative`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.cumulative import plot_cumulative
+
+        return plot_cumulative(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        distinct = sum(max(p.score.size - 1, 0) for p in self.panels)
+        return f"CumulativeCurve({self.notion}, panels={len(self.panels)}, scores={distinct})"
+
+
+def cumulative_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    level: float = 0.05,
+    **data: Unpack[DataOptions],
+) -> CumulativeCurve:
+    """Cumulative sums of outcome minus probability in the order of scores, with the band that chance keeps to.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    level : float, default=0.05
+        How often the line of a calibrated forecast leaves the band anywhere, a fraction in (0, 1).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    CumulativeCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    Between two points the line climbs by the mean residual of the rows between them: its slope is the event rate minus the
+    mean probability there, whichever rows one looks at. No bins are chosen and nothing is smoothed. Its largest distance
+    from zero is the KS error, its range the Kuiper error.
+
+    If the forecast is calibrated, the line is a sum of independent terms with variance w^2 p (1 - p), which tends to a
+    Brownian motion. The band is  +- q * sqrt(sum of w^2 p (1 - p)) / sum of w  with P(sup abs(Brownian motion on [0, 1]) > q) =
+    level, q = 2.24 at 5 %: it holds for the whole line at once, asymptotically. (A triangle of two standard deviations,
+    as in the papers, speaks of the end of the line.) Whole weights count as rows, so that w^2 is w there; other weights
+    say how much a row counts, and not how often it was seen.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
+    Tygert, Plots of the cumulative differences between observed and expected values of ordered Bernoulli variates,
+    arXiv 2006.02504.
+
+    Examples
+    --------
+    >>> from calibrant import cumulative_curve
+    >>> panel = cumulative_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
+    >>> panel.cumulative.round(3).tolist()
+    [0.0, -0.025, -0.1, 0.0, 0.025]
+    """
+    require_level(level)
+    problem = as_problem(y_true, y_prob, **data)
+    return cumulative_of(problem, as_notion(notion, problem), level)
+
+
+def cumulative_of(problem: Problem, notion: Notion, level: float) -> CumulativeCurve:
+    """Return the curve of a valid problem."""
+    quantile = brownian_quantile(level)
+    panels = tuple(_panel(binary, binary.name or notion.name, quantile) for binary in notion.split(problem))
+    return CumulativeCurve(panels, notion.name, level)
+
+
+def _panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativePanel:
+    if problem.size == 0:  # a class that is never predicted: only the start
+        start, nothing = read_only(np.zeros(1)), float("nan")
+        return CumulativePanel(name, read_only(np.full(1, np.nan)), start, start, nothing, nothing, nothing)
+    view = Cumulative()(problem)
+    seen = view.look(residual_of(problem))
+    return CumulativePanel(
+        name=name,
+        score=read_only(np.concatenate([view.score[:1], view.score])),
+        share=read_only(np.concatenate([[0.0], view.share])),
+        cumulative=read_only(np.concatenate([[0.0], seen[0]])),
+        reach=quantile * standard_deviation(problem),
+        ks_error=float(largest(view, seen)[0]),
+        kuiper_error=float(spread(view, seen)[0]),
+    )
+
+
+def standard_deviation(problem: BinaryProblem) -> float:
+    """Of the mean residual of a calibrated forecast; whole weights are numbers of rows."""
+    p, w = problem.score, problem.weight
+    counts = is_unit_weight(w) or np.array_equal(w, np.floor(w))
+    return float(np.sqrt(np.sum((w if counts else w**2) * p * (1.0 - p))) / w.sum())
+
+
+def brownian_quantile(level: float) -> float:
+    """Return what the largest distance of a Brownian motion on [0, 1] from zero exceeds with probability ``level``."""
+    return float(brentq(lambda x: brownian_exceeds(x) - level, 0.05, 40.0, xtol=1e-12))
+
+
+def brownian_exceeds(x: float) -> float:
+    """Probability that a Brownian motion on [0, 1] goes further than ``x`` >= 0.05 from zero.
+
+    By reflection on both sides: 4 * (Phi(-x) - Phi(-3 x) + Phi(-5 x) - ...).
+    """
+    k = np.arange(100)
+    return float(4.0 * np.sum((-1.0) ** k * ndtr(-(2 * k + 1) * x)))

@@ -1,0 +1,168 @@
+"""Where the scores lie when the event comes, and where when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._result import frame
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, Bins, as_binning
+from calibrant.notions import Notion, as_notion
+
+
+@dataclass(frozen=True, eq=False)
+class ScorePanel:
+    """One problem of a notion: the weights of its rows in narrow bins of the score."""
+
+    name: str
+    bins: Bins
+
+    @property
+    def event_weight(self) -> FloatArray:
+        """Weight of the rows of each bin whose event came."""
+        return self.bins.outcome_sum
+
+    @property
+    def other_weight(self) -> FloatArray:
+        """Weight of the rows of each bin whose event did not come."""
+        return np.maximum(self.bins.weight - self.bins.outcome_sum, 0.0)
+
+    @property
+    def event_density(self) -> FloatArray:
+        """Density of the scores whose event came: its integral is one, or zero where it never came."""
+        return _density(self.event_weight, self.bins.edges)
+
+    @property
+    def other_density(self) -> FloatArray:
+        """Density of the scores whose event did not come: its integral is one, or zero where it always came."""
+        return _density(self.other_weight, self.bins.edges)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreDistribution:
+    """Distribution of the scores by outcome under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of ScorePanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion, binning : str
+        Where the figures come from.
+    outcomes : tuple of str
+        What the outcome is called when the event did not come, and when it came.
+    """
+
+    panels: tuple[ScorePanel, ...]
+    notion: str
+    binning: str
+    outcomes: tuple[str, str]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a bin.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, left, right, event_weight, other_weight, event_density, other_density.
+        """
+        panels = self.panels
+        columns = {
+            "panel": np.repeat([p.name for p in panels], [len(p.bins) for p in panels]),
+            "left": np.concatenate([p.bins.edges[:-1] for p in panels]),
+            "right": np.concatenate([p.bins.edges[1:] for p in panels]),
+        }
+        for name in ("event_weight", "other_weight", "event_density", "other_density"):
+            columns[name] = np.concatenate([getattr(p, name) for p in panels])
+        return frame(columns, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the distributions with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_score_distribution`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.score_distribution import plot_score_distribution
+
+        return plot_score_distribution(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        rows = int(sum(p.bins.count.sum() for p in self.panels))
+        return f"ScoreDistribution({self.notion}, {self.binning}, panels={len(self.panels)}, rows={rows})"
+
+
+def score_distribution(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 40,
+    **data: Unpack[DataOptions],
+) -> ScoreDistribution:
+    """Distribution of the scores by outcome: how well they tell events from the rest, and where they pile up.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column (the positive class against the other) and ``"confidence"`` for a table (right
+        predictions against wrong ones). ``"class-wise"`` shows each class against the rest.
+    binning : int or Binning, default=40
+        How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    ScoreDistribution
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Examples
+    --------
+    >>> from calibrant import score_distribution
+    >>> panel = score_distribution([0, 0, 1, 1], [0.1, 0.2, 0.4, 0.9], binning=2).panels[0]
+    >>> panel.event_weight.tolist(), panel.other_weight.tolist()
+    ([1.0, 1.0], [2.0, 0.0])
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    chosen, cut = as_notion(notion, problem), as_binning(binning)
+    panels = tuple(ScorePanel(binary.name or chosen.name, cut(binary)) for binary in chosen.split(problem))
+    return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
+
+
+def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, str]:
+    if notion.name in ("confidence", "top-label"):
+        return ("wrong", "right")
+    if notion.name == "binary":
+        other, event = (str(label) for label in classes.tolist())
+        return (other if other.startswith("not ") else f"class {other}", f"class {event}")
+    return ("other classes", "this class")
+
+
+def _density(weight: FloatArray, edges: FloatArray) -> FloatArray:
+    total = weight.sum()
+    width = np.diff(edges)
+    density = np.zeros(weight.shape)
+    np.divide(weight, width * total, out=density, where=(width > 0) & (total > 0))
+    return density

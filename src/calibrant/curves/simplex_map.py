@@ -1,0 +1,152 @@
+"""What a calibrator does to forecasts of three classes, all over the simplex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray, log_prob_of_prob
+from calibrant._result import frame, read_only
+
+INSET = 1e-3
+"""How far the grid is drawn toward the middle: at a probability of exactly zero, logarithms say nothing of the map."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexMap:
+    """Forecasts of three classes on a triangular grid, and what they are mapped to.
+
+    Attributes
+    ----------
+    prob : ndarray of shape (n_points, 3)
+        The grid: multiples of 1 / (resolution - 1) that sum to one, drawn by a thousandth toward the middle.
+    calibrated : ndarray of shape (n_points, 3)
+        What they are mapped to.
+    classes : tuple of str
+        Names of the classes.
+    calibrator : str
+        Where the figures come from.
+    """
+
+    prob: FloatArray
+    calibrated: FloatArray
+    classes: tuple[str, ...]
+    calibrator: str
+
+    @property
+    def change(self) -> FloatArray:
+        """Calibrated minus uncalibrated probability of each class; rows sum to zero.
+
+        Returns
+        -------
+        ndarray of shape (n_points, 3)
+            Positive where the calibrator raises a probability.
+        """
+        return np.asarray(self.calibrated - self.prob, dtype=np.float64)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a point of the grid.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns prob_0, prob_1, prob_2, calibrated_0, calibrated_1, calibrated_2.
+        """
+        columns = {f"prob_{j}": self.prob[:, j] for j in range(3)}
+        return frame(columns | {f"calibrated_{j}": self.calibrated[:, j] for j in range(3)}, backend)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the change of each class as a heat map with matplotlib.
+
+        Parameters
+        ----------
+        **options : dict
+            See `plot_simplex_map`.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            One a class.
+        """
+        from calibrant.plots.simplex_map import plot_simplex_map
+
+        return plot_simplex_map(self, **options)
+
+    def __repr__(self) -> str:
+        return f"SimplexMap({self.calibrator}, points={len(self.prob)})"
+
+
+def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
+    """Map of a fitted calibrator of three classes on a triangular grid over the simplex.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator or callable
+        A calibrator of three classes, or a function of a table of shape (n, 3) that returns another.
+    resolution : int, default=61
+        Points along each side, at least 2.
+
+    Returns
+    -------
+    SimplexMap
+        A result with ``prob``, ``calibrated``, ``change``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If the calibrator is one of another number of classes.
+    TypeError
+        If it is neither a fitted calibrator nor a function.
+
+    Notes
+    -----
+    A calibrator that was fitted on logits gets the logarithms of the grid.
+
+    Examples
+    --------
+    >>> from calibrant import simplex_map
+    >>> simplex_map(lambda prob: prob, resolution=11)
+    SimplexMap(<lambda>, points=66)
+    """
+    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
+        raise ValueError(f"resolution must be a whole number, at least 2; got {resolution!r}. 61 is usual.")
+    labels = getattr(calibrator, "classes_", np.arange(3))
+    if len(labels) != 3:
+        raise ValueError(
+            f"a triangle shows three classes; the calibrator has {len(labels)}. Fit it on three, or use calibration_map."
+        )
+    prob = (1.0 - INSET) * triangular_grid(resolution) + INSET / 3.0
+    calibrated = np.asarray(_calibrate(calibrator, prob), dtype=np.float64)
+    if calibrated.shape != prob.shape:
+        raise ValueError(
+            f"the map must give a table of shape {prob.shape}; got {calibrated.shape}. Pass a map of three classes."
+        )
+    classes = tuple(str(label) for label in np.asarray(labels).tolist())
+    return SimplexMap(
+        read_only(prob), read_only(calibrated), classes, getattr(calibrator, "__name__", repr(calibrator))
+    )
+
+
+def triangular_grid(resolution: int) -> FloatArray:
+    """Return all points with coordinates that are multiples of 1 / (resolution - 1) and sum to one."""
+    n = resolution - 1
+    i, j = (steps.ravel() for steps in np.mgrid[: n + 1, : n + 1])
+    inside = i + j <= n
+    points: FloatArray = np.column_stack([i, j, n - i - j])[inside] / n
+    return points
+
+
+def _calibrate(calibrator: Any, prob: FloatArray) -> Any:
+    if hasattr(calibrator, "predict_proba"):
+        logit = getattr(calibrator, "input", "probability") == "logit"
+        return calibrator.predict_proba(log_prob_of_prob(prob) if logit else prob)
+    if not callable(calibrator):
+        raise TypeError(f"calibrator must be a fitted calibrator or a function; got {calibrator!r}. Pass one of these.")
+    return calibrator(prob)

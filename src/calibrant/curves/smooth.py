@@ -1,0 +1,278 @@
+"""Smooth reliability curves: mean probability against event rate under a sliding kernel, or by local regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, Problem
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.curves.reliability import require_level
+from calibrant.lenses.base import residual_of
+from calibrant.lenses.local import Local, mean_gap
+from calibrant.lenses.smooth import Smooth, fixed_point, nodes, reflected_kernel
+from calibrant.notions import Notion, as_notion
+
+SMOOTHERS: Mapping[str, Smooth | Local] = {"kernel": Smooth(), "local": Local()}
+
+FINEST = 0.001
+"""A picture resolves no smaller bandwidth."""
+
+DENSITY = 0.02
+"""Bandwidth of the density beside a local regression."""
+
+FEWEST, MOST = 200, 1000
+"""Steps of a kernel from 0 to 1; four to a bandwidth, if that is between."""
+
+FAINT = 1e-9
+"""Where the density is less than this part of its maximum, no score is near."""
+
+COLUMNS = ("score", "density", "mean_prob", "event_rate", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothReliabilityPanel:
+    """One problem of a notion, looked at from places along the score, shape (d,).
+
+    About each ``score`` stand ``mean_prob`` and ``event_rate`` under the smoother, and the interval of the latter. The
+    ``density`` of the scores is that under the kernel of the ``bandwidth``. ``error`` is the smooth calibration error, or the
+    integrated calibration index of a local regression, ``share`` the part of the problem in the aggregate. Without rows
+    the arrays are empty, and error and bandwidth are NaN.
+    """
+
+    name: str
+    share: float
+    error: float
+    bandwidth: float
+    score: FloatArray
+    density: FloatArray
+    mean_prob: FloatArray
+    event_rate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothReliabilityCurve:
+    """Smooth reliability of a forecast under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of SmoothReliabilityPanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion, smoother : str
+        Where the figures come from.
+    symbol : str
+        What the error of a panel is: smECE or ICI.
+    level : float
+        One minus the coverage of the band at each place, a fraction.
+    """
+
+    panels: tuple[SmoothReliabilityPanel, ...]
+    notion: str
+    smoother: str
+    symbol: str
+    level: float
+
+    @property
+    def error(self) -> float:
+        """Mean error of the panels by their shares: the metric."""
+        return float(sum(p.share * p.error for p in self.panels if p.score.size))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a place along the score.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, score, density, mean_prob, event_rate, lower, upper.
+        """
+        names = np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels])
+        columns = {key: np.concatenate([getattr(p, key) for p in self.panels]) for key in COLUMNS}
+        return frame({"panel": names, **columns}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the smooth reliability diagram with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_smooth_reliability`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.smooth import plot_smooth_reliability
+
+        return plot_smooth_reliability(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"SmoothReliabilityCurve({self.notion}, {self.smoother}, panels={len(self.panels)}, "
+            f"{self.symbol}={self.error:.4g})"
+        )
+
+
+def smooth_reliability_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    smoother: str | Smooth | Local = "kernel",
+    bandwidth: float | None = None,
+    level: float = 0.05,
+    **data: Unpack[DataOptions],
+) -> SmoothReliabilityCurve:
+    """Mean probability and event rate under a smoother that slides along the score, with a band, ready to plot.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    smoother : {"kernel", "local"} or lens, default="kernel"
+        ``"kernel"`` is the reflected Gaussian of the smooth calibration error, as wide as that error; ``"local"`` the local
+        regression of the integrated calibration index (loess).
+    bandwidth : float, optional
+        Standard deviation of the kernel, in [0.001, 1]. By default the smooth calibration error: the more a forecast is off,
+        the more its picture is blurred. A smaller one shows more detail and more noise. Beside a local regression it is that
+        of the density, 0.02 by default.
+    level : float, default=0.05
+        One minus the coverage of the band at each place, a fraction in (0, 1).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    SmoothReliabilityCurve
+        A result with ``panels``, ``error``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    Under the kernel both coordinates are smoothed, as both are means in a bin of a binned diagram. So a calibrated forecast
+    lies on the diagonal also where its density is steep, and at the default bandwidth the smooth calibration error can be
+    read off: it is the mean distance from the diagonal,  integral of density * abs(event_rate - mean_prob).  A local
+    regression reproduces the scores, so that mean_prob is the score; its event rate may leave [0, 1] where rows are few.
+
+    The band covers the smoothed event rate (of which the smoothed outcomes are an estimate) at each place by itself, for the
+    bandwidth at hand, with the probability 1 - level: event_rate -+ z * sqrt(sum of s^2 * v), where s are the weights
+    of the rows in the smooth and v the variance of an outcome at the smoothed rate. That rate is drawn toward
+    1/2 by two events and two non-events, so that the band does not shrink to nothing where all rows went one way. It says
+    nothing of what smoothing blurs, and some place of many will miss its band.
+
+    References
+    ----------
+    Błasiok, Nakkiran, Smooth ECE: principled reliability diagrams via kernel smoothing, ICLR 2024.
+    Austin, Steyerberg, Graphical assessment of internal and external calibration of logistic regression models by using
+    loess smoothers, Statistics in Medicine 2014.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast, smooth_reliability_curve
+    >>> smooth_reliability_curve(*load_digits_forecast())
+    SmoothReliabilityCurve(confidence, Smooth(), panels=1, smECE=0.1968)
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return smooth_curve_of(problem, as_notion(notion, problem), as_smoother(smoother), bandwidth, level)
+
+
+def smooth_curve_of(
+    problem: Problem, notion: Notion, smoother: Smooth | Local, bandwidth: float | None, level: float
+) -> SmoothReliabilityCurve:
+    """Return the smooth curve of a valid problem."""
+    require_level(level)
+    if bandwidth is not None and not FINEST <= bandwidth <= 1.0:
+        raise ValueError(
+            f"bandwidth must be None or in [{FINEST:g}, 1]; got {bandwidth!r}. 0.03 shows much; None is the smooth ECE."
+        )
+    panels = tuple(
+        _panel(binary, binary.name or notion.name, smoother, bandwidth, level) for binary in notion.split(problem)
+    )
+    symbol = "smECE" if isinstance(smoother, Smooth) else "ICI"
+    return SmoothReliabilityCurve(panels, notion.name, repr(smoother), symbol, level)
+
+
+def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:
+    """Return the smoother of that name, or the lens itself."""
+    if isinstance(smoother, (Smooth, Local)):
+        return smoother
+    if smoother not in SMOOTHERS:
+        raise ValueError(
+            f"smoother must be one of {', '.join(map(repr, SMOOTHERS))}, Smooth() or Local(); got {smoother!r}. Pass one."
+        )
+    return SMOOTHERS[smoother]
+
+
+def _panel(
+    problem: BinaryProblem, name: str, smoother: Smooth | Local, bandwidth: float | None, level: float
+) -> SmoothReliabilityPanel:
+    if problem.size == 0:  # a class that is never predicted
+        return SmoothReliabilityPanel(name, problem.share, np.nan, np.nan, *[read_only(np.empty(0))] * len(COLUMNS))
+    if isinstance(smoother, Smooth):
+        view = smoother(problem)
+        error = float(fixed_point(view, view.look(residual_of(problem)))[0])
+        bandwidth = max(error, FINEST) if bandwidth is None else bandwidth
+        score, density, mean_prob, event_rate, variance = _by_kernel(problem, bandwidth)
+    else:
+        bandwidth = DENSITY if bandwidth is None else bandwidth
+        error, score, event_rate, variance = _by_local_regression(problem, smoother)
+        density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
+    reach = -float(ndtri(level / 2.0)) * np.sqrt(variance)
+    lower, upper = np.clip(event_rate - reach, 0.0, 1.0), np.clip(event_rate + reach, 0.0, 1.0)
+    arrays = (read_only(column) for column in (score, density, mean_prob, event_rate, lower, upper))
+    return SmoothReliabilityPanel(name, problem.share, error, bandwidth, *arrays)
+
+
+def _by_kernel(problem: BinaryProblem, bandwidth: float) -> tuple[FloatArray, ...]:
+    """Scores with others near, density, mean probability, event rate and its variance there, each of shape (d,)."""
+    score = np.linspace(0.0, 1.0, int(np.clip(np.ceil(4.0 / bandwidth), FEWEST, MOST)) + 1)
+    sums = _kernel_sums(problem, score, bandwidth)
+    seen = sums[0] > FAINT * sums[0].max()
+    density, prob, events, squares = sums[:, seen]
+    rate = np.clip(events / density, 0.0, 1.0)
+    rows = float(problem.weight.sum()) * problem.rows_per_weight * density**2 / squares
+    return score[seen], density, np.clip(prob / density, 0.0, 1.0), rate, _variance(rate, rows) / rows
+
+
+def _kernel_sums(problem: BinaryProblem, score: FloatArray, bandwidth: float) -> FloatArray:
+    """Mean kernel about each ``score``, alone, times probability, times outcome, and times itself, shape (4, d)."""
+    level = max(int(np.ceil(-np.log2(bandwidth))), 0)
+    values = np.stack([np.ones(problem.size), problem.score, problem.outcome.astype(np.float64)])
+    masses = Smooth()(problem).on_nodes(values, level)
+    kernel = reflected_kernel(score, nodes(level), bandwidth)
+    return np.vstack([masses @ kernel.T, masses[:1] @ np.square(kernel).T])
+
+
+def _by_local_regression(problem: BinaryProblem, smoother: Local) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Integrated calibration index; scores, event rates and their variances, each of shape (d,)."""
+    view = smoother(problem)
+    seen = view.look(residual_of(problem))
+    squares = np.square(view.matrix) / view.rows
+    rate = view.score + seen[0]
+    own = _variance(np.clip(rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
+    return float(mean_gap(view, seen)[0]), view.score, rate, squares @ own
+
+
+def _variance(rate: FloatArray, n: FloatArray) -> FloatArray:
+    """Variance of an outcome at a rate that is drawn toward 1/2 by two events and two non-events among n rows."""
+    drawn = (rate * n + 2.0) / (n + 4.0)
+    return drawn * (1.0 - drawn)

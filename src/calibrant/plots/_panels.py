@@ -1,0 +1,143 @@
+"""One forecast or several over each other, in one Axes or one a panel: what the pictures of all notions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+COLUMNS = 4
+"""Panels side by side, where there are several."""
+
+MOST_PANELS = 40
+"""More than this no eye takes in, and matplotlib takes minutes."""
+
+
+class Panel(Protocol):
+    """One problem of a notion."""
+
+    @property
+    def name(self) -> str:
+        """Name, such as "class 3"."""
+
+
+class Result(Protocol):
+    """What has a panel for each problem of a notion."""
+
+    @property
+    def panels(self) -> Sequence[Any]:
+        """Panels in the order of the notion."""
+
+
+Draw = Callable[[Any, Mapping[str, Any], bool], None]
+"""Draws into an Axes a dict of name to panel; the flag says whether the Axes is alone and writes its own axis labels."""
+
+
+def draw_panels(
+    results: Mapping[str, Result],
+    draw: Draw,
+    *,
+    ax: Any,
+    panels: Sequence[str] | None,
+    height: float,
+    labels: tuple[str, str],
+) -> Any:
+    """Draw each panel into an Axes of its own; return the Axes, or the array of them.
+
+    ``height`` is that of an Axes alone in inches, ``labels`` are those of the axes where panels share them.
+    """
+    import matplotlib.pyplot as plt
+
+    chosen = _chosen_panels(results, panels)
+    if ax is not None and len(chosen) > 1:
+        raise ValueError(
+            f"one Axes holds one panel; the curve has {len(chosen)}. Leave ax out, or choose one: panels=[{chosen[0]!r}]."
+        )
+    alone = len(chosen) == 1
+    axes = _new_axes(plt, len(chosen), height) if ax is None else np.array([ax])
+    for panel_ax, title in zip(axes, chosen, strict=True):
+        draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
+        panel_ax.set_title("" if alone and title in ("binary", "") else title, fontsize=None if alone else "medium")
+    if not alone:
+        _label_outside(axes, labels)
+    if ax is None:  # a first layout: the next one knows how far the Axes below and the legends hang out
+        axes[0].figure.get_layout_engine().execute(axes[0].figure)
+    return axes[0] if alone else axes
+
+
+def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
+    figure = axes[0].figure
+    figure.supxlabel(labels[0], fontsize="medium")
+    figure.supylabel(labels[1], fontsize="medium")
+    handles, words = axes[0].get_legend_handles_labels()
+    if words:
+        figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)
+
+
+def as_named(results: Any, what: str, call: str) -> Mapping[str, Any]:
+    """Return results by name: a dict as it is, one result without a name."""
+    named = results if isinstance(results, Mapping) else {"": results}
+    if not named:
+        raise ValueError(f"{what} must hold at least one curve; got none. Pass {call}.")
+    return named
+
+
+def panel_of(result: Result, name: str) -> Any:
+    """Return the panel of that name."""
+    found = next((panel for panel in result.panels if panel.name == name), None)
+    if found is None:
+        raise ValueError(
+            f"what is drawn together must have the same panels; got {type(result).__name__} without {name!r}. "
+            "Use one notion and the same classes."
+        )
+    return found
+
+
+def outcome_word(notion: str) -> str:
+    """Return what the rate of events is called under a notion."""
+    return "accuracy" if notion in ("confidence", "top-label") else "event rate"
+
+
+def room_below(ax: Any, size: float = 0.22, gap: float = 0.05) -> Any:
+    """Return new Axes below, of a part of the height, that share the horizontal axis."""
+    if ax.figure.get_layout_engine() is not None:  # the layout makes room for what hangs out of an Axes
+        return ax.inset_axes([0, -size - gap, 1, size], sharex=ax)
+    from mpl_toolkits.axes_grid1 import make_axes_locatable
+
+    return make_axes_locatable(ax).append_axes(
+        "bottom", size=f"{size:.0%}", pad=0.12, sharex=ax
+    )  # shrinks a given Axes
+
+
+def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:
+    titles = [[panel.name for panel in result.panels] for result in results.values()]
+    if any(other != titles[0] for other in titles):
+        raise ValueError(
+            f"curves over each other must have the same panels; got {titles}. Use one notion and the same classes."
+        )
+    if panels is None:
+        if len(titles[0]) > MOST_PANELS:
+            raise ValueError(
+                f"a figure holds at most {MOST_PANELS} panels; the curve has {len(titles[0])}. "
+                f"Choose some: panels=[{titles[0][0]!r}, ...]."
+            )
+        return titles[0]
+    unknown = [name for name in panels if name not in titles[0]]
+    if unknown:
+        raise ValueError(
+            f"panels must be among those of the curve, such as {titles[0][0]!r}; got {unknown}. Name these."
+        )
+    if not panels:
+        raise ValueError(f"panels must name at least one panel; got none. Leave it out, or pass [{titles[0][0]!r}].")
+    return list(panels)
+
+
+def _new_axes(plt: Any, n_panels: int, height: float) -> Any:
+    across = min(n_panels, COLUMNS)
+    down = -(-n_panels // across)
+    size = (4.6, height) if n_panels == 1 else (2.9 * across, 0.63 * height * down + 0.3)
+    figure, grid = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    for spare in grid.ravel()[n_panels:]:
+        figure.delaxes(spare)
+    return grid.ravel()[:n_panels]

@@ -1,0 +1,63 @@
+"""Heat maps on the triangle of three classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibrant.plots import _style
+
+if TYPE_CHECKING:
+    from calibrant.curves.simplex_map import SimplexMap
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+"""Where the certain forecasts of the three classes lie."""
+
+
+def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
+    """Draw where a calibrator raises and where it lowers the probability of each class, one triangle a class.
+
+    Parameters
+    ----------
+    result : SimplexMap
+        Of one calibrator.
+    axes : sequence of three matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+        One a class. The black line is where the probability of the class stays as it is.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` are not three.
+
+    Examples
+    --------
+    >>> from calibrant import simplex_map
+    >>> axes = simplex_map(lambda prob: prob**2 / (prob**2).sum(axis=1, keepdims=True)).plot()
+    """
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        axes = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")[1]
+    axes = np.ravel(axes)
+    if axes.size != 3:
+        raise ValueError(f"axes must be three, one a class; got {axes.size}. Leave axes out, or pass three.")
+    x, y = (result.prob @ CORNERS).T
+    most = float(np.abs(result.change).max()) or 1.0
+    for j, ax in enumerate(axes):
+        heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, vmin=-most, vmax=most, shading="gouraud")
+        if result.change[:, j].min() < 0 < result.change[:, j].max():
+            ax.tricontour(x, y, result.change[:, j], levels=[0.0], colors="black", linewidths=1)
+        ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color=_style.IDEAL, linewidth=1)
+        for name, (corner_x, corner_y), side in zip(result.classes, CORNERS, ("top", "top", "bottom"), strict=True):
+            ax.text(corner_x, corner_y + (0.03 if side == "bottom" else -0.03), name, ha="center", va=side)
+        ax.set_title(f"class {result.classes[j]}", fontsize="medium", pad=4)
+        ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.12, CORNERS[2, 1] + 0.1))
+        ax.set_axis_off()
+    axes[0].figure.colorbar(heat, ax=list(axes), label="change of probability", shrink=0.85)
+    return axes

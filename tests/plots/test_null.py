@@ -1,0 +1,157 @@
+"""The picture of a null distribution: what is drawn is what the test found."""
+
+import numpy as np
+import pytest
+from reference.survey_table import CLASSES, LABEL, PROB
+
+from calibrant import (
+    TestResult,
+    equivalence_test,
+    hosmer_lemeshow_test,
+    kuiper_test,
+    paired_test,
+    plot_null,
+    resampling_test,
+    spiegelhalter_test,
+)
+from calibrant.plots import _style
+from calibrant.significance.null import NullDistribution, chi_squared, label_draws, standard_normal
+
+plt = pytest.importorskip("matplotlib.pyplot")
+plt.switch_backend("agg")
+
+FIG_21 = resampling_test(LABEL, PROB, labels=CLASSES, binning=5)
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def colour_of(patch):
+    from matplotlib.colors import to_hex
+
+    return to_hex(patch.get_facecolor()).upper()
+
+
+def bars(ax):
+    return [patch for patch in ax.patches if hasattr(patch, "get_x") and patch.get_height() > 0]
+
+
+def words(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_figure_21_of_the_survey():
+    """All draws are drawn, and the dark bars are those that reach the observed value."""
+    ax = FIG_21.plot()
+    drawn = bars(ax)
+    assert sum(bar.get_height() for bar in drawn) == 1000
+    dark = [bar for bar in drawn if colour_of(bar) == _style.GAP]
+    assert sum(bar.get_height() for bar in dark) == round(FIG_21.pvalue * 1001) - 1
+    assert min(bar.get_x() for bar in dark) == pytest.approx(FIG_21.statistic)
+
+
+def test_the_observed_value_is_a_line_and_is_told():
+    ax = FIG_21.plot()
+    assert any(np.allclose(line.get_xdata(), FIG_21.statistic) for line in ax.lines)
+    assert words(ax) == ["observed: 0.1785", f"beyond it: p = {FIG_21.pvalue:.3g}"]
+    assert "1000 draws of labels from the forecast" in ax.get_xlabel()
+    assert ax.get_title() == "resampling of classwise-ece"
+
+
+def shaded(ax):
+    """Range of the dark area under a density, one pair a piece."""
+    from matplotlib.colors import to_hex
+
+    found = []
+    for area in ax.collections:
+        if to_hex(area.get_facecolor()[0]).upper() == _style.GAP:
+            found += [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in area.get_paths()]
+    return found
+
+
+def test_the_tail_of_a_law_begins_at_the_observed_value():
+    result = hosmer_lemeshow_test([0, 1] * 20, np.linspace(0.2, 0.8, 40), n_bins=4, fitted=False)
+    ((start, _),) = shaded(result.plot())
+    assert start == pytest.approx(result.statistic)
+
+
+def test_both_tails_of_a_two_sided_test_are_shaded():
+    result = spiegelhalter_test([0, 1, 1, 0, 1] * 9, np.linspace(0.2, 0.9, 45))
+    (left, right) = sorted(shaded(result.plot()))
+    assert left[1] == pytest.approx(-abs(result.statistic))
+    assert right[0] == pytest.approx(abs(result.statistic))
+
+
+def test_both_tails_of_two_sided_draws_hold_as_many():
+    rng = np.random.default_rng(0)
+    values = rng.exponential(size=2000)
+    result = TestResult("skewed", 3.0, 0.1, label_draws(values), (), "two-sided")
+    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == _style.GAP]
+    above = sum(bar.get_height() for bar in dark if bar.get_x() > 1)
+    assert above == np.sum(values >= 3.0)
+    assert any(bar.get_x() < 0.5 for bar in dark)
+
+
+def test_small_values_are_the_tail_of_an_equivalence_test():
+    rng = np.random.default_rng(0)
+    p = rng.random(3000)
+    result = equivalence_test(rng.random(3000) < p, p, bound=0.03)
+    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == _style.GAP]
+    assert all(bar.get_x() < result.statistic for bar in dark)
+
+
+@pytest.mark.parametrize("statistic", [np.inf, 80.0, -80.0])
+def test_a_value_far_out_is_pointed_at_and_does_not_flatten_the_law(statistic):
+    ax = TestResult("z", statistic, 0.0, standard_normal(), (), "two-sided").plot()
+    low, high = ax.get_xlim()
+    assert high - low < 12
+    assert words(ax)[0] == f"observed: {statistic:.4g}, far out"
+
+
+@pytest.mark.parametrize("null", [chi_squared(0), chi_squared(1), chi_squared(2), label_draws(np.zeros(5))], ids=repr)
+def test_odd_laws_can_be_drawn(null):
+    ax = TestResult("odd", 0.5, 0.4, null, ()).plot()
+    ax.figure.canvas.draw()
+    low, high = ax.get_ylim()
+    assert 0 == low < high < np.inf
+
+
+def test_draws_without_a_number_are_left_out():
+    ax = TestResult("some", 1.0, 0.4, label_draws(np.array([0.0, 1.0, 2.0, np.nan])), ()).plot()
+    assert sum(bar.get_height() for bar in bars(ax)) == 3
+
+
+def test_a_given_axes_is_drawn_on():
+    ax = plt.figure().add_subplot()
+    assert plot_null(kuiper_test([0, 1, 1], [0.2, 0.6, 0.7]), ax=ax) is ax
+
+
+def test_a_null_that_is_neither_law_nor_draws_is_refused():
+    class Unknown(NullDistribution):
+        description = "unknown"
+
+        def sf(self, x):
+            return np.ones_like(x)
+
+    with pytest.raises(TypeError, match="null must be a law or draws"):
+        TestResult("unknown", 1.0, 1.0, Unknown(), ()).plot()
+
+
+def test_settings_stay_as_they_were():
+    before = dict(plt.rcParams)
+    paired_test([0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4], [0.3, 0.5, 0.8, 0.3], metric="brier", n_resamples=50).plot()
+    assert dict(plt.rcParams) == before
+
+
+@pytest.mark.parametrize("result", [FIG_21, TestResult("z", 40.0, 0.0, standard_normal(), ())], ids=["draws", "far"])
+def test_nothing_is_clipped(result):
+    ax = result.plot()
+    ax.figure.canvas.draw()
+    box, page = ax.get_tightbbox(), ax.figure.bbox
+    assert page.x0 <= box.x0
+    assert box.x1 <= page.x1
+    assert page.y0 <= box.y0
+    assert box.y1 <= page.y1

@@ -1,0 +1,75 @@
+"""Heat maps on the simplex show the change of each class, and where there is none."""
+
+import numpy as np
+import pytest
+
+from calibrant import simplex_map
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.collections import TriMesh  # noqa: E402
+from matplotlib.contour import ContourSet  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def sharper(prob):
+    return prob**2 / (prob**2).sum(axis=1, keepdims=True)
+
+
+def heat(ax):
+    return next(c for c in ax.collections if isinstance(c, TriMesh))
+
+
+def contours(ax):
+    return [c for c in ax.collections if isinstance(c, ContourSet)]
+
+
+def test_the_artists_carry_exactly_the_changes_of_the_result():
+    result = simplex_map(sharper, resolution=11)
+    axes = result.plot()
+    for j, ax in enumerate(axes):
+        np.testing.assert_array_equal(heat(ax).get_array(), result.change[:, j])
+        low, high = heat(ax).get_clim()
+        assert -low == high == np.abs(result.change).max()
+        assert ax.get_title() == f"class {j}"
+        assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+
+
+def test_the_contour_runs_where_nothing_changes():
+    for ax in simplex_map(sharper, resolution=61).plot():
+        (contour,) = contours(ax)
+        assert contour.levels.tolist() == [0.0]
+
+
+def test_the_corners_are_the_certain_forecasts():
+    result = simplex_map(sharper, resolution=11)
+    first = heat(result.plot()[0])
+    x, y = first._triangulation.x, first._triangulation.y
+    corner = np.argmax(result.prob, axis=0)
+    np.testing.assert_allclose(np.column_stack([x, y])[corner], [[0, 0], [1, 0], [0.5, np.sqrt(0.75)]], atol=1e-3)
+
+
+def test_where_nothing_changes_there_is_no_contour():
+    axes = simplex_map(lambda prob: prob).plot()
+    assert [contours(ax) for ax in axes] == [[], [], []]
+    axes[0].figure.canvas.draw()
+
+
+def test_given_axes_are_drawn_on_and_settings_are_left_alone():
+    before = dict(matplotlib.rcParams)
+    figure, axes = plt.subplots(1, 3)
+    assert list(simplex_map(sharper).plot(axes=axes)) == list(axes)
+    figure.canvas.draw()
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_fewer_axes_than_classes_are_refused():
+    with pytest.raises(ValueError, match=r"axes must be three, one a class; got 1"):
+        simplex_map(sharper).plot(axes=plt.figure().add_subplot())
