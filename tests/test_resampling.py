@@ -118,3 +118,10 @@ def test_a_seed_makes_the_same_draws():
 def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(0)
     assert as_rng(rng) is rng
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**40])
+def test_a_seed_does_not_repeat_the_numbers_that_a_user_makes_data_with(seed):
+    ours, theirs = as_rng(seed).random(5), np.random.default_rng(seed).random(5)
+    assert not np.isin(ours, theirs).any()
+    np.testing.assert_array_equal(as_rng(seed).random(5), ours)

@@ -99,6 +99,10 @@ class ConsistentLabels:
         return sums[1:].astype(np.float64, copy=False)
 
 
+SALT = 0x63616C
+"""Set before a seed, so that a user who made data with ``default_rng(0)`` does not get the same numbers as noise."""
+
+
 def as_rng(rng: Rng) -> np.random.Generator:
     """Return a generator: the one given, or a new one from a seed."""
-    return np.random.default_rng(rng)
+    return np.random.default_rng(rng if rng is None or isinstance(rng, np.random.Generator) else [SALT, rng])
