@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned
+from reference import binned, tuned_binning
 from strategies import columns
 
-from calibrant import EqualMass, EqualWidth, Unique
+from calibrant import CrossValidatedBins, EqualMass, EqualWidth, Isotonic, MonotonicSweep, Unique
 from calibrant._validation import as_problem
 from calibrant.binning import as_binning
+from calibrant.binning.cross_validated import Residuals
+from calibrant.binning.ordered import Ordered
 
 
 def cut(binning, score, label=None, weight=None):
@@ -62,6 +64,10 @@ def test_equal_mass_shares_out_fractional_weight():
     assert bins.weight.tolist() == [0.25] * 4
 
 
+def test_a_share_that_is_reached_but_for_rounding_is_reached():
+    assert cut(EqualMass(3), np.arange(30) / 30, weight=np.full(30, 0.1)).count.tolist() == [10, 10, 10]
+
+
 def test_unique_has_a_bin_a_score():
     bins = cut(Unique(), [0.3, 0.1, 0.3, 0.0], label=np.array([1, 0, 0, 1]))
     assert bins.mean_prob.tolist() == [0.0, 0.1, 0.3]
@@ -97,18 +103,35 @@ def test_sums_in_chunks_equal_sums_at_once(rows, n_bins):
     problem = as_problem(label, score, sample_weight=weight)
     whole = EqualWidth(n_bins)(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.binning.CHUNK", 4)
+        patch.setattr("calibrant.binning.base.CHUNK", 4)
         chunked = EqualWidth(n_bins)(problem)
     np.testing.assert_array_equal(chunked.count, whole.count)
     np.testing.assert_array_equal(chunked.outcome_sum, whole.outcome_sum)
     np.testing.assert_allclose(chunked.score_sum, whole.score_sum, rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("binning", "twin"),
-    [(EqualWidth(7), binned.equal_width(7)), (EqualMass(4), binned.equal_mass(4)), (Unique(), binned.unique)],
-    ids=["equal-width", "equal-mass", "unique"],
-)
+TWINS = {
+    "equal-width": (EqualWidth(7), binned.equal_width(7)),
+    "equal-mass": (EqualMass(4), binned.equal_mass(4)),
+    "unique": (Unique(), binned.unique),
+    "isotonic": (Isotonic(), tuned_binning.isotonic),
+    "sweep of equal mass": (MonotonicSweep(most_bins=9), tuned_binning.monotonic_sweep(binned.equal_mass, 9)),
+    "sweep of equal width": (
+        MonotonicSweep("equal-width", most_bins=9),
+        tuned_binning.monotonic_sweep(binned.equal_width, 9),
+    ),
+    "cross-validated equal mass": (
+        CrossValidatedBins(most_bins=5, tolerance=1e-9),
+        tuned_binning.cross_validated(binned.equal_mass, 5, 10),
+    ),
+    "cross-validated equal width": (
+        CrossValidatedBins("equal-width", most_bins=5, n_folds=3, tolerance=1e-9),
+        tuned_binning.cross_validated(binned.equal_width, 5, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize(("binning", "twin"), TWINS.values(), ids=list(TWINS))
 @given(rows=columns())
 def test_a_binning_cuts_as_its_definition_does(binning, twin, rows):
     label, score, weight = rows
@@ -140,3 +163,134 @@ def test_a_numpy_number_of_bins_is_accepted():
 def test_a_binning_cannot_be_changed():
     with pytest.raises(AttributeError):
         EqualWidth(3).n_bins = 4
+
+
+# Isotonic
+
+
+def test_isotonic_blocks_pool_what_decreases():
+    bins = cut(Isotonic(), [0.1, 0.2, 0.3, 0.4, 0.5], label=np.array([0, 1, 0, 1, 1]))
+    assert bins.edges.tolist() == [0.0, 0.1, 0.3, 1.0]
+    assert bins.event_rate.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_isotonic_blocks_pool_equal_rates():
+    assert len(cut(Isotonic(), [0.1, 0.2, 0.3], label=np.array([1, 1, 1]))) == 1
+
+
+def test_isotonic_pools_equal_scores_first():
+    bins = cut(Isotonic(), [0.5, 0.5, 0.2], label=np.array([0, 1, 0]))
+    assert bins.event_rate.tolist() == [0.0, 0.5]
+
+
+@given(rows=columns(weights=st.floats(0.01, 5.0)))
+def test_event_rates_of_isotonic_blocks_increase_with_fractional_weights(rows):
+    label, score, weight = rows
+    assert (np.diff(cut(Isotonic(), score, label, weight).event_rate) > -1e-12).all()
+
+
+def test_rounded_means_leave_no_equal_rates_apart():
+    """The running mean of 1/3 and 2/6 is rounded; the sums are not."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        score, label = rng.random(60), rng.integers(0, 2, 60)
+        assert (np.diff(cut(Isotonic(), score, label).event_rate) > 0).all()
+
+
+# Monotonic sweep
+
+
+def test_the_sweep_stops_at_the_first_decrease():
+    """Of three bins the rates are 0, 2/3, 1/2; those of four would not decrease: 0, 1/2, 1/2, 1/2."""
+    score, label = np.arange(8) / 8, np.array([0, 0, 0, 1, 0, 1, 0, 1])
+    assert (np.diff(cut(EqualMass(4), score, label).event_rate) >= 0).all()
+    assert cut(MonotonicSweep(), score, label).event_rate.tolist() == [0.25, 0.5]
+
+
+def test_a_sweep_of_separated_classes_ends_at_the_number_of_rows():
+    score = np.arange(20) / 20
+    assert len(cut(MonotonicSweep(), score, (score > 0.4).astype(int))) == 20
+    assert len(cut(MonotonicSweep("equal-width"), score, (score > 0.4).astype(int))) == 20
+
+
+def test_a_sweep_ends_at_the_most_bins():
+    score = np.arange(20) / 20
+    assert len(cut(MonotonicSweep(most_bins=7), score, (score > 0.4).astype(int))) == 7
+
+
+def test_a_sweep_passes_over_empty_bins():
+    bins = cut(MonotonicSweep("equal-width", most_bins=5), [0.05, 0.95], label=np.array([0, 1]))
+    assert bins.count.tolist() == [1, 1]
+
+
+def test_equal_rates_of_fractional_weights_do_not_stop_a_sweep():
+    score, label = np.arange(24) / 24, np.tile([0, 1, 1], 8)
+    tenth, whole = (cut(MonotonicSweep(), score, label, np.full(24, w)) for w in (0.1, 1.0))
+    np.testing.assert_array_equal(tenth.edges, whole.edges)
+
+
+# Cross-validation
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(4, 2), (6, 2), (6, 3), (5, 5), (4, 10)])
+def test_the_closed_form_is_the_mean_over_all_ways_to_deal(n, n_folds):
+    rng = np.random.default_rng(n)
+    score, label = rng.random(n), rng.integers(0, 2, n)
+    found = Residuals.of(Ordered.of(as_problem(label, score))).left_out(np.array([n - 1]), n_folds)
+    assert found / n == pytest.approx(tuned_binning.left_out_by_dealing((label - score).tolist(), n_folds), rel=1e-9)
+
+
+def test_a_row_alone_in_its_bin_counts_as_wrong():
+    residuals = Residuals.of(Ordered.of(as_problem([0, 1], [0.1, 0.9])))
+    assert residuals.left_out(np.array([0, 1]), 10) == 2.0
+
+
+def test_an_error_that_is_the_same_everywhere_needs_one_bin():
+    score = np.repeat(np.linspace(0.1, 0.7, 7), 100)
+    label = np.concatenate([np.arange(100) < 100 * s + 20 for s in np.linspace(0.1, 0.7, 7)]).astype(int)
+    assert len(cut(CrossValidatedBins(), score, label)) == 1
+
+
+def test_more_rows_afford_more_bins():
+    rng = np.random.default_rng(0)
+    score = rng.random(40_000)
+    label = rng.random(40_000) < score**2
+    few, many = (len(cut(CrossValidatedBins(), score[:n], label[:n])) for n in (400, 40_000))
+    assert few < many
+
+
+def test_a_tolerance_takes_fewer_bins():
+    rng = np.random.default_rng(0)
+    score = rng.random(40_000)
+    label = rng.random(40_000) < score**2
+    assert len(cut(CrossValidatedBins(tolerance=0.01), score, label)) < len(cut(CrossValidatedBins(), score, label))
+
+
+@given(rows=columns())
+def test_the_scale_of_weights_does_not_matter_to_tuned_bins(rows):
+    label, score, _ = rows
+    for binning in (MonotonicSweep("equal-width"), CrossValidatedBins("equal-width", tolerance=1e-9)):
+        half, whole = (cut(binning, score, label, np.full(len(score), w)) for w in (0.5, 1.0))
+        np.testing.assert_array_equal(half.edges, whole.edges)
+
+
+@pytest.mark.parametrize("make", [MonotonicSweep, CrossValidatedBins])
+def test_tuned_bins_refuse_a_family_that_is_not_known(make):
+    with pytest.raises(ValueError, match="of must be one of 'equal-mass', 'equal-width'; got 'unique'"):
+        make("unique")
+
+
+@pytest.mark.parametrize("make", [MonotonicSweep, CrossValidatedBins])
+def test_tuned_bins_refuse_fewer_than_one(make):
+    with pytest.raises(ValueError, match="most_bins must be at least 1; got 0"):
+        make(most_bins=0)
+
+
+def test_one_fold_is_refused():
+    with pytest.raises(ValueError, match=r"n_folds must be at least 2; got 1\. 10 is usual\."):
+        CrossValidatedBins(n_folds=1)
+
+
+def test_a_negative_tolerance_is_refused():
+    with pytest.raises(ValueError, match="tolerance must not be negative; got -1"):
+        CrossValidatedBins(tolerance=-1)

@@ -54,8 +54,8 @@ def test_long_tables_take_the_compiled_path(monkeypatch):
     rng = np.random.default_rng(0)
     problem = as_problem(rng.integers(0, 2, 1000), rng.random(1000))
     searched = EqualWidth(15)(problem)
-    monkeypatch.setattr("calibrant.binning.KERNEL_PAYS_FROM", 1000)
-    monkeypatch.setattr("calibrant.binning.sums_over", None)  # calling it would raise
+    monkeypatch.setattr("calibrant.binning.equal_width.KERNEL_PAYS_FROM", 1000)
+    monkeypatch.setattr("calibrant.binning.base.sums_over", None)  # calling it would raise
     compiled = EqualWidth(15)(problem)
     np.testing.assert_array_equal(compiled.count, searched.count)
     np.testing.assert_allclose(compiled.gap, searched.gap, rtol=1e-12)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import tables
 
+from calibrant import ByNotion, IsotonicCalibrator, OneVsRest, ThresholdedClassWise, expected_calibration_error
 from calibrant._registry import entries
 from calibrant._validation import as_problem
 from calibrant.notions import Binary, ClassWise, Confidence, TopLabel, as_notion, top_label
@@ -74,6 +75,107 @@ def test_a_notion_splits_as_its_definition_does(name, data):
     assert found == binned.NOTIONS[name](prob.tolist(), label.tolist(), weight.tolist())
 
 
+# One class
+
+
+def test_one_against_the_rest_is_that_part_of_all_classes():
+    problem = as_problem([0, 1, 2], P)
+    for j, expected in enumerate(ClassWise().split(problem)):
+        (found,) = OneVsRest(j).split(problem)
+        assert found.score.tolist() == expected.score.tolist()
+        assert found.outcome.tolist() == expected.outcome.tolist()
+        assert (found.share, found.name) == (1.0, expected.name)
+
+
+def test_the_last_of_two_classes_is_the_event():
+    problem = as_problem([0, 1], [[0.75, 0.25], [0.125, 0.875]])
+    (found,), (expected,) = OneVsRest().split(problem), Binary().split(problem)
+    assert found.score.tolist() == expected.score.tolist()
+    assert found.outcome.tolist() == expected.outcome.tolist()
+
+
+def test_a_negative_column_counts_from_the_end():
+    problem = as_problem([0, 1, 2], P)
+    (found,), (expected,) = OneVsRest(-3).split(problem), OneVsRest(0).split(problem)
+    assert found.outcome.tolist() == expected.outcome.tolist()
+
+
+def test_a_class_may_be_named():
+    options = {"notion": OneVsRest("b"), "labels": ["a", "b", "c"]}
+    assert expected_calibration_error(["a", "b", "b"], P, **options) == expected_calibration_error(
+        [0, 1, 1], P, notion=OneVsRest(1)
+    )
+
+
+def test_a_class_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="column must be among the classes 'a', 'b', 'c'; got 'd'"):
+        expected_calibration_error(["a", "b", "c"], P, notion=OneVsRest("d"))
+
+
+@pytest.mark.parametrize("column", [3, -4])
+def test_a_column_that_is_not_there_is_refused(column):
+    with pytest.raises(ValueError, match=f"column must be among the 3 columns of the forecast; got {column}"):
+        list(OneVsRest(column).split(as_problem([0, 1, 2], P)))
+
+
+@pytest.mark.parametrize("column", [1.0, None, True])
+def test_a_column_that_is_no_number_and_no_name_is_refused(column):
+    with pytest.raises(TypeError, match="column must be a number of a column or a name of a class"):
+        OneVsRest(column)
+
+
+def test_a_name_is_refused_where_names_are_not_known():
+    with pytest.raises(ValueError, match="column must be a number where the names of the classes are not known"):
+        ByNotion(IsotonicCalibrator(), OneVsRest("b")).fit(P, ["a", "b", "c"])
+
+
+def test_one_class_can_be_calibrated_by_itself():
+    calibrated = ByNotion(IsotonicCalibrator(), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
+    assert calibrated[:, 2].tolist() == [0.0, 1.0, 0.0]
+    np.testing.assert_allclose(calibrated[2, :2], [7 / 9, 2 / 9])
+
+
+@given(rows=tables(), random=st.randoms(use_true_random=False))
+def test_relabelling_the_classes_moves_the_column(rows, random):
+    label, prob, _ = rows
+    k = prob.shape[1]
+    old_of_new = np.array(random.sample(range(k), k))
+    (before,) = OneVsRest(int(old_of_new[0])).split(as_problem(label, prob, labels=range(k)))
+    (after,) = OneVsRest(0).split(as_problem(np.argsort(old_of_new)[label], prob[:, old_of_new], labels=range(k)))
+    assert after.score.tolist() == before.score.tolist()
+    assert after.outcome.tolist() == before.outcome.tolist()
+
+
+# Thresholds
+
+
+def test_only_probabilities_that_reach_the_threshold_are_spoken_of():
+    parts = list(ThresholdedClassWise(0.5).split(as_problem([0, 1, 2], P)))
+    assert [part.score.tolist() for part in parts] == [[0.5, 0.7], [0.5], [0.5]]
+
+
+def test_classes_that_are_spoken_of_have_equal_shares():
+    parts = list(ThresholdedClassWise(0.6).split(as_problem([0, 1, 2], P)))
+    assert [part.share for part in parts] == [1.0, 0.0, 0.0]
+
+
+def test_where_no_probability_reaches_the_threshold_there_is_no_error():
+    assert expected_calibration_error([0, 1, 2], P, notion=ThresholdedClassWise(0.9)) == 0.0
+
+
+def test_a_threshold_of_zero_is_class_wise():
+    options = {"binning": 4}
+    assert expected_calibration_error([0, 1, 2], P, notion=ThresholdedClassWise(0.0), **options) == pytest.approx(
+        expected_calibration_error([0, 1, 2], P, notion="class-wise", **options)
+    )
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(threshold):
+    with pytest.raises(ValueError, match=r"threshold must be a probability in \[0, 1\]"):
+        ThresholdedClassWise(threshold)
+
+
 # Merging
 
 
@@ -105,3 +207,15 @@ def test_class_wise_zeros_become_uniform():
 def test_without_normalisation_class_wise_scores_stay_as_they_are():
     merged = ClassWise().merge(P[:1], [np.array([0.2]), np.array([0.2]), np.array([0.1])], normalize=False)
     assert merged.tolist() == [[0.2, 0.2, 0.1]]
+
+
+def test_more_than_one_in_all_that_was_spoken_of_is_divided_by_its_sum():
+    prob = np.array([[0.45, 0.45, 0.1]])
+    merged = ThresholdedClassWise(0.4).merge(prob, [np.array([0.9]), np.array([0.6]), np.array([])])
+    np.testing.assert_allclose(merged, [[0.6, 0.4, 0.0]])
+
+
+def test_a_row_without_a_part_stays_as_it_is():
+    prob = np.array([[0.4, 0.3, 0.3], [0.6, 0.3, 0.1]])
+    merged = ThresholdedClassWise(0.5).merge(prob, [np.array([0.8]), np.array([]), np.array([])])
+    np.testing.assert_allclose(merged, [[0.4, 0.3, 0.3], [0.8, 0.15, 0.05]])

@@ -82,7 +82,8 @@ def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) ->
     source : str
         The work that it comes from.
     **facts : dict
-        For a metric ``range`` and ``spelling``, ``per_row``, ``lens`` and ``size``, or ``estimate``; for a calibrator ``guarantees``. See `Entry`.
+        For a metric ``range`` and ``spelling``, ``per_row``, ``lens`` and ``size``, or ``estimate``; for a calibrator
+        ``guarantees``. See `Entry`.
 
     Returns
     -------

@@ -10,7 +10,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 import calibrant
-from calibrant import ByNotion, IsotonicCalibrator, TemperatureScaling, load_calibrator, save_calibrator
+from calibrant import (
+    ByNotion,
+    IsotonicCalibrator,
+    OneVsRest,
+    TemperatureScaling,
+    ThresholdedClassWise,
+    load_calibrator,
+    save_calibrator,
+)
 from calibrant._registry import entries
 from calibrant.interop.persistence import (
     FORMAT,
@@ -46,6 +54,8 @@ def by_notion(notion):
         return ByNotion(IsotonicCalibrator(interpolate=True), notion).fit(PROB, TRUTH)
 
 
+for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2)):
+    FITTED[f"isotonic {notion!r}"] = lambda notion=notion: by_notion(notion)
 for name in set(entries("notion")) - {"binary"}:
     FITTED[f"isotonic {name}"] = lambda name=name: by_notion(name)
 FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibrator(), "binary").fit(

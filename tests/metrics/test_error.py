@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, Unique, calibration_error
+from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, Unique, calibration_error
 from calibrant._registry import entries
 
 CUTS = {
@@ -17,16 +17,77 @@ Y = [0, 0, 1, 0]
 P = [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
 
 
+EQUAL_SHARES = {"thresholded-class-wise"}
+
+
+def problems_of(notion, data):
+    """Rows, and the problems that the twin makes of them."""
+    label, prob, weight = data.draw(tables(n_classes=st.just(2)) if notion == "binary" else tables())
+    problems = binned.NOTIONS[notion](prob.tolist(), label.tolist(), weight.tolist())
+    return (label, prob), {"sample_weight": weight, "labels": range(prob.shape[1])}, problems
+
+
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("notion", sorted(entries("notion")))
 @given(data=st.data())
 def test_the_error_is_what_its_definition_says(notion, cut, norm, data):
-    label, prob, weight = data.draw(tables(n_classes=st.just(2)) if notion == "binary" else tables())
+    rows, options, problems = problems_of(notion, data)
     binning, twin = CUTS[cut]
-    problems = binned.NOTIONS[notion](prob.tolist(), label.tolist(), weight.tolist())
-    found = calibration_error(label, prob, notion=notion, binning=binning, norm=norm, sample_weight=weight)
-    assert found == pytest.approx(binned.calibration_error(problems, twin, norm), rel=1e-9, abs=1e-12)
+    found = calibration_error(*rows, notion=notion, binning=binning, norm=norm, **options)
+    expected = binned.calibration_error(problems, twin, norm, equal_shares=notion in EQUAL_SHARES)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("across", ["l1", "l2", "max"])
+@pytest.mark.parametrize("norm", ["l1", "max"])
+@pytest.mark.parametrize("notion", ["class-wise", "top-label", "thresholded-class-wise"])
+@given(data=st.data())
+def test_problems_are_put_together_as_their_definition_says(notion, norm, across, data):
+    rows, options, problems = problems_of(notion, data)
+    found = calibration_error(*rows, notion=notion, binning=EqualWidth(6), norm=norm, across=across, **options)
+    expected = binned.calibration_error(
+        problems, binned.equal_width(6), norm, across=across, equal_shares=notion in EQUAL_SHARES
+    )
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+@given(data=st.data())
+def test_the_debiased_error_is_what_its_definition_says(notion, data):
+    rows, options, problems = problems_of(notion, data)
+    found = calibration_error(
+        *rows, notion=notion, binning=EqualMass(4), loss="debiased squared gap", norm="root", **options
+    )
+    expected = binned.calibration_error(problems, binned.equal_mass(4), "root", loss=binned.debiased_squared_gap)
+    # The root magnifies the rounding of a mean near zero.
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@given(rows=tables(), n_bins=st.integers(1, 10))
+def test_the_mean_over_problems_of_means_is_the_mean_over_all_bins(rows, n_bins):
+    label, prob, weight = rows
+    options = {"notion": "class-wise", "binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
+    assert calibration_error(label, prob, across="l1", **options) == pytest.approx(
+        calibration_error(label, prob, **options), rel=1e-12, abs=1e-15
+    )
+
+
+@given(rows=tables(), n_bins=st.integers(1, 10))
+def test_the_largest_of_the_largest_is_the_largest_of_all_bins(rows, n_bins):
+    label, prob, weight = rows
+    options = {"notion": "top-label", "binning": n_bins, "norm": "max", "sample_weight": weight}
+    assert calibration_error(label, prob, across="max", **options) == calibration_error(label, prob, **options)
+
+
+def test_across_may_be_a_function_of_norms_and_shares():
+    shares = calibration_error(Y, P, notion="class-wise", across=lambda norms, shares: shares.sum())
+    assert shares == pytest.approx(1.0)
+
+
+def test_a_notion_that_finds_nothing_to_speak_of_has_no_error():
+    for across in (None, "l1", "max"):
+        assert calibration_error(Y, P, notion=ThresholdedClassWise(0.95), across=across) == 0.0
 
 
 @given(rows=columns())
@@ -88,7 +149,13 @@ def test_a_function_of_loss_sees_the_scores():
 
 
 @pytest.mark.parametrize(
-    ("option", "known"), [("loss", "'gap', 'squared gap'"), ("norm", "'l1', 'l2', 'max'")], ids=["loss", "norm"]
+    ("option", "known"),
+    [
+        ("loss", "'gap', 'squared gap', 'debiased squared gap'"),
+        ("norm", "'l1', 'l2', 'root', 'max'"),
+        ("across", "'l1', 'l2', 'root', 'max'"),
+    ],
+    ids=["loss", "norm", "across"],
 )
 def test_an_unknown_name_is_refused_with_the_known_ones(option, known):
     with pytest.raises(ValueError, match=f"{option} must be one of {known} or a function; got 'gep'"):

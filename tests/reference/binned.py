@@ -24,7 +24,25 @@ def class_wise(prob, label, weight):
     return [[(p[j], y == j, w) for p, y, w in rows] for j in range(len(prob[0]))]
 
 
-NOTIONS = {"binary": binary, "confidence": confidence, "top-label": top_label, "class-wise": class_wise}
+def one_vs_rest(prob, label, weight):
+    """The last class, which the notion speaks of by default."""
+    return class_wise(prob, label, weight)[-1:]
+
+
+def thresholded(prob, label, weight):
+    problems = class_wise(prob, label, weight)
+    kept = [[row for row in rows if row[0] >= 1 / len(problems)] for rows in problems]
+    return [rows for rows in kept if rows]
+
+
+NOTIONS = {
+    "binary": binary,
+    "confidence": confidence,
+    "top-label": top_label,
+    "class-wise": class_wise,
+    "one-vs-rest": one_vs_rest,
+    "thresholded-class-wise": thresholded,
+}
 
 
 def first_top(p):
@@ -75,16 +93,36 @@ def gap(rows):
     return abs(sum(w * y for _, y, w in rows) / weight - sum(w * s for s, _, w in rows) / weight)
 
 
-def calibration_error(problems, cut, norm):
-    total = sum(w for rows in problems for _, _, w in rows)
-    gaps, weights = [], []
+def debiased_squared_gap(rows):
+    weight = sum(w for _, _, w in rows)
+    if weight == 1:
+        return 0.0
+    rate = sum(w * y for _, y, w in rows) / weight
+    return gap(rows) ** 2 - rate * (1 - rate) / (weight - 1)
+
+
+def calibration_error(problems, cut, norm, *, loss=gap, across=None, equal_shares=False):
+    if not problems:
+        return 0.0
+    sizes = [1.0 if equal_shares else sum(w for _, _, w in rows) for rows in problems]
+    shares = [size / sum(sizes) for size in sizes]
+    values, weights = [], []
     for rows in problems:
-        for held in cut(rows):
-            if held:
-                gaps.append(gap(held))
-                weights.append(sum(w for _, _, w in held) / total)
+        bins = [held for held in cut(rows) if held]
+        values.append([loss(held) for held in bins])
+        weights.append([sum(w for _, _, w in held) / sum(w for _, _, w in rows) for held in bins])
+    if across is not None:
+        return combined([combined(v, w, norm) for v, w in zip(values, weights, strict=True)], shares, across)
+    scaled = [[share * w for w in own] for share, own in zip(shares, weights, strict=True)]
+    return combined([v for own in values for v in own], [w for own in scaled for w in own], norm)
+
+
+def combined(values, weights, norm):
+    pairs = list(zip(values, weights, strict=True))
     if norm == "l1":
-        return sum(w * g for w, g in zip(weights, gaps, strict=True))
+        return sum(w * v for v, w in pairs)
     if norm == "l2":
-        return math.sqrt(sum(w * g * g for w, g in zip(weights, gaps, strict=True)))
-    return max(gaps)
+        return math.sqrt(sum(w * v * v for v, w in pairs))
+    if norm == "root":
+        return math.sqrt(max(0.0, sum(w * v for v, w in pairs)))
+    return max(values)

@@ -93,12 +93,13 @@ class ByNotion(Calibrator):
         check_is_fitted(self)
         prob = self._forecast(self._received(X, reset=False)).prob
         top = top_label(prob)
-        merged = self._notion.merge(prob, self._calibrated(prob), normalize=False)
+        merged = self.fitted_notion.merge(prob, self._calibrated(prob), normalize=False)
         return self.classes_[top], merged[np.arange(len(prob)), top]
 
     @property
-    def _notion(self) -> Notion:
-        return as_notion(self.notion)
+    def fitted_notion(self) -> Notion:
+        """The notion, with columns in place of names of classes."""
+        return as_notion(self.notion).named_in(self.classes_)
 
     def _fit_problem(self, problem: Problem) -> None:
         if not isinstance(self.calibrator, BinaryCalibrator):
@@ -108,7 +109,7 @@ class ByNotion(Calibrator):
             )
         self.calibrators_ = []
         empty = []
-        for binary in self._notion.split(as_simplex(problem)):
+        for binary in self.fitted_notion.split(as_simplex(problem)):
             fitted = None
             if binary.size:
                 fitted = clone(self.calibrator)
@@ -124,11 +125,11 @@ class ByNotion(Calibrator):
             )
 
     def _calibrated(self, prob: FloatArray) -> list[FloatArray]:
-        parts = [part.scores(prob) for part in self._notion.parts(prob)]
+        parts = [part.scores(prob) for part in self.fitted_notion.parts(prob)]
         return [
             score if fitted is None or not score.size else fitted._apply(score)
             for fitted, score in zip(self.calibrators_, parts, strict=True)
         ]
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        return self._notion.merge(forecast.prob, self._calibrated(forecast.prob), normalize=self.normalize)
+        return self.fitted_notion.merge(forecast.prob, self._calibrated(forecast.prob), normalize=self.normalize)

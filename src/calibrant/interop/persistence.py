@@ -18,7 +18,7 @@ from calibrant._registry import find, named
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.writing import whole_file
-from calibrant.notions import as_notion
+from calibrant.notions import Notion
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
@@ -161,12 +161,24 @@ def _require_working(calibrator: Calibrator) -> None:
 def _describe(calibrator: Calibrator) -> dict[str, Any]:
     if isinstance(calibrator, ByNotion):
         return {
-            "notion": as_notion(calibrator.notion).name,
+            "notion": _describe_notion(calibrator.fitted_notion),
             "normalize": bool(calibrator.normalize),
             "each": _method(calibrator.calibrator),
             "problems": [None if c is None else _state(c) for c in calibrator.calibrators_],
         }
     return _method(calibrator) | {"fitted": _state(calibrator)}
+
+
+def _describe_notion(notion: Notion) -> str | dict[str, Any]:
+    parameters = {k: _encode(v) for k, v in vars(notion).items()}
+    return {"name": notion.name, "parameters": parameters} if parameters else notion.name
+
+
+def _notion_of(description: str | dict[str, Any]) -> str | Notion:
+    if isinstance(description, str):
+        return description
+    notion: Notion = find("notion", description["name"]).target(**description["parameters"])
+    return notion
 
 
 def _method(calibrator: Calibrator) -> dict[str, Any]:
@@ -190,7 +202,8 @@ def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
         each = _new(description["each"], input="probability")
         if not isinstance(each, BinaryCalibrator):
             raise TypeError(f"{type(each).__name__} maps no single score")
-        reduced = ByNotion(each, description["notion"], normalize=description["normalize"], input=input)
+        notion = _notion_of(description["notion"])
+        reduced = ByNotion(each, notion, normalize=description["normalize"], input=input)
         reduced.calibrators_ = [
             None if state is None else _restored(_new(description["each"], input="probability"), state)
             for state in description["problems"]

@@ -128,6 +128,8 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
                 np.full(len(bins), number),
             )
         )
+    if not columns:  # a notion that found no row to speak of: one cell without weight
+        columns.append((*np.zeros((5, 1)), np.zeros(1, dtype=np.intp)))
     return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
@@ -249,7 +251,9 @@ def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator
 
 
 def _norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
-    """Norm of each row of values, shape (m, d)."""
+    """Norm of each row of values, shape (m, d); of no values zero."""
+    if weight.size == 0:
+        return np.zeros(len(values))
     if norm is l1:
         sums: FloatArray = values @ weight
         return sums

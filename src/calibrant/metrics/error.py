@@ -2,22 +2,33 @@
 
     GCE = norm( loss of bin b ; weight  share(problem) * weight(b) / weight(problem)  :  b in the bins of all problems )
 
-(Matsubara et al. 2023, Def. 1, with the notion of Gupta and Ramdas 2022 put in front.)
+(Matsubara et al. 2023, Def. 1, with the notion of Gupta and Ramdas 2022 put in front.) Or, of the norms of the problems,
+
+    GCE = across( norm of the problem's bins ; weight  share(problem)  :  all problems ).
 """
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Callable
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._problem import Problem
+from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.base import Lens, Size, residual_of
 from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm
 from calibrant.notions import Notion, as_notion
+
+F = TypeVar("F", bound=Callable[..., float])
+
+
+def point(name: str, symbol: str, source: str, **spelling: Any) -> Callable[[F], F]:
+    """Register the decorated metric as the point of `calibration_error` that has this spelling."""
+    return declare("metric", name, symbol=symbol, source=source, range=(0.0, 1.0), spelling=spelling)
 
 
 def calibration_error(
@@ -28,6 +39,7 @@ def calibration_error(
     binning: int | Binning = 15,
     loss: str | Loss = "gap",
     norm: str | Norm = "l1",
+    across: str | Norm | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
     """Distance between probabilities and event rates over the bins of a notion's problems; 0 is calibrated.
@@ -38,21 +50,27 @@ def calibration_error(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
-    notion : {"binary", "confidence", "top-label", "class-wise"} or Notion, optional
-        What the statement speaks of. By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    notion : str or Notion, optional
+        What the statement speaks of: ``"binary"``, ``"confidence"``, ``"top-label"``, ``"class-wise"`` and others that
+        ``calibrant list notions`` prints. By default ``"binary"`` for one column and ``"confidence"`` for a table.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
-    loss : {"gap", "squared gap"} or callable, default="gap"
+    loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
         A function of (problem, bins) with one value a bin.
-    norm : {"l1", "l2", "max"} or callable, default="l1"
-        A function of (values, weights) over the bins that hold rows; the weights sum to one.
+    norm : {"l1", "l2", "root", "max"} or callable, default="l1"
+        A function of (values, weights) over the bins that hold rows; the weights sum to one. "root" is the root of the
+        weighted mean, of losses that are squares.
+    across : {"l1", "l2", "max"} or callable, optional
+        How the problems of the notion are put together. By default one norm is taken over the bins of all of them; with
+        ``across`` each problem has its own norm, and this is a function of (norms, shares).
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
     float
-        The error, in [0, 1] for the built-in losses and norms.
+        The error, in [0, 1] for the built-in losses and norms, but that the mean of a debiased loss can be negative. 0 where
+        a notion finds no row to speak of.
 
     Raises
     ------
@@ -73,20 +91,35 @@ def calibration_error(
     0.2
     """
     problem = as_problem(y_true, y_prob, **data)
-    return general_error(problem, as_notion(notion, problem), as_binning(binning), as_loss(loss), as_norm(norm))
+    return general_error(
+        problem,
+        as_notion(notion, problem),
+        as_binning(binning),
+        as_loss(loss),
+        as_norm(norm),
+        None if across is None else as_norm(across, "across"),
+    )
 
 
-def general_error(problem: Problem, notion: Notion, binning: Binning, loss: Loss, norm: Norm) -> float:
+def general_error(
+    problem: Problem, notion: Notion, binning: Binning, loss: Loss, norm: Norm, across: Norm | None = None
+) -> float:
     """Return the general calibration error of a valid problem."""
-    values, weights = [], []
+    values, weights, shares = [], [], []
     for binary in notion.split(problem):
         if binary.size == 0:  # a class that is never predicted
             continue
         bins = binning(binary)
         held = bins.weight > 0
         values.append(loss(binary, bins)[held])
-        weights.append(binary.share * bins.weight[held] / bins.weight.sum())
-    return norm(np.concatenate(values), np.concatenate(weights))
+        weights.append(bins.weight[held] / bins.weight.sum())
+        shares.append(binary.share)
+    if not values:
+        return 0.0
+    if across is not None:
+        return across(np.array([norm(*own) for own in zip(values, weights, strict=True)]), np.array(shares))
+    scaled = [share * weight for share, weight in zip(shares, weights, strict=True)]
+    return norm(np.concatenate(values), np.concatenate(scaled))
 
 
 def lens_error(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:

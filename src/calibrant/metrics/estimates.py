@@ -77,7 +77,7 @@ def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
     notion, cut = as_notion(spelling.get("notion"), problem), as_binning(spelling.get("binning", binning))
     loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
     across = None if spelling.get("across") is None else as_norm(spelling["across"])
-    value = general_error(problem, notion, cut, loss, norm, *([across] if across else []))
+    value = general_error(problem, notion, cut, loss, norm, across)
     if spelling.get("loss", "gap") == "gap":
         return Point(value, notion, cut, lambda table: table.sizes(norm, across))
     return Point(value, notion, cut, lambda table: table.sizes(l2, across), is_debiased=True)
@@ -108,7 +108,7 @@ def estimates(
         if entry.name in points:
             point = points[entry.name]
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
-            result[entry.name] = _with_value(law.estimate(resampling.level), point, law.consistent[0])
+            result[entry.name] = _of_point(law.estimate(resampling.level), entry, point, law.consistent[0])
         elif entry.per_row is not None:
             result[entry.name] = mean_estimate(
                 entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level
@@ -142,13 +142,15 @@ def _n_parts(notion: Notion, problem: Problem) -> int:
     return sum(1 for _ in notion.parts(as_simplex(problem).prob))
 
 
-def _with_value(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
-    """Put the exact value in place of the one in groups, or the debiased one in place of the plug-in."""
+def _of_point(estimate: Estimate, entry: Entry, point: Point, null: FloatArray) -> Estimate:
+    """Put in the exact value, in place of the one in groups or of the plug-in, and keep to the range of the metric."""
+    highest = np.inf if entry.range is None else entry.range[1]
     changes: dict[str, Any] = {
         "value": point.value,
         "lower": min(estimate.lower, point.value),
-        "upper": max(estimate.upper, point.value),
+        "upper": max(min(estimate.upper, highest), point.value),
         "debiased": None if estimate.debiased is None else min(estimate.debiased, point.value),
+        "detectable": None if estimate.detectable is None else min(estimate.detectable, highest),
     }
     if point.is_debiased:
         bias = float(np.mean(null**2))

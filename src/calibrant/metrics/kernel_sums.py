@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +19,9 @@ TILE = 1024
 
 MOST_POINTS = 300
 """Forecasts whose distances from each other make the bandwidth."""
+
+SMALLEST_DISTANCE = 1e-12
+"""Forecasts that are nearer to each other count as equal."""
 
 LONGEST_RUN = 64.0
 """Bandwidths from the start to the end of a run of scores: exp(64) and exp(-64) lose nothing."""
@@ -67,7 +71,7 @@ class Walk:
         starts = [0]
         while starts[-1] < points.size:
             starts.append(int(np.searchsorted(points, points[starts[-1]] + LONGEST_RUN, side="right")))
-        self.runs = [slice(a, z) for a, z in zip(starts[:-1], starts[1:], strict=True)]
+        self.runs = [slice(start, stop) for start, stop in pairwise(starts)]
         first = points[starts[:-1]]
         along = points - np.repeat(first, np.diff(starts))
         self.grow, self.decay = np.exp(along), np.exp(-along)
@@ -136,9 +140,11 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
     distance, mass = pdist(points, "cityblock"), mass[first] * mass[second]
     if prob.shape[1] > 1:
         distance /= 2.0
-    distance, mass = distance[distance > 0], mass[distance > 0]
+    distance, mass = distance[distance > SMALLEST_DISTANCE], mass[distance > SMALLEST_DISTANCE]
     if distance.size == 0:
         return 1.0
+    if (mass == mass[0]).all():
+        return float(np.median(distance))  # the same, without a sort
     order = np.argsort(distance, kind="stable")
     reached = np.cumsum(mass[order])
     low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
@@ -148,8 +154,9 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
 def content_key(table: FloatArray) -> FloatArray:
     """Return a number for each row of a table that depends on its entries alone and hardly ever on two rows is the same."""
     key = np.zeros(len(table))
-    for j, column in enumerate(table.T):
-        key += (1.0 + (j * np.sqrt(5.0)) % 1.0) * column
+    factors = np.random.default_rng(0).random(table.shape[1])
+    for j, column in enumerate(table.T):  # column by column: equal rows are rounded alike, wherever they stand
+        key += factors[j] * column
     return key
 
 

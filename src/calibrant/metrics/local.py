@@ -123,7 +123,6 @@ def e50_error(
     -----
     The smooth is that of `integrated_calibration_index`. Half of the rows are closer: what the other half does is not seen.
 
-
     References
     ----------
     Austin, Steyerberg, The integrated calibration index (ICI) and related metrics for quantifying the calibration of
@@ -183,7 +182,6 @@ def e90_error(
     Notes
     -----
     The smooth is that of `integrated_calibration_index`.
-
 
     References
     ----------
@@ -245,7 +243,6 @@ def emax_error(
     -----
     The smooth is that of `integrated_calibration_index`. The largest distance mostly stands at the lowest or highest scores,
     where the smooth is least sure; the noise floor that `assess` states tells how much of it is chance.
-
 
     References
     ----------

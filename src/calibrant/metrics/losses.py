@@ -30,6 +30,19 @@ def squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
     return np.asarray(bins.gap**2, dtype=np.float64)
 
 
+def debiased_squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
+    """Squared gap minus an unbiased estimate of what chance adds to it, rate * (1 - rate) / (n - 1); can be negative.
+
+    n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
+    two rows has no such estimate and counts as 0. (Bröcker 2012; Kumar et al. 2019.)
+    """
+    rows, rate = bins.weight * problem.rows_per_weight, bins.event_rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = rate * (1.0 - rate) / (rows - 1.0)
+        value = bins.gap**2 - chance
+    return np.where((rows > 0.0) & (rows < 2.0), 0.0, value)
+
+
 def l1(values: FloatArray, weights: FloatArray) -> float:
     """Weighted mean."""
     return float(weights @ values)
@@ -40,13 +53,22 @@ def l2(values: FloatArray, weights: FloatArray) -> float:
     return float(np.sqrt(weights @ values**2))
 
 
+def root(values: FloatArray, weights: FloatArray) -> float:
+    """Root of the weighted mean, of values that are squares already; 0 where their mean is negative."""
+    return float(np.sqrt(max(0.0, float(weights @ values))))
+
+
 def maximum(values: FloatArray, weights: FloatArray) -> float:
     """Largest value, whatever its weight."""
     return float(values.max())
 
 
-LOSSES: Mapping[str, Loss] = {"gap": gap, "squared gap": squared_gap}
-NORMS: Mapping[str, Norm] = {"l1": l1, "l2": l2, "max": maximum}
+LOSSES: Mapping[str, Loss] = {
+    "gap": gap,
+    "squared gap": squared_gap,
+    "debiased squared gap": debiased_squared_gap,
+}
+NORMS: Mapping[str, Norm] = {"l1": l1, "l2": l2, "root": root, "max": maximum}
 
 
 def as_loss(loss: str | Loss) -> Loss:
@@ -54,9 +76,9 @@ def as_loss(loss: str | Loss) -> Loss:
     return loss if callable(loss) else _look_up("loss", LOSSES, loss)
 
 
-def as_norm(norm: str | Norm) -> Norm:
+def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     """Return the norm of that name, or the function itself."""
-    return norm if callable(norm) else _look_up("norm", NORMS, norm)
+    return norm if callable(norm) else _look_up(option, NORMS, norm)
 
 
 def _look_up(what: str, known: Mapping[str, T], name: str) -> T:

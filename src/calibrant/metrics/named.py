@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, Unpack
+from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._registry import declare
 from calibrant._validation import DataOptions
 from calibrant.binning import Binning, EqualMass
-from calibrant.metrics.error import calibration_error
+from calibrant.metrics.error import calibration_error, point
 from calibrant.notions import Notion
 
-F = TypeVar("F", bound=Callable[..., float])
+MASS = EqualMass(15)
 
 
-def _point(name: str, symbol: str, source: str, **spelling: Any) -> Callable[[F], F]:
-    return declare("metric", name, symbol=symbol, source=source, range=(0.0, 1.0), spelling=spelling)
-
-
-@_point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017", norm="l1")
+@point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017", norm="l1")
 def expected_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -67,7 +61,7 @@ def expected_calibration_error(
     return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="l1", **data)
 
 
-@_point("mce", "MCE", "Naeini et al. 2015", norm="max")
+@point("mce", "MCE", "Naeini et al. 2015", norm="max")
 def maximum_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -109,7 +103,7 @@ def maximum_calibration_error(
     return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="max", **data)
 
 
-@_point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
+@point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
 def root_mean_squared_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -147,46 +141,23 @@ def root_mean_squared_calibration_error(
     return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="l2", **data)
 
 
-@_point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))
-def adaptive_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, n_bins: int = 15, **data: Unpack[DataOptions]
+@point(
+    "debiased-ece",
+    "debiased l2",
+    "Kumar et al. 2019",
+    binning=MASS,
+    loss="debiased squared gap",
+    norm="root",
+)
+def debiased_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = MASS,
+    **data: Unpack[DataOptions],
 ) -> float:
-    """Mean gap over bins of equal mass, averaged over classes (ACE), in [0, 1].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
-    n_bins : int, default=15
-        Number of bins of equal mass for each class; equal scores are never split.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        The class-wise calibration error with ``EqualMass(n_bins)``.
-
-    References
-    ----------
-    Nixon, Dusenberry, Zhang, Jerfel, Tran, Measuring calibration in deep learning, CVPR workshops 2019.
-
-    Examples
-    --------
-    >>> from calibrant import adaptive_calibration_error
-    >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
-    0.225
-    """
-    return calibration_error(y_true, y_prob, notion="class-wise", binning=EqualMass(n_bins), **data)
-
-
-@_point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise")
-def classwise_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
-) -> float:
-    """Calibration error of each class against the rest, averaged over classes (CW-ECE), in [0, 1].
+    """Root mean squared calibration error without the part that chance adds to it (debiased l2), in [0, 1].
 
     Parameters
     ----------
@@ -194,90 +165,37 @@ def classwise_calibration_error(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
-    binning : int or Binning, default=15
-        How the scores of each class are cut; a number n means ``EqualWidth(n)``.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    binning : int or Binning, default=EqualMass(15)
+        How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
     float
-        Mean over the columns. With many classes most scores are near zero and so is this: compare like with like.
+        Root of the weighted mean over bins of  gap^2 - rate * (1 - rate) / (n - 1),  with the event rate and the number n of
+        rows of a bin; 0 where that mean is negative, as it is for about half of all calibrated forecasts.
+
+    Notes
+    -----
+    The mean of squares is unbiased for the squared error over these bins; its root is nearly so. A bin of one row counts as 0.
+    Whole weights count as rows; others are scaled to a mean of one.
 
     References
     ----------
-    Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach, Beyond temperature scaling, NeurIPS 2019.
+    Kumar, Liang, Ma, Verified uncertainty calibration, NeurIPS 2019.
+    Bröcker, Estimating reliability and resolution of probability forecasts through decomposition of the empirical score,
+    Climate Dynamics 2012.
 
     Examples
     --------
-    >>> from calibrant import classwise_calibration_error
-    >>> round(classwise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]), 3)
-    0.244
+    >>> from calibrant import debiased_calibration_error
+    >>> y, p = [0, 0, 1, 0, 1, 1, 1, 1], [0.1, 0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.6]
+    >>> round(debiased_calibration_error(y, p), 3)
+    0.245
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", binning=binning, **data)
-
-
-@_point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
-def top_label_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
-) -> float:
-    """Calibration error of the top probability given which class is predicted (TL-ECE), in [0, 1].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    binning : int or Binning, default=15
-        How the scores of each predicted class are cut; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        A predicted class counts by its share of the rows. Never smaller than the confidence ECE over the same edges.
-
-    References
-    ----------
-    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
-
-    Examples
-    --------
-    >>> from calibrant import top_label_calibration_error
-    >>> round(top_label_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
-    0.5
-    """
-    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, **data)
-
-
-@_point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
-def top_label_maximum_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
-) -> float:
-    """Largest gap in any bin of any predicted class (TL-MCE), in [0, 1].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    binning : int or Binning, default=15
-        How the scores of each predicted class are cut; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        Maximum over predicted classes and bins of the gap.
-
-    Examples
-    --------
-    >>> from calibrant import top_label_maximum_calibration_error
-    >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
-    0.8
-    """
-    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, norm="max", **data)
+    return calibration_error(
+        y_true, y_prob, notion=notion, binning=binning, loss="debiased squared gap", norm="root", **data
+    )

@@ -51,7 +51,7 @@ def smooth_calibration_error(
     over distinct scores.
 
     Reflected mass is counted in full: a row at 0 or 1 weighs as much as any other. The integral is exact to about 1e-8.
-    Solutions below a bandwidth of 2^-10 (up to 4000 rows) to 2^-14 (from 300 000 rows) are not sought: the integral at that
+    Solutions below a bandwidth of 2^-10 (up to 4000 rows) to 2^-14 (from 260 000 rows) are not sought: the integral at that
     bandwidth stands for them, which is too small by less than that bandwidth.
 
     References

@@ -9,7 +9,7 @@ the figure is compared with those of other truths. Along the shape that was seen
 * the step at which it is a high quantile gives the lower end of the interval: smaller truths would seldom show so much;
 * the step at which the test finds D four times in five gives the detectable error.
 
-The upper end is the high quantile of T(observed + N): T is convex, so that noise upon noise reaches beyond the truth.
+The upper end is the high quantile of T(observed + N), noise upon noise: for a norm too high rather than too low.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Law:
         )
 
     def _crossing(self, quantiles: FloatArray, size: float) -> float:
-        """Truth at which a quantile, a convex function of the step that is made to rise, reaches a size."""
+        """Truth at which a quantile, a function of the step that is made to rise, reaches a size."""
         rising = np.maximum.accumulate(quantiles)
         reached = int(np.searchsorted(rising, size * (1.0 - 1e-9), side="left"))
         if reached == 0:

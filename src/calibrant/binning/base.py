@@ -1,8 +1,4 @@
-"""How scores are cut into bins. Every bin of the library is (lower, upper], with 0 in the first and 1 in the last.
-
-A binning is a frozen object of parameters. Called on a problem it gives `Bins`: sums over the rows of each bin. The bin of
-a row depends on its score alone, so equal scores always share a bin and the order of rows never matters.
-"""
+"""What a binning is, and what it gives: sums over the rows of each bin."""
 
 from __future__ import annotations
 
@@ -14,15 +10,11 @@ import numpy as np
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
-from calibrant._registry import declare
 from calibrant._result import read_only
+from calibrant.binning.ordered import Ordered
 
 CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
-
-KERNEL_PAYS_FROM = 1 << 22
-"""Rows from which the compiled loop is used. It saves some 20 ns a row; loading numba takes half a second, and compiling,
-once a machine, a few more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +105,7 @@ def sums_over(edges: FloatArray, problem: BinaryProblem) -> Bins:
     for rows in _chunks(problem.size):
         at, weight = locate(edges, problem.score[rows]), problem.weight[rows]
         _add(sums, at, problem.score[rows], problem.outcome[rows], weight)
-    return _bins(edges, sums)
+    return bins_of(edges, sums)
 
 
 def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, weight: FloatArray) -> None:
@@ -130,7 +122,8 @@ def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, 
         sums[3] += np.bincount(at, weight * outcome, n_bins)
 
 
-def _bins(edges: FloatArray, sums: FloatArray) -> Bins:
+def bins_of(edges: FloatArray, sums: FloatArray) -> Bins:
+    """Return the bins of rows, weight, weighted score and weighted outcome, shape (4, n_bins)."""
     return Bins(edges, sums[0].astype(np.intp), sums[1], sums[2], sums[3])
 
 
@@ -160,95 +153,39 @@ class Binning(ABC):
         """Cut the scores of a problem and sum over the bins."""
         return sums_over(self.edges(problem), problem)
 
+    def cut(self, ordered: Ordered) -> FloatArray:
+        """Find the edges for a problem whose scores are in order already.
 
-@declare("binning", "equal-width", symbol="EW", source="Naeini et al. 2015")
-@dataclass(frozen=True)
-class EqualWidth(Binning):
-    """Bins of equal width between 0 and 1.
+        Parameters
+        ----------
+        ordered : Ordered
+            What is to be cut; it has rows.
 
-    Parameters
-    ----------
-    n_bins : int, default=15
-        Number of bins, at least 1. The usual choice; comparable between data sets, and empty where no scores are.
-    """
-
-    n_bins: int = 15
-
-    def __post_init__(self) -> None:
-        _require_bins(self.n_bins)
-
-    def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the multiples of 1 / n_bins, each rounded once, so that 0.6 is an edge of five bins."""
-        return np.arange(self.n_bins + 1) / self.n_bins
-
-    def __call__(self, problem: BinaryProblem) -> Bins:
-        """Cut by arithmetic and not by search."""
-        edges = self.edges(problem)
-        if problem.size >= KERNEL_PAYS_FROM:
-            from calibrant._kernels.binned import equal_width_sums
-
-            return _bins(edges, equal_width_sums(problem.score, problem.outcome, problem.weight, edges))
-        return super().__call__(problem)
+        Returns
+        -------
+        ndarray of shape (n_bins + 1,)
+            The same edges.
+        """
+        return self.edges(ordered.problem)
 
 
-@declare("binning", "equal-mass", symbol="EM", source="Zadrozny and Elkan 2001")
-@dataclass(frozen=True)
-class EqualMass(Binning):
-    """Bins of equal total weight, cut at observed scores; equal scores are never split.
-
-    Where n rows do not divide evenly the first bins hold one row more; whole weights count as rows, others are cut at exact
-    shares. Heavy ties make fewer bins than asked for.
-
-    Parameters
-    ----------
-    n_bins : int, default=15
-        Number of bins at most, at least 1. The right choice where scores pile up, as those of neural networks do.
-    """
-
-    n_bins: int = 15
-
-    def __post_init__(self) -> None:
-        _require_bins(self.n_bins)
+class OrderedBinning(Binning):
+    """A binning that looks at the distinct scores in order."""
 
     def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the scores at which the cumulative weight reaches the equal shares."""
-        if problem.size == 0:
-            return np.array([0.0, 1.0])
-        order = np.argsort(problem.score, kind="stable")
-        reached = np.cumsum(problem.weight[order])
-        at = np.searchsorted(reached, _shares(problem.weight, self.n_bins), side="left")
-        cuts = np.unique(problem.score[order][np.minimum(at, problem.size - 1)])
-        return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+        """Return one bin where there are no rows."""
+        return self.cut(Ordered.of(problem)) if problem.size else np.array([0.0, 1.0])
+
+    @abstractmethod
+    def cut(self, ordered: Ordered) -> FloatArray:
+        """Find the edges for a problem whose scores are in order."""
 
 
-@declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")
-@dataclass(frozen=True)
-class Unique(Binning):
-    """A bin for each distinct score: no averaging at all. For forecasts that take few values."""
-
-    def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return 0 and the distinct scores."""
-        return np.concatenate([[0.0], np.unique(problem.score) if problem.size else [1.0]])
-
-
-def as_binning(binning: int | Binning) -> Binning:
-    """Return the binning; a number n means ``EqualWidth(n)``."""
-    return binning if isinstance(binning, Binning) else EqualWidth(binning)
-
-
-def _shares(weight: FloatArray, n_bins: int) -> FloatArray:
-    """Cumulative weight at which each bin but the last ends."""
-    total, k = weight.sum(), np.arange(1, n_bins)
-    if np.array_equal(weight, np.floor(weight)):  # numbers of rows: the first bins take the remainder
-        base, remainder = divmod(total, n_bins)
-        return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
-    return np.asarray(total * k / n_bins, dtype=np.float64)
-
-
-def _require_bins(n_bins: object) -> None:
+def require_bins(n_bins: object, name: str = "n_bins") -> None:
+    """Refuse a number of bins that is not whole, or less than one."""
     if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool):
         raise TypeError(
-            f"n_bins must be a whole number; got {n_bins!r}. Pass an int or a Binning such as EqualMass(15)."
+            f"{name} must be a whole number; got {n_bins!r}. Pass an int or a Binning such as EqualMass(15)."
         )
     if n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1; got {n_bins}. 10 to 20 is usual.")
+        raise ValueError(f"{name} must be at least 1; got {n_bins}. 10 to 20 is usual.")

@@ -1,0 +1,32 @@
+"""A bin for each score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem
+from calibrant._registry import declare
+from calibrant.binning.base import Bins, OrderedBinning
+from calibrant.binning.ordered import Ordered
+
+
+@declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")
+@dataclass(frozen=True)
+class Unique(OrderedBinning):
+    """A bin for each distinct score: no averaging at all. For forecasts that take few values."""
+
+    def cut(self, ordered: Ordered) -> FloatArray:
+        """Return 0 and the distinct scores."""
+        return np.append(0.0, ordered.score)
+
+    def __call__(self, problem: BinaryProblem) -> Bins:
+        """Sum over rows in order and not by search."""
+        if problem.size == 0:
+            return super().__call__(problem)
+        ordered = Ordered.of(problem)
+        return Bins(
+            self.cut(ordered), ordered.count, ordered.weight, ordered.weight * ordered.score, ordered.outcome_sum
+        )

@@ -1,0 +1,97 @@
+"""Named calibration errors of each class over bins of equal mass."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy.typing as npt
+
+from calibrant._validation import DataOptions
+from calibrant.binning import EqualMass
+from calibrant.metrics.error import calibration_error, point
+from calibrant.notions import ThresholdedClassWise
+
+
+@point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))
+def adaptive_calibration_error(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, n_bins: int = 15, **data: Unpack[DataOptions]
+) -> float:
+    """Mean gap over bins of equal mass, averaged over classes (ACE), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
+    n_bins : int, default=15
+        Number of bins of equal mass for each class; equal scores are never split.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The class-wise calibration error with ``EqualMass(n_bins)``.
+
+    References
+    ----------
+    Nixon, Dusenberry, Zhang, Jerfel, Tran, Measuring calibration in deep learning, CVPR workshops 2019.
+
+    Examples
+    --------
+    >>> from calibrant import adaptive_calibration_error
+    >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
+    0.225
+    """
+    return calibration_error(y_true, y_prob, notion="class-wise", binning=EqualMass(n_bins), **data)
+
+
+@point("tace", "TACE", "Nixon et al. 2019", notion="thresholded-class-wise", binning=EqualMass(15))
+def thresholded_adaptive_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    threshold: float | None = None,
+    n_bins: int = 15,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean gap over bins of equal mass of the probabilities that are not small, averaged over classes (TACE), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
+    threshold : float, optional
+        Least probability that counts. By default 1 / n_classes.
+    n_bins : int, default=15
+        Number of bins of equal mass for each class; equal scores are never split.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        The calibration error with ``ThresholdedClassWise(threshold)`` and ``EqualMass(n_bins)``: classes that have such
+        probabilities have equal shares, however many rows they have. 0 where no class has any.
+
+    Notes
+    -----
+    Arad and Rosset (2025) call it TECE, and take the threshold 1 / n_classes.
+
+    References
+    ----------
+    Nixon, Dusenberry, Zhang, Jerfel, Tran, Measuring calibration in deep learning, CVPR workshops 2019.
+    Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025.
+
+    Examples
+    --------
+    >>> from calibrant import thresholded_adaptive_calibration_error
+    >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
+    >>> round(thresholded_adaptive_calibration_error([0, 1, 2], P), 3)
+    0.367
+    """
+    notion = ThresholdedClassWise(threshold)
+    return calibration_error(y_true, y_prob, notion=notion, binning=EqualMass(n_bins), **data)

@@ -1,0 +1,249 @@
+"""Proper scores taken apart: how much of a mean score is miscalibration, and how much is left to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._result import frame
+from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant.metrics.scores import log_losses, squared_losses
+from calibrant.notions import Notion, as_notion
+from calibrant.proper import divergence, score_name
+
+Losses = Callable[[SimplexProblem], FloatArray]
+ClassScore = Callable[[FloatArray, IntArray], FloatArray]
+
+LOSSES: Mapping[str, Losses] = {"brier": squared_losses, "log": log_losses}
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A mean score and the terms that it is the sum of.
+
+    Attributes
+    ----------
+    score : str
+        Name of the score.
+    total : float
+        Mean score over all rows, computed by itself and not from the terms.
+    terms : tuple of (str, float)
+        Name and value of each term.
+    subtracted : tuple of str
+        Names of the terms that enter with a minus.
+    """
+
+    score: str
+    total: float
+    terms: tuple[tuple[str, float], ...]
+    subtracted: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> float:
+        """Return the term of that name, ``decomposition["miscalibration"]``."""
+        for term, value in self.terms:
+            if term == name:
+                return value
+        raise KeyError(f"{name!r} is no term; there are {', '.join(term for term, _ in self.terms)}")
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a term.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns term, sign (1 or -1) and value; the sum of sign times value is the score.
+        """
+        names = [name for name, _ in self.terms]
+        signs = [-1 if name in self.subtracted else 1 for name in names]
+        return frame({"term": names, "sign": signs, "value": [value for _, value in self.terms]}, backend)
+
+    def __repr__(self) -> str:
+        words = [f"{'-' if name in self.subtracted else '+'} {value:.4g} {name}" for name, value in self.terms]
+        return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')})"
+
+
+def mean_over_parts(
+    score: str,
+    problem: Problem,
+    notion: str | Notion | None,
+    terms_of: Callable[[BinaryProblem], Sequence[float]],
+    names: tuple[str, ...],
+    subtracted: tuple[str, ...],
+) -> Decomposition:
+    """Average a score and its terms, which ``terms_of`` gives in this order, over the problems of a notion by their shares."""
+    parts = (binary for binary in as_notion(notion, problem).split(problem) if binary.size > 0)
+    mean: list[float] = np.sum([np.multiply(part.share, terms_of(part)) for part in parts], axis=0).tolist()
+    return Decomposition(score, mean[0], tuple(zip(names, mean[1:], strict=True)), subtracted)
+
+
+def calibration_refinement(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
+) -> Decomposition:
+    """Take a proper score apart into calibration loss and refinement loss, over rows with the same forecast.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
+        (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``calibration`` and ``refinement``; ``total`` equals `brier_loss` or `negative_log_likelihood`.
+
+    See Also
+    --------
+    corp_decomposition : Where nearly every row has a forecast of its own.
+
+    Notes
+    -----
+    With C the class frequencies among the rows that share the forecast S, and d the divergence of the score,
+    calibration = mean of d(S, C) and refinement = mean score of C, which is d(C, Y). The squared distance is the divergence
+    of the Brier score, KL(C || S) that of log loss. Where every row has a forecast of its own C is the label itself:
+    the refinement is zero and the terms say nothing.
+
+    References
+    ----------
+    DeGroot, Fienberg, The comparison and evaluation of forecasters, The Statistician 1983.
+    Bröcker, Reliability, sufficiency, and the decomposition of proper scores, QJRMS 2009.
+    Kull, Flach, Novel decompositions of proper scoring rules for classification, ECML PKDD 2015.
+
+    Examples
+    --------
+    >>> from calibrant import calibration_refinement
+    >>> calibration_refinement([0, 0, 0, 1], [[0.9, 0.1]] * 4)
+    Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
+    """
+    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    group, n_classes = same_rows(problem.prob), problem.classes.size
+    came = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
+    frequency: FloatArray = came.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
+    total = _mean(losses, problem)
+    refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
+    terms = (("calibration", divergence(total, refinement)), ("refinement", refinement))
+    return Decomposition(score_name(score), total, terms)
+
+
+def epistemic_irreducible(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    posterior: npt.ArrayLike,
+    *,
+    score: str | ClassScore = "brier",
+    **data: Unpack[DataOptions],
+) -> Decomposition:
+    """Take a proper score apart into epistemic and irreducible loss, where the true probabilities are known.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    posterior : array-like of the shape of ``y_prob``
+        True probabilities of the classes given the features; of the event, where ``y_prob`` is one column.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
+        (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`. The last two are about
+        ``y_prob`` alone.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``epistemic``, ``irreducible`` and ``chance``; ``total`` equals `brier_loss` or `negative_log_likelihood`.
+
+    Notes
+    -----
+    With S the forecast, Q the posterior and Y drawn from Q, epistemic = mean of d(S, Q), what a better model could save, and
+    irreducible = mean of E d(Q, Y), what none could. Both are expectations over the labels, so that neither is negative;
+    ``chance`` is what the labels at hand add or take away. It is zero on average, and where frequencies equal the posterior.
+
+    References
+    ----------
+    Senge, Bösner, Dembczyński, Haasenritter, Hirsch, Donner-Banzhoff, Hüllermeier, Reliable classification: learning
+    classifiers that distinguish aleatoric and epistemic uncertainty, Information Sciences 2014.
+    Kull, Flach, Novel decompositions of proper scoring rules for classification, ECML PKDD 2015.
+
+    Examples
+    --------
+    >>> from calibrant import epistemic_irreducible
+    >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
+    Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
+    """
+    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
+    irreducible = _expected(losses, truth, truth.prob)
+    epistemic = divergence(_expected(losses, problem, truth.prob), irreducible)
+    total = _mean(losses, problem)
+    chance = total - (epistemic + irreducible)
+    terms = (("epistemic", epistemic), ("irreducible", irreducible), ("chance", chance))
+    return Decomposition(score_name(score), total, terms)
+
+
+def same_rows(table: FloatArray) -> IntArray:
+    """Number the distinct rows of a table, and return the number of each row."""
+    group = np.zeros(len(table), dtype=np.intp)
+    for column in table.T:
+        value = np.unique(column, return_inverse=True)[1]
+        group = np.unique(group * (value.max() + 1) + value, return_inverse=True)[1]
+        if group.max() + 1 == group.size:  # all differ already
+            break
+    return group
+
+
+def _as_losses(score: str | ClassScore) -> Losses:
+    if callable(score):
+        return lambda problem: np.asarray(score(problem.prob, problem.label), dtype=np.float64)
+    if score not in LOSSES:
+        raise ValueError(
+            f"score must be one of {', '.join(map(repr, LOSSES))} or a function; got {score!r}. "
+            "Pass a function of (probabilities, column numbers of what came)."
+        )
+    return LOSSES[score]
+
+
+def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
+    values = as_numbers("posterior", posterior)
+    if values.shape != shape:
+        raise ValueError(
+            f"posterior must have the shape of y_prob, {shape}; got {values.shape}. Pass a true probability for each."
+        )
+    kept = as_weight(weight, len(values)) > 0
+    try:
+        return as_forecast(values[kept], input="probability")
+    except ValueError as error:
+        raise ValueError(str(error).replace("y_prob", "posterior")) from None
+
+
+def _mean(losses: Losses, problem: SimplexProblem) -> float:
+    return float(np.average(losses(problem), weights=problem.weight))
+
+
+def _expected(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> float:
+    """Mean loss if the labels are drawn from the posterior; what cannot come costs nothing."""
+    expected = np.zeros(problem.size)
+    for column in range(problem.classes.size):
+        comes = posterior[:, column] > 0
+        values = losses(replace(problem, label=np.full(problem.size, column)))
+        expected[comes] += posterior[comes, column] * values[comes]
+    return float(np.average(expected, weights=problem.weight))

@@ -1,0 +1,77 @@
+"""Named calibration errors of the top probability, given which class is predicted."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy.typing as npt
+
+from calibrant._validation import DataOptions
+from calibrant.binning import Binning
+from calibrant.metrics.error import calibration_error, point
+
+
+@point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
+def top_label_calibration_error(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+) -> float:
+    """Calibration error of the top probability given which class is predicted (TL-ECE), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    binning : int or Binning, default=15
+        How the scores of each predicted class are cut; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        A predicted class counts by its share of the rows. Never smaller than the confidence ECE over the same edges.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant import top_label_calibration_error
+    >>> round(top_label_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
+    0.5
+    """
+    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, **data)
+
+
+@point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
+def top_label_maximum_calibration_error(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+) -> float:
+    """Largest gap in any bin of any predicted class (TL-MCE), in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    binning : int or Binning, default=15
+        How the scores of each predicted class are cut; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Maximum over predicted classes and bins of the gap.
+
+    Examples
+    --------
+    >>> from calibrant import top_label_maximum_calibration_error
+    >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
+    0.8
+    """
+    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, norm="max", **data)

@@ -1,0 +1,26 @@
+"""A notion turns a multiclass forecast into weighted binary problems, and back.
+
+A notion says only one thing: which `Part`s a forecast has. A part is a column of scores: for the rows ``rows`` the
+probability of the class ``column``. Splitting, shares and merging follow from the parts, for every notion alike.
+"""
+
+from calibrant.notions.base import Notion, Part
+from calibrant.notions.binary import Binary
+from calibrant.notions.class_wise import ClassWise
+from calibrant.notions.one_vs_rest import OneVsRest
+from calibrant.notions.predicted import Confidence, TopLabel, top_label
+from calibrant.notions.thresholded import ThresholdedClassWise
+from calibrant.notions.words import as_notion
+
+__all__ = [
+    "Binary",
+    "ClassWise",
+    "Confidence",
+    "Notion",
+    "OneVsRest",
+    "Part",
+    "ThresholdedClassWise",
+    "TopLabel",
+    "as_notion",
+    "top_label",
+]

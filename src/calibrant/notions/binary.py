@@ -1,0 +1,30 @@
+"""The event of two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, Problem
+from calibrant._registry import declare
+from calibrant.notions.base import Notion, Part
+
+
+@declare("notion", "binary", symbol="binary", source="Silva Filho et al. 2023, Def. 2")
+class Binary(Notion):
+    """The probability of the positive class: column 1 of 2."""
+
+    name = "binary"
+
+    def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
+        """One part: column 1."""
+        if prob.shape[1] != 2:
+            raise ValueError(
+                f"notion 'binary' speaks of two classes; the forecast has {prob.shape[1]}. "
+                "Choose 'confidence', 'top-label' or 'class-wise'."
+            )
+        yield Part(slice(None), 1, f"class {names[1] if names else 1}")
+
+    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+        """Yield a binary problem as it is, or column 1 of a forecast of two classes."""
+        return iter((problem,)) if isinstance(problem, BinaryProblem) else super().split(problem)

@@ -1,0 +1,71 @@
+"""One class against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._registry import declare
+from calibrant.notions.base import Notion, Part
+
+
+@declare("notion", "one-vs-rest", symbol="j", source="Silva Filho et al. 2023, Def. 3")
+@dataclass(frozen=True, repr=True)
+class OneVsRest(Notion):
+    """One class against the rest: what class-j calibration speaks of.
+
+    Parameters
+    ----------
+    column : int or str, default=-1
+        Number of the column, from 0; negative from the end, so that by default of two classes it is the event. Or the name
+        of the class, which metrics and curves look up among the labels.
+
+    Examples
+    --------
+    >>> from calibrant import OneVsRest, expected_calibration_error
+    >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
+    >>> round(expected_calibration_error(["a", "b", "c"], P, notion=OneVsRest("b")), 3)
+    0.233
+    """
+
+    column: int | str = -1
+
+    name = "one-vs-rest"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, (int, np.integer, str)) or isinstance(self.column, bool):
+            raise TypeError(
+                f"column must be a number of a column or a name of a class; got {self.column!r}. Pass an int or a str."
+            )
+
+    def named_in(self, classes: npt.NDArray[np.generic]) -> Notion:
+        """Look the name up."""
+        if not isinstance(self.column, str):
+            return self
+        names = [str(c) for c in classes.tolist()]
+        if self.column not in names:
+            raise ValueError(
+                f"column must be among the classes {', '.join(map(repr, names[:5]))}"
+                f"{', ...' if len(names) > 5 else ''}; got {self.column!r}. Pass one of them, or the number of the column."
+            )
+        return OneVsRest(names.index(self.column))
+
+    def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
+        """One part: the column."""
+        n_classes = prob.shape[1]
+        if isinstance(self.column, str):
+            raise ValueError(
+                f"column must be a number where the names of the classes are not known; got {self.column!r}. "
+                f"Pass the number of the column, 0 to {n_classes - 1}."
+            )
+        if not -n_classes <= self.column < n_classes:
+            raise ValueError(
+                f"column must be among the {n_classes} columns of the forecast; got {self.column}. "
+                f"Pass 0 to {n_classes - 1}."
+            )
+        j = int(self.column) % n_classes
+        yield Part(slice(None), j, f"class {names[j] if names else j}")

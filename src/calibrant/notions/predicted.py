@@ -1,0 +1,44 @@
+"""The class that a forecast predicts, and its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray
+from calibrant._registry import declare
+from calibrant.notions.base import Notion, Part
+
+
+def top_label(prob: FloatArray) -> IntArray:
+    """Column of the highest probability of each row; of equal ones the first."""
+    top: IntArray = prob.argmax(axis=1)
+    return top
+
+
+@declare("notion", "confidence", symbol="conf", source="Guo et al. 2017")
+class Confidence(Notion):
+    """The highest probability of each row, and whether the class that has it came."""
+
+    name = "confidence"
+
+    def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
+        """One part: the top probability of every row."""
+        yield Part(slice(None), top_label(prob), "confidence")
+
+
+@declare("notion", "top-label", symbol="TL", source="Gupta and Ramdas 2022, Def. 1")
+class TopLabel(Notion):
+    """The highest probability, given which class has it: one problem for each predicted class."""
+
+    name = "top-label"
+
+    def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
+        """K parts: the rows that predict class j, with the probability of j."""
+        top = top_label(prob)
+        order = np.argsort(top, kind="stable")
+        ends = np.cumsum(np.bincount(top, minlength=prob.shape[1]))
+        for j, rows in enumerate(np.split(order, ends[:-1])):
+            yield Part(rows, j, f"predicted {names[j] if names else j}")

@@ -1,0 +1,69 @@
+"""The smooth calibration error from the definition: a Gaussian at each row and at its mirror images, integrals by its
+distribution function between the zeros, which bisection finds."""
+
+import math
+from itertools import pairwise
+
+IMAGES = range(-6, 7)
+PLACES = 400
+
+
+def kernel(t, p, sigma):
+    """Gaussian about p, reflected at 0 and 1 without end."""
+    return sum(
+        math.exp(-0.5 * ((t - at) / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+        for image in IMAGES
+        for at in (2 * image + p, 2 * image - p)
+    )
+
+
+def kernel_up_to(t, p, sigma):
+    return sum(
+        0.5 * (math.erf((t - at) / (sigma * math.sqrt(2))) - math.erf(-at / (sigma * math.sqrt(2))))
+        for image in IMAGES
+        for at in (2 * image + p, 2 * image - p)
+    )
+
+
+def integral(y, p, w, sigma):
+    """Integral over [0, 1] of abs(smoothed residuals)."""
+    mass = {}
+    for yi, pi, wi in zip(y, p, w, strict=True):
+        mass[pi] = mass.get(pi, 0.0) + wi * (yi - pi) / sum(w)
+
+    def smoothed(t):
+        return sum(m * kernel(t, at, sigma) for at, m in mass.items())
+
+    def area(t):
+        return sum(m * kernel_up_to(t, at, sigma) for at, m in mass.items())
+
+    places = [k / PLACES for k in range(PLACES + 1)]
+    values = [smoothed(t) for t in places]
+    cuts = [0.0]
+    for left, right, a, b in zip(places, places[1:], values, values[1:], strict=False):
+        if a * b < 0:
+            cuts.append(zero(smoothed, left, right, a))
+    areas = [area(t) for t in [*cuts, 1.0]]
+    return sum(abs(b - a) for a, b in pairwise(areas))
+
+
+def zero(function, left, right, at_left):
+    for _ in range(30):
+        middle = 0.5 * (left + right)
+        if (function(middle) > 0) == (at_left > 0):
+            left = middle
+        else:
+            right = middle
+    return 0.5 * (left + right)
+
+
+def error(y, p, w):
+    """Where the integral equals the bandwidth, by bisection to 1e-9."""
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        if integral(y, p, w, middle) > middle:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
