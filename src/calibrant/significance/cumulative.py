@@ -1,0 +1,204 @@
+"""Kolmogorov and Smirnov's test and Kuiper's, on the cumulative residuals: no bins, nothing to choose."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem
+from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant.lenses.base import Size, View, residual_of
+from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.notions import Notion, as_notion
+from calibrant.resampling import Rng, as_rng
+from calibrant.significance.brownian import LARGEST_DISTANCE, RANGE
+from calibrant.significance.null import KnownLaw, label_draws, require_resamples
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.weights import assumption, variance_weight
+
+BLOCK = 1 << 20
+"""Rows times draws looked at together."""
+
+ROUNDING = 1e-12
+"""An error below it, of probabilities that are all 0 or 1 but for rounding, is none."""
+
+
+def kolmogorov_smirnov_test(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> TestResult:
+    """Test how far the cumulative residuals go from zero, in the order of scores (KS, ECCE-MAD).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : {"binary", "confidence"} or Notion, optional
+        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        class in turn use `by_class`.
+    n_resamples : int, optional
+        Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    TestResult
+        The statistic is the KS error divided by the standard deviation, under calibration, of the sum of all residuals:
+        sqrt(sum of weight^2 * p * (1 - p)) / (sum of weights).  Its law is that of the largest distance from 0 of
+        a Brownian motion in the time from 0 to 1, exactly computed.
+
+    Warns
+    -----
+    CalibrationWarning
+        If every probability is 0 or 1, so that the residuals have no variance: the statistic is 0 and the p-value 1 where every
+        event came as foretold, else the statistic is infinite and the p-value 0 (or the smallest that the draws allow).
+
+    Notes
+    -----
+    It sees best what goes one way over a wide range of scores: a constant over-confidence, a wrong base rate. Whole weights
+    are numbers of equal rows, each with the variance p * (1 - p); when labels are drawn a row moves with its weight.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
+    Gupta K., Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley, Calibration of neural networks using splines, ICLR 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import kolmogorov_smirnov_test
+    >>> p = np.linspace(0.05, 0.95, 200)
+    >>> kolmogorov_smirnov_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
+    True
+    """
+    problem = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
+    return _test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng)
+
+
+def kuiper_test(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> TestResult:
+    """Test the range of the cumulative residuals, in the order of scores (Kuiper, ECCE-R).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : {"binary", "confidence"} or Notion, optional
+        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        class in turn use `by_class`.
+    n_resamples : int, optional
+        Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    TestResult
+        The statistic is the Kuiper error divided by the standard deviation, under calibration, of the sum of all residuals.
+        Its law is that of the range of a Brownian motion in the time from 0 to 1 (Feller 1951), exactly computed.
+
+    Warns
+    -----
+    CalibrationWarning
+        As `kolmogorov_smirnov_test` does.
+
+    Notes
+    -----
+    It sees what goes one way over any interval of scores, in the middle as well as from an end: scores that are too high here
+    and too low there, where the test of Kolmogorov and Smirnov sees half as far.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
+    Feller, The asymptotic distribution of the range of sums of independent random variables, Annals of Mathematical
+    Statistics 1951.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import kuiper_test
+    >>> p = np.linspace(0.05, 0.95, 200)
+    >>> kuiper_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
+    True
+    """
+    problem = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
+    return _test("Kuiper", problem, spread, RANGE, n_resamples, rng)
+
+
+def _single_problem(
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, test: str, data: DataOptions
+) -> BinaryProblem:
+    problem = as_problem(y_true, y_prob, **data)
+    chosen = as_notion(notion, problem)
+    problems = list(chosen.split(problem))
+    if len(problems) > 1:
+        raise ValueError(
+            f"notion must make one problem, as 'binary' and 'confidence' do; {chosen.name!r} makes {len(problems)}. "
+            f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
+        )
+    return problems[0]
+
+
+def _test(
+    name: str, problem: BinaryProblem, size: Size, law: KnownLaw, n_resamples: int | None, rng: Rng
+) -> TestResult:
+    view = Cumulative()(problem)
+    error = float(size(view, view.look(residual_of(problem)))[0])
+    p = problem.score
+    deviation = float(np.sqrt(variance_weight(problem.weight) @ (p * (1.0 - p)))) / float(problem.weight.sum())
+    if deviation > 0:
+        statistic = error / deviation
+    else:
+        statistic = np.inf if error > ROUNDING else 0.0
+        warnings.warn(
+            "the residuals must have some variance under calibration; every probability is 0 or 1. "
+            f"The statistic is set to {statistic:g}. Measure the accuracy instead.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+    if n_resamples is None:
+        many = "There are enough rows for their cumulative residuals to be a Brownian motion."
+        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), many)
+        return TestResult(name, statistic, float(law.sf(statistic)), law, assumptions)
+    drawn = _drawn_errors(problem, view, size, n_resamples, as_rng(rng))
+    null = label_draws(drawn / deviation if deviation > 0 else drawn)
+    return TestResult(name, statistic, float(null.sf(statistic)), null, (OUTSIDE, INDEPENDENT))
+
+
+def _drawn_errors(
+    problem: BinaryProblem, view: View, size: Size, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw labels from the forecast and return the error of each draw, some draws at a time."""
+    require_resamples(n_resamples)
+    step = max(1, BLOCK // problem.size)
+    blocks = []
+    for start in range(0, n_resamples, step):
+        m = min(step, n_resamples - start)
+        outcome = rng.random((m, problem.size)) < problem.score
+        blocks.append(size(view, view.look(outcome - problem.score)))
+    return np.concatenate(blocks)

@@ -1,0 +1,196 @@
+"""A test that can say yes: is the calibration error at most so much?
+
+A calibration error is the size T of D + N, the true deviations and noise. T is convex, so that
+
+    T(D + N)  >=  T(D) + shift,      shift = derivative of T at D in the direction of N,
+
+and the shift depends on the direction of D alone, not on its length. If T(D) is at least the bound, the value falls as low as
+observed only if shift <= value - bound. How often noise does that is the p-value. The direction is not known: the
+observed one is taken, and with it some that are as plausible, and of these the one that speaks most for a large error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import Problem, as_simplex
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning
+from calibrant.metrics.cells import Sizes, cells, noise_of
+from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.significance.measure import Measure, as_measure
+from calibrant.significance.null import TIE, Draws, require_resamples
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+
+DIRECTIONS = 10
+"""Plausible directions of the true deviations, of each kind of noise, besides the one observed."""
+
+PAIRS = 50
+"""Pairs of draws of noise on which a metric is seen to be a norm."""
+
+FAR = 1e5
+"""True deviations that are larger than noise by this factor have a size that is linear in the noise."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EquivalenceResult(TestResult):
+    """A `TestResult` of an equivalence test: small p-values say that the error is below the bound.
+
+    Attributes
+    ----------
+    name, statistic, pvalue, null, assumptions, alternative, hypothesis : object
+        As in `TestResult`.
+    bound : float
+        Error that was tested.
+    upper : float
+        Smallest bound that would have been accepted: the error is at most this, with confidence one minus ``level``.
+    level : float
+        One minus the confidence of ``upper``, a fraction.
+    """
+
+    bound: float
+    upper: float
+    level: float
+
+    def __repr__(self) -> str:
+        return (
+            f"EquivalenceResult({self.name}: statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, "
+            f"at most {self.upper:.4g} with confidence {1 - self.level:.0%})"
+        )
+
+
+def equivalence_test(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    bound: float = 0.02,
+    metric: str = "ece",
+    binning: int | Binning | None = None,
+    level: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> EquivalenceResult:
+    """Test whether a calibration error is below a bound: a small p-value speaks for calibration, up to the bound.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    bound : float, default=0.02
+        Error that would still be accepted, in the metric's own units. The null hypothesis is an error at least as large.
+    metric : str, default="ece"
+        A registered metric that is the size of residuals: a binned error, or one seen through a lens.
+    binning : int or Binning, optional
+        How scores are cut, for a metric with bins; a number n means ``EqualWidth(n)``. By default as the metric does, mostly
+        ``EqualWidth(15)``. The fewer bins, the sooner a small error can be shown.
+    level : float, default=0.05
+        One minus the confidence of the upper limit that is stated beside the p-value.
+    n_resamples : int, default=1000
+        Draws of each kind of noise.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    EquivalenceResult
+        The statistic is the metric; a small one speaks against the null hypothesis. ``upper`` is the limit.
+
+    Notes
+    -----
+    Calibration cannot be shown by a large p-value of another test: few rows give one as well. The error in question is that of
+    the bins at hand. The plug-in estimate is biased upwards, which makes the test conservative: it says "below the bound" of an
+    error at the bound in less than the nominal share of cases (docs/testing.md has the figures).
+
+    Examples
+    --------
+    >>> from calibrant import equivalence_test, load_digits_forecast
+    >>> equivalence_test(*load_digits_forecast(), bound=0.25)
+    EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue=0.000999, at most 0.2161 with confidence 95%)
+    """
+    _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")
+    _require_fraction("level", level, "For 95 % confidence pass level=0.05")
+    require_resamples(n_resamples)
+    measure = _error_named(metric, binning)
+    value, shifts = _shifts(measure, as_problem(y_true, y_prob, **data), n_resamples, as_rng(rng))
+    reached = value - bound + TIE * (value + bound)
+    pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
+    worst = int(np.argmax(pvalues))
+    return EquivalenceResult(
+        name=f"equivalence of {measure.name}",
+        statistic=value,
+        pvalue=float(pvalues[worst]),
+        null=Draws(f"{n_resamples} draws of noise on an error of {bound:g}", bound + shifts[worst]),
+        assumptions=(
+            OUTSIDE,
+            INDEPENDENT,
+            "Deviations are those of the bins at hand, in a direction near the one seen.",
+        ),
+        alternative="less",
+        hypothesis=f"{measure.name} is {bound:g} or more",
+        bound=bound,
+        upper=value - float(np.quantile(shifts, level, axis=1).min()),
+        level=level,
+    )
+
+
+def _shifts(measure: Measure, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+    """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
+    point, simplex = measure.point(problem), as_simplex(problem)
+    table, labels = cells(simplex, point.notion, point.binning), ConsistentLabels(simplex.prob, n_resamples, rng)
+    smoothing = rng if point.has_bins else None
+    (noise,) = noise_of(simplex, [table], Bootstrap(simplex.size, n_resamples, rng), labels, labels, smoothing)
+    kinds = [kind for kind in (noise.consistent, noise.bootstrap, noise.smoothed) if kind is not None]
+    sizes, seen = point.sizes(table), table.deviation[None]
+    _require_norm(measure, sizes, kinds[0])
+    directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
+    return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])
+
+
+def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return the derivative of the size at each direction along each row of noise, shape (directions, rows)."""
+    ahead, aside = sizes.look(directions), sizes.look(noise)  # what is seen is linear: each is looked at once
+    lengths, reach = sizes.size(ahead), float(sizes.size(aside).max())
+    shifts = np.empty((len(directions), len(noise)))
+    for number, length in enumerate(lengths):
+        far = [FAR * reach / length * seen[number] if length > 0 else np.zeros(seen.shape[1]) for seen in ahead]
+        start = float(sizes.size([seen[None] for seen in far])[0])
+        shifts[number] = sizes.size([a + b for a, b in zip(far, aside, strict=True)]) - start
+    return shifts
+
+
+def _error_named(metric: str, binning: int | Binning | None) -> Measure:
+    if not isinstance(metric, str):
+        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
+    measure = as_measure(metric, binning)
+    if not measure.is_error:
+        raise ValueError(
+            f"metric must be the size of residuals, in bins or through a lens; got {metric!r}. Pass 'ece' or 'ks-error'."
+        )
+    return measure
+
+
+def _require_norm(measure: Measure, sizes: Sizes, noise: FloatArray) -> None:
+    """Refuse a size that is not convex, or not in proportion to the deviations: the derivative says nothing of it."""
+    one, other = noise[:PAIRS], noise[PAIRS : 2 * PAIRS]
+    one = one[: len(other)]
+    bound = sizes(one) + sizes(other)
+    if not (np.allclose(sizes(2.0 * one), 2.0 * sizes(one)) and (sizes(one + other) <= bound * (1.0 + 1e-9)).all()):
+        raise ValueError(
+            f"metric must be a norm of the residuals: twice as large for twice the residuals, and convex; {measure.name} is "
+            "not. Pass 'ece', 'rmsce', 'mce', 'ks-error' or another."
+        )
+
+
+def _require_fraction(name: str, value: float, advice: str) -> None:
+    if not 0.0 < float(value) < 1.0:
+        raise ValueError(f"{name} must be a fraction in (0, 1); got {value!r}. {advice}.")

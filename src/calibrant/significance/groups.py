@@ -1,0 +1,80 @@
+"""Chi-squared over groups of rows: how far the classes that came in each group are from those that were expected."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray, SimplexProblem
+from calibrant._result import read_only
+from calibrant._validation import CalibrationWarning
+from calibrant.resampling import ConsistentLabels
+from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
+from calibrant.significance.weights import rows_per_weight
+
+RULE_OF_FIVE = 5.0
+"""Expected count that a common rule asks for before it trusts the chi-squared law."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows in groups: ``of`` is the group of each row, shape (n,); ``expected`` has a row a group and a column a class."""
+
+    of: IntArray
+    expected: FloatArray
+    scale: float
+
+    def observed(self, problem: SimplexProblem, label: IntArray) -> FloatArray:
+        """Count the classes of ``label`` in each group, shape (groups, K)."""
+        n_groups, n_classes = self.expected.shape
+        counts = np.bincount(self.of * n_classes + label, problem.weight, n_groups * n_classes)
+        return np.asarray(self.scale * counts.reshape(n_groups, n_classes), dtype=np.float64)
+
+    def drawn(self, problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,)."""
+        require_resamples(n_resamples)
+        labels = ConsistentLabels(problem.prob, n_resamples, rng)
+        return np.array([chi_squared_statistic(self.observed(problem, label), self.expected) for label in labels])
+
+
+def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:
+    """Return the groups numbered ``of``, each with rows, and what is expected in them."""
+    scale = rows_per_weight(problem.weight)
+    n_groups = int(of.max()) + 1
+    expected = [np.bincount(of, problem.weight * column, n_groups) for column in problem.prob.T]
+    return Groups(of, read_only(np.asarray(scale * np.column_stack(expected), dtype=np.float64)), scale)
+
+
+def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
+    """Sum of (observed - expected)^2 / expected; where nothing is expected 0 if nothing came, else infinite."""
+    possible = expected > 0
+    if observed[~possible].any():
+        return float("inf")
+    with np.errstate(over="ignore"):  # what was all but impossible came
+        return float(np.sum((observed[possible] - expected[possible]) ** 2 / expected[possible]))
+
+
+def pvalue_of(statistic: float, null: NullDistribution) -> float:
+    """Return the p-value of a chi-squared statistic: one, with a warning, where no degree of freedom is left."""
+    if isinstance(null, KnownLaw) and null.df == 0 and np.isfinite(statistic):
+        warnings.warn(
+            "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
+            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+        return 1.0
+    return float(null.sf(statistic))
+
+
+def enough_expected(expected: FloatArray) -> str:
+    """Return the assumption of the chi-squared law, in words, with what the counts are."""
+    possible = expected[expected > 0]
+    few = int((possible < RULE_OF_FIVE).sum())
+    return (
+        f"Expected counts are large enough for the chi-squared law: {few} of {possible.size} are below {RULE_OF_FIVE:g}, "
+        f"the smallest is {possible.min():.3g}."
+    )

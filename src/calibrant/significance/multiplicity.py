@@ -1,0 +1,257 @@
+"""One test for each class or group, with p-values that take their number into account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, BoolArray, Problem, is_unit_weight
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_labels, as_problem
+from calibrant.notions import Notion, as_notion
+from calibrant.significance.result import TestResult
+
+Test = Callable[..., TestResult]
+Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"]
+
+
+@dataclass(frozen=True, eq=False)
+class MultipleTests:
+    """Several tests of one kind, and their adjusted p-values.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What was tested: classes or groups.
+    results : tuple of TestResult
+        The tests, each by itself.
+    adjusted : ndarray of shape (n_tests,)
+        p-values adjusted for their number: compare them with the level.
+    method : str
+        How they were adjusted.
+    """
+
+    __test__ = False  # no test for pytest to collect
+
+    names: tuple[str, ...]
+    results: tuple[TestResult, ...]
+    adjusted: FloatArray
+    method: str
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """Unadjusted p-values.
+
+        Returns
+        -------
+        ndarray of shape (n_tests,)
+            One a test.
+        """
+        return np.array([result.pvalue for result in self.results])
+
+    def rejected(self, level: float = 0.05) -> tuple[str, ...]:
+        """Name the classes or groups whose null hypothesis is rejected.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Bound on the error rate that the method controls, a fraction.
+
+        Returns
+        -------
+        tuple of str
+            Names whose adjusted p-value is at most the level.
+        """
+        return tuple(name for name, pvalue in zip(self.names, self.adjusted, strict=True) if pvalue <= level)
+
+    def __getitem__(self, name: str) -> TestResult:
+        """Return the test of that class or group."""
+        return self.results[self.names.index(name)]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a test.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns name, test, statistic, df, pvalue, adjusted.
+        """
+        columns: dict[str, Any] = {
+            "name": self.names,
+            "test": [result.name for result in self.results],
+            "statistic": [result.statistic for result in self.results],
+            "df": [result.df for result in self.results],
+            "pvalue": self.pvalues,
+            "adjusted": self.adjusted,
+        }
+        return frame(columns, backend)
+
+    def __repr__(self) -> str:
+        smallest = float(self.adjusted.min())
+        return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest:.4g})"
+
+
+def by_class(
+    test: Test,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion = "class-wise",
+    method: Method = "holm",
+    **data: Unpack[DataOptions],
+) -> MultipleTests:
+    """Test each class against the rest, and adjust the p-values for the number of classes.
+
+    Parameters
+    ----------
+    test : callable
+        A test of one column of probabilities, such as `hosmer_lemeshow_test`; with options:
+        ``functools.partial(hosmer_lemeshow_test, n_bins=5)``.
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, default="class-wise"
+        What is tested of each class: ``"class-wise"`` takes all rows with the probability of the class, ``"top-label"`` the
+        rows that predict it. A class that is never predicted is left out.
+    method : {"holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"}, default="holm"
+        The first two bound the probability of any false alarm, whatever the dependence of the tests (and Holm is never the
+        worse of the two); the others the share of false alarms among the alarms, the last whatever the dependence.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    MultipleTests
+        The tests with adjusted p-values.
+
+    References
+    ----------
+    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979.
+    Benjamini, Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B 1995.
+
+    Examples
+    --------
+    >>> from calibrant import by_class, kolmogorov_smirnov_test, load_digits_forecast
+    >>> found = by_class(kolmogorov_smirnov_test, *load_digits_forecast())
+    >>> len(found.results)
+    10
+    """
+    require_method(method)
+    problem = as_problem(y_true, y_prob, **data)
+    parts = [part for part in as_notion(notion, problem).split(problem) if part.size > 0]
+    results = [test(part.outcome, part.score, **_weight_of(part)) for part in parts]
+    return _adjusted([part.name for part in parts], results, method)
+
+
+def by_group(
+    test: Test,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    method: Method = "holm",
+    **data: Unpack[DataOptions],
+) -> MultipleTests:
+    """Test the rows of each group by themselves, and adjust the p-values for the number of groups.
+
+    Parameters
+    ----------
+    test : callable
+        Any test of a forecast, such as `resampling_test`; with options: ``functools.partial(resampling_test, metric="ece")``.
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    groups : array-like of shape (n_samples,)
+        Group of each row: integers, strings or booleans. A group whose rows all have weight zero is left out.
+    method : {"holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"}, default="holm"
+        As in `by_class`. Groups are disjoint and so independent, which suits ``"benjamini-hochberg"``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    MultipleTests
+        The tests with adjusted p-values, in the order of the groups' names.
+
+    Examples
+    --------
+    >>> from calibrant import by_group, load_digits_forecast, spiegelhalter_test
+    >>> y, prob = load_digits_forecast()
+    >>> by_group(spiegelhalter_test, y, prob, prob.argmax(axis=1) < 5).names
+    ('False', 'True')
+    """
+    require_method(method)
+    group = _as_groups(groups)
+    problem = as_problem(y_true, y_prob, **data)
+    weight = data.get("sample_weight")
+    if weight is not None and len(group) == len(np.asarray(weight)):
+        group = group[np.asarray(weight) > 0]
+    if len(group) != problem.size:
+        raise ValueError(
+            f"groups must have one entry a row of y_prob; got {len(group)} for {problem.size}. Pass one group a row."
+        )
+    names = np.unique(group)
+    results = [_tested(test, problem, group == name) for name in names]
+    return _adjusted([str(name) for name in names.tolist()], results, method)
+
+
+def adjusted_pvalues(pvalues: FloatArray, method: Method) -> FloatArray:
+    """Adjust p-values for their number, so that each can be compared with the level; shape and order stay."""
+    m = pvalues.size
+    if method == "bonferroni":
+        return np.minimum(1.0, m * pvalues)
+    if method == "holm":
+        order = np.argsort(pvalues, kind="stable")
+        adjusted = np.empty(m)
+        adjusted[order] = np.minimum(1.0, np.maximum.accumulate((m - np.arange(m)) * pvalues[order]))
+        return adjusted
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(pvalues, method="bh" if method == "benjamini-hochberg" else "by"))
+
+
+def require_method(method: str) -> None:
+    """Refuse an unknown way to adjust p-values."""
+    known = ("holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli")
+    if method not in known:
+        raise ValueError(f"method must be one of {', '.join(map(repr, known))}; got {method!r}. Holm's is never wrong.")
+
+
+def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:
+    pvalues = np.array([result.pvalue for result in results])
+    return MultipleTests(tuple(names), tuple(results), read_only(adjusted_pvalues(pvalues, method)), method)
+
+
+def _as_groups(groups: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    try:
+        return as_labels(groups)
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("y_true", "groups")) from None
+
+
+def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
+    """Run the test on some rows of a problem."""
+    weight = _weight_of(problem, rows)
+    if isinstance(problem, BinaryProblem):
+        if problem.logit is not None:
+            return test(problem.outcome[rows], problem.logit[rows], input="logit", **weight)
+        return test(problem.outcome[rows], problem.score[rows], **weight)
+    form = "logit" if problem.forecast.is_logit else "probability"
+    label = problem.classes[problem.label[rows]]
+    return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **weight)
+
+
+def _weight_of(problem: Problem, rows: BoolArray | slice = slice(None)) -> Mapping[str, Any]:
+    return {} if is_unit_weight(problem.weight) else {"sample_weight": problem.weight[rows]}

@@ -1,0 +1,127 @@
+"""Pearson's chi-squared test on the distinct forecasts: no bins, for forecasts that take few values."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray, as_simplex
+from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant.resampling import Rng, as_rng
+from calibrant.significance.groups import (
+    RULE_OF_FIVE,
+    chi_squared_statistic,
+    enough_expected,
+    groups_of,
+    pvalue_of,
+)
+from calibrant.significance.null import NullDistribution, chi_squared, label_draws
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.weights import assumption
+
+TOO_MANY_FEW = 0.2
+"""Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
+
+
+def pearson_test(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    n_parameters: int = 0,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> TestResult:
+    """Test whether as many of each class came as was expected, for each distinct forecast.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Equal rows of a table make a group.
+    n_parameters : int, default=0
+        Number of parameters that were fitted on these very rows; as many degrees of freedom are lost.
+    n_resamples : int, optional
+        Draw so many label sets from the forecast in place of the chi-squared law, which needs many rows for each forecast.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    TestResult
+        The statistic is the sum over distinct forecasts and classes of (observed - expected)^2 / expected. Each distinct
+        forecast has as many degrees of freedom as it has classes of positive probability, less one.
+
+    Warns
+    -----
+    CalibrationWarning
+        If more than a fifth of the expected counts are below 5 and no labels are drawn: the p-value is then no good. And if
+        no degree of freedom is left; the p-value is then 1.
+
+    Notes
+    -----
+    It tests the whole vector (canonical calibration), and sees any deviation that repeats at one forecast. Where a class of
+    probability zero came, the statistic is infinite and the p-value 0.
+
+    References
+    ----------
+    Pearson, On the criterion that a given system of deviations ..., Philosophical Magazine 1900.
+
+    Examples
+    --------
+    >>> from calibrant import pearson_test
+    >>> pearson_test([0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80)
+    TestResult(Pearson: statistic=20, df=2, pvalue=4.54e-05)
+    """
+    _require_parameters(n_parameters)
+    problem = as_simplex(as_problem(y_true, y_prob, **data))
+    groups = groups_of(problem, _distinct_rows(problem.prob))
+    expected = groups.expected
+    statistic = chi_squared_statistic(groups.observed(problem, problem.label), expected)
+    null: NullDistribution
+    if n_resamples is None:
+        null = chi_squared(max(0, int((expected > 0).sum()) - len(expected) - n_parameters))
+        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), enough_expected(expected))
+        if n_parameters:
+            assumptions = (f"{n_parameters} parameters of the forecast were fitted on these rows.", *assumptions[1:])
+        _warn_if_sparse(expected)
+    else:
+        null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
+        assumptions = (OUTSIDE, INDEPENDENT)
+    return TestResult("Pearson", statistic, pvalue_of(statistic, null), null, assumptions)
+
+
+def _distinct_rows(prob: FloatArray) -> IntArray:
+    """Number of the distinct forecast that each row makes."""
+    if prob.shape[1] == 2:  # one column tells rows apart, and sorts a hundred times faster
+        prob = prob[:, 1:]
+    of: IntArray = np.unique(prob, axis=0 if prob.shape[1] > 1 else None, return_inverse=True)[1]
+    return of.ravel()
+
+
+def _warn_if_sparse(expected: FloatArray) -> None:
+    possible = expected[expected > 0]
+    few = float((possible < RULE_OF_FIVE).mean())
+    if few > TOO_MANY_FEW:
+        warnings.warn(
+            f"the chi-squared law needs expected counts of {RULE_OF_FIVE:g} or more; {few:.0%} of {possible.size} are smaller. "
+            "Draw labels instead, n_resamples=1000, or group the scores: hosmer_lemeshow_test.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+
+
+def _require_parameters(n_parameters: object) -> None:
+    if not isinstance(n_parameters, (int, np.integer)) or isinstance(n_parameters, bool):
+        raise TypeError(
+            f"n_parameters must be a whole number; got {n_parameters!r}. Of a forecast from outside pass 0."
+        )
+    if n_parameters < 0:
+        raise ValueError(f"n_parameters must not be negative; got {n_parameters}. Of a forecast from outside pass 0.")

@@ -1,0 +1,104 @@
+"""What a test found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from calibrant._result import frame
+from calibrant.significance.null import NullDistribution
+
+Alternative = Literal["greater", "less", "two-sided"]
+
+INDEPENDENT = "Rows are independent of each other."
+OUTSIDE = "The forecast was made without these labels."
+
+
+@dataclass(frozen=True, eq=False)
+class TestResult:
+    """A statistic, how probable one as far out is if the null hypothesis holds, and what was assumed.
+
+    Attributes
+    ----------
+    name : str
+        Name of the test.
+    statistic : float
+        Observed value of the statistic.
+    pvalue : float
+        Probability, under the null hypothesis, of a statistic as far out as the one observed, in [0, 1].
+    null : NullDistribution
+        Distribution of the statistic under the null hypothesis.
+    assumptions : tuple of str
+        What has to hold for the p-value to be one, each in a sentence.
+    alternative : {"greater", "less", "two-sided"}
+        Which values are far out: large ones, small ones, or both.
+    hypothesis : str
+        The null hypothesis in words.
+    """
+
+    __test__: ClassVar[bool] = False  # no test for pytest to collect
+
+    name: str
+    statistic: float
+    pvalue: float
+    null: NullDistribution
+    assumptions: tuple[str, ...]
+    alternative: Alternative = "greater"
+    hypothesis: str = "the forecast is calibrated"
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom of the null distribution, or None where it has none.
+
+        Returns
+        -------
+        float or None
+            A number for chi-squared laws.
+        """
+        return self.null.df
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame of one row.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns test, statistic, df, pvalue, alternative, null, hypothesis, assumptions.
+        """
+        columns = {
+            "test": self.name,
+            "statistic": self.statistic,
+            "df": self.df,
+            "pvalue": self.pvalue,
+            "alternative": self.alternative,
+            "null": self.null.description,
+            "hypothesis": self.hypothesis,
+            "assumptions": " ".join(self.assumptions),
+        }
+        return frame({name: [value] for name, value in columns.items()}, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the null distribution, the observed value and the tail beyond it with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
+        """
+        from calibrant.plots.null import plot_null
+
+        return plot_null(self, ax=ax)
+
+    def __repr__(self) -> str:
+        df = "" if self.df is None else f", df={self.df:g}"
+        return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, pvalue={self.pvalue:.4g})"

@@ -1,0 +1,36 @@
+"""How much evidence weighted rows are, where a test has a law in formulas.
+
+Whole weights are numbers of equal rows, here as everywhere. Other weights say how much a row counts and not how often it was
+seen: each row is one observation still. (A test that draws labels moves a row with its weight, whatever the weight.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import is_unit_weight
+
+
+def are_counts(weight: FloatArray) -> bool:
+    """Whether all weights are whole."""
+    return is_unit_weight(weight) or np.array_equal(weight, np.floor(weight))
+
+
+def variance_weight(weight: FloatArray) -> FloatArray:
+    """Weight of the variance of each row's outcome in the variance of the weighted sum."""
+    return weight if are_counts(weight) else weight**2
+
+
+def rows_per_weight(weight: FloatArray) -> float:
+    """Rows that a weight of one is worth: one of whole weights, else such that rows number (sum w)^2 / (sum w^2) (Kish)."""
+    return 1.0 if are_counts(weight) else float(weight.sum() / (weight**2).sum())
+
+
+def assumption(weight: FloatArray) -> tuple[str, ...]:
+    """Return what has to be assumed of weights, in words; nothing of equal ones."""
+    if is_unit_weight(weight):
+        return ()
+    if are_counts(weight):
+        return ("Weights are numbers of equal, independent rows.",)
+    return ("Weights do not depend on the labels.",)

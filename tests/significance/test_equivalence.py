@@ -1,0 +1,169 @@
+"""The equivalence test: is the error at most so much? Its derivative, its size at the bound, and its power below."""
+
+import numpy as np
+import pytest
+
+from calibrant import equivalence_test
+from calibrant._problem import as_simplex
+from calibrant._registry import find
+from calibrant._validation import as_problem
+from calibrant.metrics.cells import Sizes, cells
+from calibrant.metrics.estimates import point_of
+from calibrant.significance.equivalence import _shifts_of
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def forecast(name, n, rng):
+    """Scores, and the probabilities with which the event comes."""
+    if name == "over-confident":
+        z = rng.normal(0, 1.5, n)
+        return sigmoid(z), sigmoid(z / 1.35)
+    score = rng.random(n)
+    if name == "too high":
+        return score, np.clip(score - 0.04, 0, 1)
+    if name == "one bin":
+        return score, np.where((score > 0.6) & (score <= 2 / 3), score - 0.45, score)
+    score = np.where(score > 0.9, 0.5, score)  # stray: five rows far out
+    score[:5] = 0.97
+    return score, np.where(np.arange(n) < 5, 0.55, score)
+
+
+def true_error(score, rate, metric):
+    """The metric if each row counted with its true probability."""
+    problem = as_problem(np.zeros(len(score), dtype=int), score)
+    point = point_of(find("metric", metric), problem, 15)
+    table = cells(as_simplex(problem), point.notion, point.binning)
+    deviation = table.scale * np.bincount(table.of[:, 1], rate - score, table.weight.size)
+    return float(point.sizes(table)(deviation[None])[0])
+
+
+# The derivative
+
+
+@pytest.mark.parametrize(
+    ("size", "derivative"),
+    [
+        (lambda d: np.abs(d).sum(axis=1), lambda d, n: np.where(d == 0, np.abs(n), np.sign(d) * n).sum(axis=1)),
+        (lambda d: np.sqrt((d**2).sum(axis=1)), lambda d, n: n @ d / np.sqrt(d @ d)),
+        (lambda d: np.abs(d).max(axis=1), lambda d, n: (np.sign(d) * n)[:, np.argmax(np.abs(d))]),
+    ],
+    ids=["l1", "l2", "max"],
+)
+def test_the_shift_is_the_derivative_of_the_size(size, derivative):
+    rng = np.random.default_rng(0)
+    direction, noise = np.append(rng.normal(size=6), 0.0), rng.normal(size=(20, 7))
+    found = _shifts_of(Sizes(lambda d: [d], lambda seen: size(seen[0])), direction[None], noise)
+    np.testing.assert_allclose(found[0], derivative(direction, noise), atol=1e-3)
+
+
+def test_without_deviations_noise_shifts_by_its_own_size():
+    noise = np.array([[1.0, -2.0], [0.5, 0.0]])
+    sizes = Sizes(lambda d: [d], lambda seen: np.abs(seen[0]).sum(axis=1))
+    np.testing.assert_array_equal(_shifts_of(sizes, np.zeros((1, 2)), noise), [[3.0, 0.5]])
+
+
+# Size and power
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("over-confident", "ece"),
+        ("too high", "ece"),
+        ("too high", "ks-error"),
+        ("one bin", "ece"),
+        ("one bin", "mce"),
+        ("stray", "mce"),
+        ("stray", "rmsce"),
+    ],
+)
+def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
+    """At the boundary of the null hypothesis: no more than the level and three standard errors."""
+    rng, runs, n = np.random.default_rng(1), 40, 800
+    called = 0
+    for run in range(runs):
+        score, rate = forecast(name, n, rng)
+        y = rng.random(n) < rate
+        found = equivalence_test(
+            y, score, bound=true_error(score, rate, metric), metric=metric, n_resamples=100, rng=run
+        )
+        called += found.pvalue <= 0.05
+    assert called / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
+    rng = np.random.default_rng(0)
+    p = rng.random(30_000)
+    found = equivalence_test(rng.random(30_000) < p, p, bound=0.02)
+    assert found.pvalue < 0.01
+    assert found.statistic < found.upper < 0.02
+
+
+def test_a_few_rows_show_nothing():
+    rng = np.random.default_rng(0)
+    p = rng.random(100)
+    assert equivalence_test(rng.random(100) < p, p, bound=0.02).pvalue > 0.5
+
+
+# What is returned
+
+
+@pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error"])
+@pytest.mark.parametrize("level", [0.05, 0.2])
+def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    y = rng.random(2000) < p
+    upper = equivalence_test(y, p, metric=metric, level=level).upper
+    assert equivalence_test(y, p, metric=metric, bound=upper * 1.02).pvalue <= level
+    assert equivalence_test(y, p, metric=metric, bound=upper * 0.98).pvalue > level
+
+
+def test_the_null_distribution_is_about_the_bound():
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    found = equivalence_test(rng.random(2000) < p, p, bound=0.1)
+    assert found.alternative == "less"
+    assert found.hypothesis == "ece is 0.1 or more"
+    assert abs(found.null.values.mean() - 0.1) < 0.01
+    assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
+
+
+def test_the_repr_states_the_limit():
+    found = equivalence_test([0, 1, 0, 1] * 50, [0.2, 0.8, 0.3, 0.7] * 50, bound=0.5)
+    assert "EquivalenceResult(equivalence of ece: statistic=0.25" in repr(found)
+    assert "with confidence 95%)" in repr(found)
+
+
+def test_tables_and_their_notions_can_be_tested():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 3000)
+    label = (rng.random((3000, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    assert equivalence_test(label, prob, metric="classwise-ece", binning=5, bound=0.05).pvalue < 0.01
+
+
+@pytest.mark.parametrize("metric", ["smooth-ece", "e50"])
+def test_a_size_that_is_no_norm_is_refused(metric):
+    """The bandwidth of the smooth error follows its value, and a median is not convex."""
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    with pytest.raises(ValueError, match=f"metric must be a norm of the residuals: .*; {metric} is not"):
+        equivalence_test(rng.random(200) < p, p, metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"bound": 0.0}, ValueError, r"bound must be a fraction in \(0, 1\); got 0.0"),
+        ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
+        ({"metric": "brier"}, ValueError, "metric must be the size of residuals, .*; got 'brier'"),
+        ({"metric": len}, TypeError, "metric must be the name of a calibration error"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        equivalence_test([0, 1], [0.2, 0.7], **options)

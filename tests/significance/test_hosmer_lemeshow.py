@@ -1,0 +1,194 @@
+"""Hosmer and Lemeshow's test against its definition, the survey's Table 8 and the law it should have."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import goodness
+from reference.survey_table import CLASSES, LABEL, PROB
+from scipy import stats
+from strategies import columns, tables
+
+from calibrant import CalibrationWarning, hosmer_lemeshow_test
+from calibrant.significance.hosmer_lemeshow import quantiles
+
+bins = st.integers(2, 6)
+
+
+# The survey's example
+
+
+def test_table_8_of_the_survey():
+    """C = 25.3004 with 6 degrees of freedom, p = 0.000300."""
+    found = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5)
+    assert round(found.statistic, 4) == 25.3004
+    assert found.df == 6
+    assert f"{found.pvalue:.6f}" == "0.000300"
+    assert found.observed.sum(axis=1).tolist() == [7, 5, 7, 7, 4]
+    np.testing.assert_array_equal(found.observed, [[3, 1, 3], [2, 2, 1], [3, 3, 1], [2, 3, 2], [0, 1, 3]])
+    expected = [[5.9, 0.7, 0.4], [3.1, 0.6, 1.3], [37 / 15, 53 / 30, 83 / 30], [1.1, 3.1, 2.8], [0, 1.2, 2.8]]
+    np.testing.assert_allclose(found.expected, expected, atol=1e-12)
+    np.testing.assert_allclose(found.edges, [0, 0.2, 0.56, 0.7, 0.9, 1], atol=1e-12)
+
+
+def test_the_table_of_groups_is_a_frame():
+    table = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5).table("pandas")
+    assert list(table.columns) == [
+        "left", "right", "observed 1", "expected 1", "observed 2", "expected 2", "observed 3", "expected 3"
+    ]  # fmt: skip
+    assert len(table) == 5
+
+
+# Its definition
+
+
+@given(rows=columns(), n_bins=bins)
+def test_the_statistic_of_one_column_is_its_definition(rows, n_bins):
+    label, prob, weight = rows
+    twin = goodness.repeated(label, np.column_stack([1 - prob, prob]), weight)
+    statistic, sizes = goodness.hosmer_lemeshow(twin, lambda p: p[1], n_bins)
+    found = hosmer_lemeshow_test(label, prob, n_bins=n_bins, fitted=False, sample_weight=weight)
+    assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
+    assert found.observed.sum(axis=1).tolist() == sizes
+    assert found.df == len(sizes)
+
+
+@given(rows=tables(), n_bins=bins, reference=st.integers(0, 1))
+def test_the_statistic_of_a_table_is_its_definition(rows, n_bins, reference):
+    label, prob, weight = rows
+    twin = goodness.repeated(label, prob, weight)
+    statistic, sizes = goodness.hosmer_lemeshow(twin, lambda p: 1 - p[reference], n_bins)
+    found = hosmer_lemeshow_test(label, prob, n_bins=n_bins, reference=reference, fitted=False, sample_weight=weight)
+    assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
+    assert found.observed.sum(axis=1).tolist() == sizes
+    assert found.df == len(sizes) * (prob.shape[1] - 1)
+
+
+@given(rows=columns(), shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_quantiles_of_whole_weights_are_those_of_repeated_values(rows, shares):
+    _, values, weight = rows
+    found = quantiles(values, weight, np.array(shares))
+    np.testing.assert_allclose(found, np.quantile(np.repeat(values, weight.astype(int)), shares), rtol=1e-9, atol=1e-12)
+
+
+@given(rows=columns(weights=st.floats(0.01, 3)), shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_quantiles_of_any_weights_lie_among_the_values_and_rise(rows, shares):
+    _, values, weight = rows
+    found = quantiles(values, weight, np.sort(shares))
+    assert (found >= values.min()).all()
+    assert (found <= values.max()).all()
+    assert (np.diff(found) >= -1e-12).all()
+
+
+@given(value=st.floats(0, 1), n=st.integers(1, 9), weight=st.floats(0.01, 5))
+def test_the_quantile_of_equal_values_is_the_value_itself(value, n, weight):
+    np.testing.assert_array_equal(quantiles(np.full(n, value), np.full(n, weight), np.array([0.1, 0.5, 0.9])), value)
+
+
+# Degrees of freedom
+
+
+def test_degrees_of_freedom_follow_from_where_the_model_was_fitted():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = rng.random(300) < p
+    assert hosmer_lemeshow_test(y, p).df == 8
+    assert hosmer_lemeshow_test(y, p, fitted=False).df == 10
+    prob = rng.dirichlet(np.ones(4), 300)
+    label = rng.integers(0, 4, 300)
+    assert hosmer_lemeshow_test(label, prob, n_bins=5).df == 9
+    assert hosmer_lemeshow_test(label, prob, n_bins=5, fitted=False).df == 15
+
+
+def test_what_was_assumed_is_said():
+    p = np.linspace(0.1, 0.9, 50)
+    y = p > 0.5
+    fitted, outside = hosmer_lemeshow_test(y, p), hosmer_lemeshow_test(y, p, fitted=False)
+    assert "fitted on these very rows" in fitted.assumptions[0]
+    assert outside.assumptions[0] == "The forecast was made without these labels."
+    assert "20 of 20 are below 5, the smallest is 0.663" in outside.assumptions[-1]
+
+
+# Edges of the law
+
+
+def test_an_impossible_event_refutes_the_forecast():
+    found = hosmer_lemeshow_test([0, 1, 0, 1], [0.0, 0.0, 0.6, 0.7], n_bins=2, fitted=False)
+    assert found.statistic == np.inf
+    assert found.pvalue == 0.0
+
+
+def test_of_nothing_expected_nothing_came_counts_for_nothing():
+    found = hosmer_lemeshow_test([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], n_bins=2, fitted=False)
+    assert found.statistic == 0.0
+    assert found.pvalue == 1.0
+
+
+def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
+    with pytest.warns(CalibrationWarning, match="must have a degree of freedom"):
+        found = hosmer_lemeshow_test([0, 1, 1], [0.4, 0.4, 0.4])
+    assert found.pvalue == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_bins": 1}, ValueError, "n_bins must be at least 2; got 1"),
+        ({"n_bins": 2.5}, TypeError, "n_bins must be a whole number; got 2.5"),
+        ({"reference": 7}, ValueError, r"reference must be one of the classes \[0, 1\]; got 7"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        hosmer_lemeshow_test([0, 1], [0.2, 0.7], **options)
+
+
+# The law
+
+
+def test_outside_forecasts_have_the_size_of_the_law():
+    """Four standard errors of 1500 runs; the law of the textbooks, for fitted models, would reject 11 %."""
+    rng, runs = np.random.default_rng(0), 1500
+    p = rng.random(500)
+    pvalue = np.array([hosmer_lemeshow_test(rng.random(500) < p, p, fitted=False).pvalue for _ in range(runs)])
+    for level in (0.05, 0.5):
+        assert abs(np.mean(pvalue <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+def logistic_fit(x, y):
+    """Probabilities of the logistic model with intercept and slope of greatest likelihood, by Newton's method."""
+    design, beta = np.column_stack([np.ones_like(x), x]), np.zeros(2)
+    for _ in range(8):
+        p = 1 / (1 + np.exp(-design @ beta))
+        beta += np.linalg.solve(design.T @ (design * (p * (1 - p))[:, None]), design.T @ (y - p))
+    return 1 / (1 + np.exp(-design @ beta))
+
+
+def test_a_fitted_logistic_model_has_the_size_of_the_textbook_law():
+    rng, runs = np.random.default_rng(0), 1000
+    pvalue = []
+    for _ in range(runs):
+        x = rng.normal(size=400)
+        y = rng.random(400) < 1 / (1 + np.exp(-x))
+        pvalue.append(hosmer_lemeshow_test(y, logistic_fit(x, y)).pvalue)
+    for level in (0.05, 0.5):
+        assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+def test_drawn_labels_agree_with_the_law_of_many_rows():
+    """Where forecasts do not vary within a group, which would leave less variance than the law has."""
+    rng = np.random.default_rng(1)
+    prob = np.repeat(rng.dirichlet(np.full(3, 3.0), 5), 400, axis=0)
+    label = (rng.random((2000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    law = hosmer_lemeshow_test(label, prob, n_bins=5, fitted=False)
+    drawn = hosmer_lemeshow_test(label, prob, n_bins=5, n_resamples=2000)
+    assert abs(law.pvalue - drawn.pvalue) < 4 * np.sqrt(0.25 / 2000)
+    assert stats.kstest(drawn.null.values, lambda x: 1 - law.null.sf(x)).pvalue > 1e-4
+
+
+def test_forecasts_that_vary_within_groups_make_the_law_conservative():
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet(np.ones(3), 2000)
+    null = hosmer_lemeshow_test(np.zeros(2000, dtype=int), prob, n_resamples=500).null.values
+    assert null.mean() < 20 - 4 * null.std() / np.sqrt(500)

@@ -1,0 +1,204 @@
+"""The kernel test: its size, its power, and what its p-value is made of."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+from strategies import columns, tables
+
+from calibrant import CalibrationWarning, kernel_calibration_error, kernel_test
+from calibrant._validation import as_problem
+from calibrant.metrics import pairs as pairs_module
+from calibrant.significance.kernel import student
+
+
+def drawn(rng, prob):
+    return (rng.random((len(prob), 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+
+def rejections(runs, n, k, power=1.0, concentration=0.7, **options):
+    """Share of rejections at 5 %, of labels that come with the probabilities raised to a power."""
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for run in range(runs):
+        prob = rng.dirichlet(np.full(k, concentration), n)
+        truth = prob**power / (prob**power).sum(axis=1, keepdims=True)
+        rejected += kernel_test(drawn(rng, truth), prob, rng=run, **options).pvalue <= 0.05
+    return rejected / runs
+
+
+def standard_error(share, runs):
+    return np.sqrt(share * (1 - share) / runs)
+
+
+# Size and power
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("notion", [None, "confidence", "class-wise"])
+def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):
+    found = rejections(300, 30, k, notion=notion, n_resamples=99)
+    assert abs(found - 0.05) < 4 * standard_error(0.05, 300)
+
+
+def test_the_size_is_exact_where_events_are_rare_and_that_of_the_bootstrap_is_not():
+    rng, runs = np.random.default_rng(1), 300
+    found = {"consistency": 0, "bootstrap": 0}
+    for run in range(runs):
+        p = rng.beta(0.5, 20.0, 50)
+        y = (rng.random(50) < p).astype(int)
+        for null in found:
+            found[null] += kernel_test(y, p, null=null, n_resamples=99, rng=run).pvalue <= 0.05
+    assert found["consistency"] / runs < 0.05 + 4 * standard_error(0.05, runs)
+    assert found["bootstrap"] / runs > 0.15
+
+
+def test_of_many_rows_the_bootstrap_has_the_size_too():
+    found = rejections(200, 100, 3, null="bootstrap", n_resamples=99)
+    assert abs(found - 0.05) < 4 * standard_error(0.05, 200)
+
+
+@pytest.mark.parametrize("estimator", ["block", "linear"])
+def test_blocks_have_nearly_the_size(estimator):
+    """Student's law is near for means of skewed blocks: the size comes within a hundredth and the Monte Carlo error."""
+    found = rejections(600, 300, 3, estimator=estimator, bandwidth=0.4)
+    assert abs(found - 0.05) < 0.01 + 4 * standard_error(0.05, 600)
+
+
+def test_all_pairs_see_more_than_blocks_and_these_more_than_pairs_of_two():
+    """Over-confident, 200 rows of 3 classes: rejected in nearly all samples by all pairs."""
+    power = {
+        "unbiased": rejections(60, 200, 3, power=0.3, n_resamples=99),
+        "block": rejections(60, 200, 3, power=0.3, estimator="block"),
+        "linear": rejections(60, 200, 3, power=0.3, estimator="linear"),
+    }
+    assert power["unbiased"] > 0.95
+    assert power["unbiased"] > power["linear"] + 4 * standard_error(power["linear"], 60)
+    assert power["block"] > power["linear"]
+
+
+@pytest.mark.parametrize("null", ["consistency", "bootstrap"])
+def test_both_nulls_find_what_is_there(null):
+    assert rejections(40, 250, 4, power=0.3, null=null, n_resamples=99) > 0.9
+
+
+# What the p-value is made of
+
+
+@pytest.mark.parametrize("null", ["consistency", "bootstrap"])
+@given(rows=st.one_of(columns(min_rows=2), tables(min_rows=2)))
+def test_the_statistic_is_the_error_and_the_pvalue_the_share_of_draws_that_reach_it(null, rows):
+    label, prob, weight = rows
+    found = kernel_test(label, prob, sample_weight=weight, null=null, n_resamples=19)
+    error = kernel_calibration_error(label, prob, sample_weight=weight)
+    assert found.statistic == pytest.approx(error, rel=1e-9, abs=1e-13)
+    assert found.null.values.shape == (19,)
+    reached = np.sum(found.null.values >= found.statistic - 1e-9 * abs(found.statistic))
+    assert found.pvalue == (1 + reached) / 20
+    assert found.alternative == "greater"
+
+
+def test_the_draws_are_the_errors_of_drawn_labels():
+    """All labels of three rows can be listed: each error comes as often as its labels are probable."""
+    prob = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
+    label = np.array([0, 2, 1])
+    errors, chances = [], []
+    for a in range(3):
+        for b in range(3):
+            for c in range(3):
+                errors.append(kernel_calibration_error([a, b, c], prob, labels=range(3)))
+                chances.append(prob[0, a] * prob[1, b] * prob[2, c])
+    errors, chances = np.array(errors), np.array(chances)
+    runs = 20_000
+    found = kernel_test(label, prob, n_resamples=runs, labels=range(3))
+    for value in np.unique(errors.round(9)):
+        expected = chances[np.isclose(errors, value, atol=1e-9)].sum()
+        share = np.isclose(found.null.values, value, atol=1e-9).mean()
+        assert abs(share - expected) < 5 * standard_error(expected, runs)
+
+
+def test_two_calls_agree_and_another_seed_draws_anew():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label = drawn(rng, prob)
+    first, again, other = (kernel_test(label, prob, n_resamples=50, rng=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.null.values, again.null.values)
+    assert (first.null.values != other.null.values).any()
+
+
+def test_draws_look_at_some_labels_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label = drawn(rng, prob)
+    for notion in (None, "class-wise"):
+        for null in ("consistency", "bootstrap"):
+            together = kernel_test(label, prob, notion=notion, null=null, n_resamples=30)
+            with monkeypatch.context() as smaller:
+                for kind in (pairs_module.ScorePairs, pairs_module.SimplexPairs):
+                    smaller.setattr(kind, "held", 60 * 7)
+                apart = kernel_test(label, prob, notion=notion, null=null, n_resamples=30)
+            np.testing.assert_allclose(apart.null.values, together.null.values, rtol=1e-9, atol=1e-15)
+
+
+def test_of_too_many_rows_the_blocks_are_tested(monkeypatch):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 300)
+    label = drawn(rng, prob)
+    blocks = kernel_test(label, prob, estimator="block")
+    monkeypatch.setattr(pairs_module, "MOST_WORK", 300 * 13 * 9)
+    found = kernel_test(label, prob)
+    assert (found.statistic, found.pvalue, found.df) == (blocks.statistic, blocks.pvalue, blocks.df)
+    assert any("blocks" in sentence for sentence in found.assumptions)
+
+
+@pytest.mark.parametrize("df", [1, 7, 40])
+def test_the_law_of_blocks_is_students(df):
+    x = np.linspace(-4.0, 6.0, 11)
+    np.testing.assert_allclose(student(df).sf(x), t(df).sf(x), rtol=1e-10)
+    np.testing.assert_allclose(student(df).pdf(x), t(df).pdf(x), rtol=1e-10)
+
+
+def test_the_statistic_of_blocks_is_their_mean_over_its_standard_error():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 90)
+    label = drawn(rng, prob)
+    (found,) = pairs_module.pairs_of(as_problem(label, prob), None, None)
+    blocks = found.blocks(10)
+    means = blocks.total / blocks.number
+    expected = means.mean() / (means.std(ddof=1) / np.sqrt(9))
+    assert kernel_test(label, prob, estimator="block", block_size=10).statistic == pytest.approx(expected, rel=1e-10)
+
+
+# What has no answer, and what is refused
+
+
+def test_a_single_row_speaks_neither_for_nor_against():
+    with pytest.warns(CalibrationWarning, match="must have two rows"):
+        found = kernel_test([1], [0.3])
+    assert np.isnan(found.statistic)
+    assert found.pvalue == 1.0
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "block", "linear"])
+def test_a_perfect_forecast_is_not_rejected(estimator):
+    found = kernel_test([0, 1, 2, 0], np.eye(3)[[0, 1, 2, 0]], estimator=estimator, n_resamples=19)
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+
+
+def test_a_forecast_that_was_sure_and_wrong_has_the_smallest_pvalue():
+    assert kernel_test([1, 1, 1], [[1.0, 0.0, 0.0]] * 3, n_resamples=19).pvalue == 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"null": "normal"}, ValueError, "null must be one of 'consistency', 'bootstrap'; got 'normal'"),
+        ({"estimator": "biased"}, ValueError, "estimator must be one of 'unbiased', 'block', 'linear'; got 'biased'"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0"),
+        ({"n_resamples": 9.5}, TypeError, r"n_resamples must be a whole number; got 9\.5"),
+    ],
+)
+def test_options_that_are_none_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        kernel_test([0, 1], [0.2, 0.7], **options)

@@ -1,0 +1,105 @@
+"""What every test of one forecast keeps. A test is tested by standing in the catalogue."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import columns
+
+from calibrant import CalibrationWarning, TestResult
+from calibrant.significance.catalogue import HOMES, TESTS
+
+DRAWING = {"resampling": {"n_resamples": 19}, "equivalence": {"n_resamples": 19}, "kernel": {"n_resamples": 19}}
+BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
+
+each_test = pytest.mark.parametrize("name", HOMES)
+each_formula = pytest.mark.parametrize("name", BY_FORMULA)
+
+
+def run(name, *args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return partial(TESTS[name], **DRAWING.get(name, {}))(*args, **options)
+
+
+def same(a, b):
+    assert a == b or a == pytest.approx(b, rel=1e-8, abs=1e-9)
+
+
+def test_the_catalogue_lists_every_test_once():
+    assert len(TESTS) == len(HOMES)
+    assert all(TESTS[name].__name__ == name.replace("-", "_") + "_test" for name in TESTS)
+
+
+@each_test
+@given(rows=columns(min_rows=2))  # the kernel test has no pairs of one row, and says so
+def test_statistic_and_pvalue_are_numbers(name, rows):
+    label, prob, weight = rows
+    found = run(name, label, prob, sample_weight=weight)
+    assert isinstance(found, TestResult)
+    assert not np.isnan(found.statistic)
+    assert 0.0 <= found.pvalue <= 1.0
+    assert found.assumptions
+    assert all(sentence.endswith((".", "?")) for sentence in found.assumptions)
+
+
+@each_test
+@given(rows=columns(min_rows=2))
+def test_row_order_does_not_change_the_statistic(name, rows):
+    label, prob, weight = rows
+    there = run(name, label, prob, sample_weight=weight)
+    back = run(name, label[::-1], prob[::-1], sample_weight=weight[::-1])
+    same(back.statistic, there.statistic)
+
+
+@each_formula
+@given(rows=columns())
+def test_integer_weights_equal_repeated_rows(name, rows):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    weighted = run(name, label, prob, sample_weight=weight)
+    repeated = run(name, np.repeat(label, times), np.repeat(prob, times))
+    same(weighted.statistic, repeated.statistic)
+    same(weighted.pvalue, repeated.pvalue)
+
+
+@each_formula
+@given(rows=columns())
+def test_equal_weights_that_are_no_counts_are_no_weights(name, rows):
+    label, prob, _ = rows
+    same(run(name, label, prob, sample_weight=np.full(len(label), 0.7)).pvalue, run(name, label, prob).pvalue)
+
+
+@each_test
+@given(rows=columns())
+def test_the_input_is_not_touched(name, rows):
+    before = [column.copy() for column in rows]
+    label, prob, weight = rows
+    for column in rows:
+        column.flags.writeable = False
+    run(name, label, prob, sample_weight=weight)
+    for column, copy in zip(rows, before, strict=True):
+        np.testing.assert_array_equal(column, copy)
+
+
+@each_test
+def test_a_table_can_be_tested(name):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    found = run(name, rng.integers(0, 3, 60), prob)
+    assert 0.0 <= found.pvalue <= 1.0
+
+
+@each_test
+def test_what_is_no_forecast_is_refused(name):
+    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
+        run(name, [0, 1], [0.5, 1.5])
+
+
+@each_test
+def test_strings_are_labels(name):
+    y, p = np.array([0, 1, 1, 0, 1] * 8), np.linspace(0.1, 0.9, 40)
+    words = np.where(y == 1, "spam", "ham")
+    same(run(name, words, p, pos_label="spam").statistic, run(name, y, p).statistic)

@@ -1,0 +1,117 @@
+"""One test for each class or group: adjusted p-values, and what is passed to the test."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import multiplicity as reference
+
+from calibrant import (
+    by_class,
+    by_group,
+    hosmer_lemeshow_test,
+    kolmogorov_smirnov_test,
+    load_digits_forecast,
+    resampling_test,
+    spiegelhalter_test,
+)
+from calibrant.significance.multiplicity import adjusted_pvalues
+
+METHODS = {
+    "bonferroni": reference.bonferroni,
+    "holm": reference.holm,
+    "benjamini-hochberg": reference.benjamini_hochberg,
+    "benjamini-yekutieli": reference.benjamini_yekutieli,
+}
+pvalues = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(p=pvalues)
+def test_adjusted_pvalues_are_their_definition(method, p):
+    np.testing.assert_allclose(adjusted_pvalues(np.array(p), method), METHODS[method](p), rtol=1e-12)
+
+
+def test_each_class_is_tested_against_the_rest():
+    y, prob = load_digits_forecast()
+    found = by_class(kolmogorov_smirnov_test, y, prob)
+    assert found.names == tuple(f"class {j}" for j in range(10))
+    for j in range(10):
+        assert found[f"class {j}"].pvalue == kolmogorov_smirnov_test(y == j, prob[:, j]).pvalue
+    np.testing.assert_allclose(found.adjusted, adjusted_pvalues(found.pvalues, "holm"))
+
+
+def test_each_predicted_class_is_tested_on_its_rows():
+    y, prob = load_digits_forecast()
+    found = by_class(spiegelhalter_test, y, prob, notion="top-label")
+    rows = prob.argmax(axis=1) == 3
+    assert found["predicted 3"].statistic == spiegelhalter_test(y[rows] == 3, prob[rows, 3]).statistic
+
+
+def test_a_class_that_is_never_predicted_is_left_out():
+    prob = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.5, 0.4, 0.1]])
+    assert by_class(spiegelhalter_test, [0, 1, 1], prob, notion="top-label").names == ("predicted 0", "predicted 1")
+
+
+def test_each_group_is_tested_on_its_rows():
+    y, prob = load_digits_forecast()
+    group = np.where(np.arange(len(y)) % 3 == 0, "north", "south")
+    found = by_group(partial(resampling_test, metric="ece", n_resamples=49), y, prob, group)
+    assert found.names == ("north", "south")
+    rows = group == "south"
+    alone = resampling_test(y[rows], prob[rows], metric="ece", n_resamples=49)
+    assert found["south"].pvalue == alone.pvalue
+
+
+def test_groups_keep_classes_logits_and_weights():
+    rng = np.random.default_rng(0)
+    logit, y = rng.normal(size=(60, 3)), rng.choice(["a", "b", "c"], 60)
+    weight, group = rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+    options = {"labels": ["a", "b", "c"], "input": "logit"}
+    found = by_group(
+        partial(hosmer_lemeshow_test, n_bins=3, reference="b"), y, logit, group, sample_weight=weight, **options
+    )
+    rows = (group == 1) & (weight > 0)
+    alone = hosmer_lemeshow_test(y[rows], logit[rows], n_bins=3, reference="b", sample_weight=weight[rows], **options)
+    assert found["1"].statistic == alone.statistic
+    column = by_group(spiegelhalter_test, y == "a", logit[:, 0], group, input="logit", sample_weight=weight)
+    alone = spiegelhalter_test(y[rows] == "a", logit[rows, 0], input="logit", sample_weight=weight[rows])
+    assert column["1"].statistic == alone.statistic
+
+
+def test_what_is_rejected_is_named():
+    rng = np.random.default_rng(0)
+    p, group = rng.random(900), np.repeat(["fair", "harsh", "mild"], 300)
+    rate = np.where(group == "harsh", p**2, p)
+    found = by_group(kolmogorov_smirnov_test, rng.random(900) < rate, p, group)
+    assert found.rejected() == ("harsh",)
+    assert found.rejected(level=1.0) == ("fair", "harsh", "mild")
+    assert repr(found).startswith("MultipleTests(3 tests, holm, smallest adjusted p-value ")
+
+
+def test_a_frame_has_a_row_a_test():
+    frame = by_class(kolmogorov_smirnov_test, *load_digits_forecast()).to_frame("pandas")
+    assert list(frame.columns) == ["name", "test", "statistic", "df", "pvalue", "adjusted"]
+    assert len(frame) == 10
+
+
+@pytest.mark.parametrize("method", ["holm", "benjamini-hochberg"])
+def test_of_calibrated_groups_any_is_rejected_as_seldom_as_the_level_says(method):
+    rng, runs = np.random.default_rng(0), 300
+    p, group = rng.random(600), np.arange(600) % 6
+    alarms = [
+        len(by_group(spiegelhalter_test, rng.random(600) < p, p, group, method=method).rejected()) > 0
+        for _ in range(runs)
+    ]
+    assert np.mean(alarms) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(ValueError, match=r"method must be one of 'holm', .*; got 'sidak'"):
+        by_class(spiegelhalter_test, [0, 1], [0.2, 0.7], method="sidak")
+    with pytest.raises(ValueError, match="groups must have one entry a row of y_prob; got 3 for 2"):
+        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [1, 1, 2])
+    with pytest.raises(ValueError, match="groups must have one dimension"):
+        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [[1, 2], [1, 2]])

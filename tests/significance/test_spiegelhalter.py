@@ -1,0 +1,121 @@
+"""Spiegelhalter's Z against its definition, published figures and the normal law."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from reference import goodness
+from strategies import columns, tables
+
+from calibrant import CalibrationWarning, spiegelhalter_test
+from calibrant.significance import spiegelhalter
+
+SPOKEN = {
+    "binary": lambda p: [1],
+    "confidence": lambda p: [max(range(len(p)), key=lambda j: (p[j], -j))],
+    "top-label": lambda p: [max(range(len(p)), key=lambda j: (p[j], -j))],
+    "class-wise": lambda p: range(len(p)),
+}
+
+
+def quiet(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return spiegelhalter_test(*args, **options)
+
+
+def agrees(found, excess, variance):
+    if variance > 1e-18:
+        assert found == pytest.approx(excess / np.sqrt(variance), rel=1e-6, abs=1e-6)
+    elif abs(excess) > 0.01:  # something all but impossible came
+        assert abs(found) > 1e6
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
+@given(rows=tables())
+def test_z_of_a_table_is_its_definition(notion, rows):
+    label, prob, weight = rows
+    excess, variance = goodness.spiegelhalter(label, prob, weight, SPOKEN[notion])
+    agrees(quiet(label, prob, notion=notion, sample_weight=weight).statistic, excess, variance)
+
+
+@given(rows=columns())
+def test_z_of_one_column_is_its_definition(rows):
+    label, prob, weight = rows
+    excess, variance = goodness.spiegelhalter(label, np.column_stack([1 - prob, prob]), weight, SPOKEN["binary"])
+    agrees(quiet(label, prob, sample_weight=weight).statistic, excess, variance)
+
+
+def test_z_is_that_of_the_textbook_formula():
+    rng = np.random.default_rng(0)
+    p = rng.random(100)
+    y = rng.random(100) < p
+    z = np.sum((y - p) * (1 - 2 * p)) / np.sqrt(np.sum((1 - 2 * p) ** 2 * p * (1 - p)))
+    assert spiegelhalter_test(y, p).statistic == pytest.approx(z, rel=1e-12)
+
+
+FIGURES = {"cifar100_densenet_bc": 79.2995, "cifar100_lenet5": -4.2774, "cifar10_lenet5": 20.1486}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_of_real_forecasts(data_dir, name):
+    with np.load(data_dir / f"{name}.npz") as data:
+        found = spiegelhalter_test(data["y"], data["P"].astype(float))
+    assert round(found.statistic, 4) == FIGURES[name]
+
+
+def test_positive_is_over_confident_and_negative_is_under_confident():
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 2, 3000)
+    y = rng.random(3000) < 1 / (1 + np.exp(-z))
+    assert spiegelhalter_test(y, 1 / (1 + np.exp(-2 * z))).statistic > 4
+    assert spiegelhalter_test(y, 1 / (1 + np.exp(-z / 2))).statistic < -4
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_the_size_is_that_of_the_normal_law(notion):
+    """Four standard errors of 1500 runs. Without the covariance of classes, class-wise z would be too wide."""
+    rng, runs = np.random.default_rng(0), 1500
+    prob = rng.dirichlet(np.ones(4), 300)
+    cumulative = prob.cumsum(axis=1)
+    z = []
+    for _ in range(runs):
+        label = (rng.random((300, 1)) > cumulative).sum(axis=1).clip(0, 3)
+        z.append(spiegelhalter_test(label, prob, notion=notion).statistic)
+    assert abs(np.mean(z)) < 4 / np.sqrt(runs)
+    assert abs(np.var(z) - 1) < 4 * np.sqrt(2 / runs)
+    assert abs(np.mean(np.abs(z) > 1.96) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
+def test_blocks_of_rows_change_nothing(notion, monkeypatch):
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
+    whole = spiegelhalter_test(label, prob, notion=notion).statistic
+    monkeypatch.setattr(spiegelhalter, "BLOCK", 7)
+    assert spiegelhalter_test(label, prob, notion=notion).statistic == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "z", "pvalue"),
+    [([0, 1, 1, 0], [0.5] * 4, 0.0, 1.0), ([0, 1], [0.0, 1.0], 0.0, 1.0), ([1, 1], [0.0, 1.0], np.inf, 0.0)],
+    ids=["all at one half", "certain and right", "certain and wrong"],
+)
+def test_without_variance_a_warning_says_what_z_is(y, p, z, pvalue):
+    with pytest.warns(CalibrationWarning, match="must have some variance"):
+        found = spiegelhalter_test(y, p)
+    assert (found.statistic, found.pvalue) == (z, pvalue)
+
+
+def test_even_forecasts_of_many_classes_have_no_variance():
+    with pytest.warns(CalibrationWarning, match="must have some variance"):
+        assert spiegelhalter_test([0, 1, 2], np.full((3, 7), 1 / 7), notion="class-wise").statistic == 0.0
+
+
+def test_weights_that_are_no_counts_do_not_depend_on_their_unit():
+    rng = np.random.default_rng(0)
+    p = rng.random(100)
+    y, weight = rng.random(100) < p, rng.random(100)
+    one, other = (spiegelhalter_test(y, p, sample_weight=w).statistic for w in (weight, 7.3 * weight))
+    assert one == pytest.approx(other, rel=1e-12)

@@ -1,0 +1,94 @@
+"""How often the bands of `corp_curve` cover, by simulation. Run: python tools/coverage_of_bands.py [RUNS]
+
+At a score, the truth is the probability with which the event comes. The consistency band makes no claim about it: it
+claims that the curve lies in it if the forecast is calibrated.
+"""
+
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from calibrant import corp_curve
+
+SIZES, LEVEL, DRAWS = (200, 1000, 5000), 0.05, 400
+BANDS = ("consistency", "confidence", "simultaneous")
+
+
+def logistic(temperature: float):
+    """Log-odds of the forecast are normal; those of the truth are these divided by the temperature."""
+
+    def make(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        logit = rng.normal(0.0, 2.0, n)
+        return 1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(-logit / temperature))
+
+    return make
+
+
+def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A calibrated forecast of an event that comes once in twenty rows."""
+    p = 1 / (1 + np.exp(4.0 - rng.normal(0.0, 1.5, n)))
+    return p, p
+
+
+def flat(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Forecasts from 0.05 to 0.55 of an event that comes in 0.3 of all rows, whatever the forecast."""
+    return 0.05 + 0.5 * rng.random(n), np.full(n, 0.3)
+
+
+def step(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Even forecasts of an event that comes with 0.2 below one half and with 0.8 above."""
+    p = rng.random(n)
+    return p, np.where(p < 0.5, 0.2, 0.8)
+
+
+def tenths(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A calibrated forecast in tenths."""
+    p = rng.integers(0, 11, n) / 10
+    return p, p
+
+
+WORLDS = {
+    "calibrated": logistic(1.0),
+    "calibrated, rare event": rare,
+    "calibrated, in tenths": tenths,
+    "slightly over-confident": logistic(1.25),
+    "over-confident": logistic(2.0),
+    "flat truth": flat,
+    "truth with a step": step,
+}
+
+
+def line(task: tuple[int, str, int]) -> str:
+    """Return one line of the table."""
+    n, world, runs = task
+    rng, seen = np.random.default_rng(0), []
+    for run in range(runs):
+        p, truth = WORLDS[world](rng, n)
+        y = (rng.random(n) < truth).astype(int)
+        first = np.unique(p, return_index=True)[1]
+        figures = []
+        for band in BANDS:
+            panel = corp_curve(y, p, band=band, level=LEVEL, n_resamples=DRAWS, rng=run).panels[0]
+            row = np.searchsorted(p[first], panel.score)
+            held = panel.fit if band == "consistency" else truth[first][row]
+            inside = (panel.lower <= held + 1e-12) & (held <= panel.upper + 1e-12)
+            figures += [inside.mean(), inside.all(), (panel.upper - panel.lower).mean()]
+        seen.append(figures)
+    means = np.mean(np.array(seen, dtype=float), axis=0).reshape(3, 3)
+    texts = [f"{at_a_score:.1%} | {at_all:.1%} | {width:.3f}" for at_a_score, at_all, width in means]
+    return f"| {n} | {world} | " + " | ".join(texts) + " |"
+
+
+def main(runs: int = 400) -> None:
+    """Print the table."""
+    print("| n | forecast | " + " | ".join(f"{band}: at a score | at all | width" for band in BANDS) + " |")
+    print("|" + "---|" * 11)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for text in pool.map(line, [(n, world, runs) for n in SIZES for world in WORLDS]):
+            print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""Write docs/conformance.md from what the peers answered: python tools/make_conformance_page.py
+
+The answers stand in tests/peers/figures.json (tools/make_peer_figures.py), calibrant's own are computed here.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
+
+ROOT = Path(__file__).parents[1]
+STORED = json.loads((HERE / "figures.json").read_text())
+CLOSE = 1e-6
+"""An answer this near is right: some peers count in single precision."""
+
+SPELT = {"pycalib": "PyCalib"}
+
+
+def named(peer: str) -> str:
+    """Name of a peer as its authors write it."""
+    return SPELT.get(peer, peer)
+
+
+def table(head: list[str], body: list[list[str]]) -> str:
+    """Rows as markdown."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def number(value: Any) -> str:
+    """A value for people."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(number, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def is_error(value: Any) -> bool:
+    """Whether an answer is the error that came."""
+    return isinstance(value, str)
+
+
+def is_right(value: Any, right: Any) -> bool:
+    """Whether an answer is the right one."""
+    if right == "refuse" or is_error(value) or value is None:
+        return right == "refuse" and is_error(value)
+    return bool(np.allclose(value, right, rtol=0.0, atol=CLOSE))
+
+
+def agreement() -> str:
+    """What is compared, with whom, and how far apart the answers are."""
+    body = []
+    for figure in AGREEMENT["figure"]:
+        ours = says(OURS, rows(STORED["inputs"][figure["input"]]), figure["calibrant"])
+        theirs = STORED["figures"][figure["name"]]
+        far = max(float(np.max(np.abs(np.asarray(value) - np.asarray(ours)))) for value in theirs.values())
+        limit = f"{figure['tolerance']:g}: {figure['reason']}" if "tolerance" in figure else "1e-8"
+        body.append([figure["name"], ", ".join(map(named, theirs)), "0" if far == 0 else f"{far:.0e}", limit])
+    return table(["figure", "peers", "largest difference", "asked for"], body)
+
+
+def grid(asked: dict[str, Any]) -> str:
+    """One question to everyone: a mark where the answer is right, the answer where it is not."""
+    peers = list(asked["call"])
+    answers = STORED["grids"][asked["title"]]
+    body = []
+    for question in asked["question"]:
+        said = {**answers[question["name"]], "calibrant": answer(OURS, question["given"], asked["call"]["calibrant"])}
+        right = "an error" if question["right"] == "refuse" else number(question["right"])
+        body.append([question["name"], right, *(cell(said[peer], question["right"]) for peer in peers)])
+    return table(["input", "right", *map(named, peers)], body)
+
+
+def cell(value: Any, right: Any) -> str:
+    """Mark of one answer."""
+    if is_right(value, right):
+        return "✓"
+    return "refuses" if is_error(value) else f"**{number(value)}**"
+
+
+def case(entry: dict[str, Any]) -> str:
+    """One finding: the input, what the peer says, what calibrant says."""
+    theirs = STORED["cases"][entry["name"]]
+    lines = [f"### {named(entry['peer'])}: {entry['name'][0].lower()}{entry['name'][1:]}", "", "```py"]
+    lines += [*entry["given"].split("; "), "", f"{entry['call']}", f"# {named(entry['peer'])}: {number(theirs)}"]
+    if entry["calibrant"]:
+        ours = answer(OURS, entry["given"], entry["calibrant"])
+        lines += ["", entry["calibrant"], f"# calibrant: {number(ours)}"]
+    right = "an error" if entry["right"] == "refuse" else number(entry["right"])
+    return "\n".join([*lines, "```", "", f"Right is {right}. {entry['why']}"])
+
+
+def intervals() -> str:
+    """How often intervals hold what they should."""
+    study = STORED["intervals"]
+    body = [
+        [
+            named(peer),
+            f"{found['intervals'] / study['runs']:.0%}",
+            f"{found['hold the truth']:.0%}",
+            f"{found['hold their own estimate']:.0%}",
+            f"`{found['call']}`",
+        ]
+        for peer, found in study["of"].items()
+    ]
+    return table(["", "made", "of these hold the true error, zero", "hold their own estimate", "call"], body)
+
+
+def page() -> str:
+    """The whole page."""
+    versions = ", ".join(f"{named(name)} {number}" for name, number in STORED["versions"].items())
+    study = STORED["intervals"]
+    parts = [
+        "# Conformance",
+        "What calibrant's peers say of the same inputs: where they agree, where they differ and who is right, and what they do "
+        "that calibrant does not. Every answer was made by running it; `tools/make_peer_figures.py` stored them, and the tests "
+        f"compare calibrant with them. Python {STORED['python']}; {versions}.",
+        "## Where all agree",
+        agreement(),
+        "## The same question to everyone",
+        "✓ is the right value, or an error where no value is right; **bold** is a wrong answer without an error; "
+        "*refuses* is an error where there is an answer. Conventions differ on the edges of bins, so that no input here "
+        "lies on one unless it says so.",
+        *(f"### {asked['title']}: {asked['figure']}\n\n{grid(asked)}" for asked in CONFORMANCE["grid"]),
+        "## Intervals at calibration",
+        f"{study['runs']} forecasts of {study['rows']} rows that are calibrated by construction, and intervals of nominal "
+        "95 % of their calibration error. The error of a sample is never zero, and resampling its rows adds the bias a second "
+        "time. probcal takes percentiles, calibre BCa intervals (its documentation warns of this use), uncertainty-calibration "
+        "and relplot basic ones, the latter made symmetric.",
+        intervals(),
+        "## Findings",
+        *(case(entry) for entry in CONFORMANCE["case"]),
+        "## What peers do that calibrant does not",
+        "\n".join(f"* {named(entry['peer'])}: {entry['what']}" for entry in CONFORMANCE["beyond"]),
+        "## Names in the calls",
+        *(f"{named(peer)}:\n\n```py\n{text.strip()}\n```" for peer, text in {**NAMES, "calibrant": OURS}.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "conformance.md").write_text(page(), encoding="utf-8")

@@ -1,0 +1,159 @@
+"""Run the peers on fixed inputs and store what they say: python tools/make_peer_figures.py
+
+It needs the ``bench`` extra and Python 3.12 or newer (for calibre); the tests need no peer. What is asked stands in
+tests/peers/agreement.toml and tests/peers/conformance.toml; the answers go to tests/peers/figures.json, from which
+tools/make_conformance_page.py writes docs/conformance.md.
+"""
+
+import contextlib
+import io
+import json
+import platform
+import re
+import tomllib
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parents[1] / "tests" / "peers"
+AGREEMENT, CONFORMANCE = (tomllib.loads((HERE / f"{name}.toml").read_text()) for name in ("agreement", "conformance"))
+NAMES = {peer: entry["names"] for peer, entry in AGREEMENT["peer"].items()}
+OURS = AGREEMENT["calibrant"]["names"]
+ALSO = ("calibrant", "numpy")
+ROWS, RUNS = 500, 200
+
+
+def inputs() -> dict[str, dict[str, list]]:
+    """What the figures are of: rounded, so that they can be read, and away from the edges of bins.
+
+    Which side of an edge a row on it belongs to is a convention, and not the same in all peers.
+    """
+    rng = np.random.default_rng(20261120)
+    logit = rng.normal(0.0, 1.6, 240)
+    p = (1 / (1 + np.exp(-logit))).clip(0.02, 0.98).round(5)
+    p += 1e-5 * (np.minimum(p * 60 % 1, 1 - p * 60 % 1) < 1e-3)
+    column = {"p": p, "y": rng.random(240) < 1 / (1 + np.exp(-logit / 1.5)), "w": rng.uniform(0.2, 3.0, 240).round(3)}
+
+    tied = rng.integers(0, 19, 120) * 0.05 + 0.03
+    ties = {"p": tied.round(2), "y": rng.random(120) < tied, "w": rng.uniform(0.2, 3.0, 120).round(3)}
+
+    # Scores on relplot's grid, far from its ends and in two groups, each with errors of one sign.
+    score = np.concatenate([np.arange(300, 401, 10), np.arange(600, 701, 10)]) / 1000
+    events = np.rint(2000 * (score + np.where(score < 0.5, -0.05, 0.04))).astype(int)
+    lattice = {"p": np.tile(score, 2), "y": np.repeat([1, 0], score.size), "repeat": np.append(events, 2000 - events)}
+
+    truth = rng.dirichlet([1.0, 1.5, 0.7], 150)
+    sharp = truth**1.4 / (truth**1.4).sum(axis=1, keepdims=True)
+    first, second = sharp[:, 0].round(5), sharp[:, 1].round(5)
+    label = (rng.random((150, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    table = {
+        "P": np.column_stack([first, second, (1 - first - second).round(5)]),
+        "Y": label,
+        "w": rng.uniform(0.2, 3.0, 150).round(3),
+    }
+    pvalues = {"p": np.array([0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251])}
+    named = {"column": column, "ties": ties, "lattice": lattice, "table": table, "p-values": pvalues}
+    return {name: {key: plain(values) for key, values in data.items()} for name, data in named.items()}
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, and labels that are truth values as 0 and 1."""
+    array = np.asarray(value)
+    return (array.astype(int) if array.dtype == bool and array.ndim else array).tolist()
+
+
+def rows(stored: dict[str, list]) -> dict[str, np.ndarray]:
+    """The arrays of an input; rows that stand for many are repeated."""
+    data = {name: np.array(values) for name, values in stored.items()}
+    times = data.pop("repeat", None)
+    return data if times is None else {name: np.repeat(values, times, axis=0) for name, values in data.items()}
+
+
+def says(names: str, given: dict[str, Any] | str, expression: str) -> Any:
+    """Value of an expression, among the names and with the data given."""
+    scope: dict[str, Any] = {"np": np}
+    exec(names, scope)
+    exec(given, scope) if isinstance(given, str) else scope.update(given)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        return plain(eval(expression, scope))
+
+
+def answer(names: str, given: dict[str, Any] | str, expression: str) -> Any:
+    """The same, or the error that came."""
+    try:
+        return says(names, given, expression)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+INTERVALS = {
+    "calibrant": "(lambda e: [e.value, e.lower, e.upper])(assess(y, p, metrics=['ece'], n_resamples=200)['ece'])",
+    "probcal": "(lambda r: [r.values[0], r.ci_low[0], r.ci_high[0]])(metrics.evaluate(y, p, metrics=['ece'], n_boot=200))",
+    "calibre": "(lambda r: [r[k] for k in ('estimate', 'lower', 'upper')])("
+    "bootstrap_ci(lambda y, p: expected_calibration_error(y, p, n_bins=15), y, p, n_resamples=200))",
+    "uncertainty-calibration": "[get_calibration_error(p, y, p=1, debias=False), "
+    "*get_calibration_error_uncertainties(p, y, p=1, alpha=5)[::2]]",
+    "relplot": "(lambda d: [d['ce'], d['ce'] - d['ce_ci_width'], d['ce'] + d['ce_ci_width']])("
+    "relplot.prepare_rel_diagram(p, y, plot_confidence_band=False))",
+}
+
+
+def intervals() -> dict[str, dict[str, Any]]:
+    """How often 95 % intervals hold the true error, zero, and their own estimate, for forecasts that are calibrated."""
+    found = {}
+    for peer, call in INTERVALS.items():
+        np.random.seed(0)  # noqa: NPY002 - some peers know no other
+        rng = np.random.default_rng(0)
+        held = []
+        for _ in range(RUNS):
+            p = 1 / (1 + np.exp(-rng.normal(0.0, 1.6, ROWS)))
+            y = (rng.random(ROWS) < p).astype(int)
+            interval = answer(NAMES.get(peer, OURS), {"y": y, "p": p}, call)
+            if not isinstance(interval, str):
+                value, lower, upper = interval
+                held.append((lower <= 0 <= upper, lower <= value <= upper))
+        truth, own = np.mean(held, axis=0)
+        shares = {"intervals": len(held), "hold the truth": float(truth), "hold their own estimate": float(own)}
+        found[peer] = {"call": call, **shares}
+    return found
+
+
+def main() -> None:
+    """Ask everything, and store the answers."""
+    data = inputs()
+    figures = {
+        figure["name"]: {
+            peer: says(NAMES[peer], rows(data[figure["input"]]), call) for peer, call in figure["peers"].items()
+        }
+        for figure in AGREEMENT["figure"]
+    }
+    grids = {
+        grid["title"]: {
+            question["name"]: {
+                peer: answer(NAMES.get(peer, OURS), question["given"], call) for peer, call in grid["call"].items()
+            }
+            for question in grid["question"]
+        }
+        for grid in CONFORMANCE["grid"]
+    }
+    cases = {case["name"]: answer(NAMES[case["peer"]], case["given"], case["call"]) for case in CONFORMANCE["case"]}
+    stored = {
+        "made by": "tools/make_peer_figures.py",
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in sorted([*NAMES, *ALSO])},
+        "inputs": data,
+        "figures": figures,
+        "grids": grids,
+        "cases": cases,
+        "intervals": {"rows": ROWS, "runs": RUNS, "of": intervals()},
+    }
+    text = re.sub(r"\[[^\[\]{}]*\]", lambda numbers: " ".join(numbers[0].split()), json.dumps(stored, indent=1))
+    (HERE / "figures.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
