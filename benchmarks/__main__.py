@@ -9,10 +9,14 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import ece, temperature
+from benchmarks import ece, million_rows, temperature
+from benchmarks.races import RACES
 
-COMPARISONS = {"ece": ece, "temperature": temperature}
-PACKAGES = ("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics")
+COMPARISONS = {"ece": ece, "temperature": temperature, **RACES, "million-rows": million_rows}
+PACKAGES = (
+    *("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics"),
+    *("pycalib", "probcal", "calibre", "relplot"),
+)
 
 
 def main() -> None:
@@ -38,10 +42,10 @@ def _preamble(rounds: int, quick: bool) -> str:
     command = "python -m benchmarks" + (" --quick" if quick else "")
     return (
         f"# Benchmarks\n\n"
-        f"Written by `{command}`; `make bench` makes the environment and runs it. All contenders ran in one process, in turns "
-        f"(A B C A B C ...), {rounds} rounds after one warm-up, each with its own default number of threads. Seconds are "
-        f"medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small machine: read "
-        f"the ratios.\n\n"
+        f"Written by `{command}`; `make bench PYTHON=python3.12` makes the environment and runs it. All contenders ran in one "
+        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds), each with "
+        f"its own default number of threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute "
+        f"times are those of one small machine: read the ratios.\n\n"
         f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "
         f"{', '.join(f'{name} {_version(name)}' for name in PACKAGES)}."
     )

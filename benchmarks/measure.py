@@ -34,7 +34,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of each round, and what the warm-up returned."""
+    """Seconds of each round, and what the first call returned."""
 
     result: float
     seconds: list[float]
@@ -56,16 +56,19 @@ def installed(contenders: Sequence[Contender], *data: Any) -> tuple[dict[str, Ca
         try:
             calls[contender.name] = contender.prepare(*data)
         except ImportError as error:
+            if contender.package == OURS:
+                raise
             skipped.append(f"{contender.name}: skipped, {error}")
     return calls, skipped
 
 
-def interleaved(calls: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, Timing]:
-    """One warm-up of each, then A B C A B C ..."""
-    timings = {name: Timing(call(), []) for name, call in calls.items()}
+def interleaved(calls: Mapping[str, Callable[[], float]], rounds: int, *, warm_up: bool = True) -> dict[str, Timing]:
+    """One warm-up of each, if wanted, then A B C A B C ..."""
+    timings = {name: Timing(call(), []) for name, call in calls.items()} if warm_up else {}
     for _ in range(rounds):
         for name, call in calls.items():
             start = time.perf_counter()
-            call()
-            timings[name].seconds.append(time.perf_counter() - start)
+            result = call()
+            seconds = time.perf_counter() - start
+            timings.setdefault(name, Timing(result, [])).seconds.append(seconds)
     return timings

@@ -17,3 +17,70 @@ def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
     from calibrant import TemperatureScaling
 
     return lambda: TemperatureScaling(input="logit").fit(z, y).temperature_
+
+
+def resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from calibrant import resampling_test
+
+    return lambda: resampling_test(y, prob, metric="classwise-ece", n_resamples=200).pvalue
+
+
+def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from calibrant import resampling_test, simplex_calibration_error
+
+    def simplex_error(labels: np.ndarray, forecast: np.ndarray) -> float:
+        return simplex_calibration_error(labels, forecast, binning=15)
+
+    return lambda: resampling_test(y, prob, metric=simplex_error, n_resamples=200).pvalue
+
+
+def kernel_test(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import kernel_test
+
+    return lambda: kernel_test(y, p, n_resamples=999, null="bootstrap").pvalue
+
+
+def corp_bands(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import corp_curve
+
+    def call() -> float:
+        panel = corp_curve(y, p, band="consistency", level=0.1, n_resamples=1000).panels[0]
+        return float((panel.upper - panel.lower).mean())
+
+    return call
+
+
+def kernel_test_of_labels(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import kernel_test
+
+    return lambda: kernel_test(y, p, n_resamples=999).pvalue
+
+
+def smooth_diagram(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import smooth_reliability_curve
+
+    return lambda: smooth_reliability_curve(y, p).error
+
+
+def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import assess, smooth_reliability_curve
+
+    def call() -> float:
+        assess(y, p, metrics=["smooth-ece"], n_resamples=100)
+        return smooth_reliability_curve(y, p).error
+
+    return call
+
+
+def assessment(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import assess
+
+    return lambda: assess(y, p, n_resamples=1000)["mean-brier"].value
+
+
+def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import assess
+
+    losses = ["nll", "mean-brier", "calibration-slope", "calibration-intercept"]
+    errors = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
+    return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["mean-brier"].value
