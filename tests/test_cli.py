@@ -1,6 +1,7 @@
 """The command line does what the library does, from any format of file and any way of naming columns."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,10 +15,14 @@ from calibrant import (
     TemperatureScaling,
     assess,
     cli,
+    hosmer_lemeshow_test,
     load_calibrator,
     load_digits_forecast,
+    make_survey_forecast,
+    spiegelhalter_test,
 )
 from calibrant._registry import HOMES, entries
+from calibrant.cli.commands import USUAL_TESTS
 from calibrant.interop.files import read_table, write_table
 
 ENDINGS = ["csv", "parquet", "feather", "npz"]
@@ -372,13 +377,55 @@ def test_list_prints_everything_that_is_registered(run):
     assert code == 0
     for kind in HOMES:
         for name, entry in entries(kind).items():
-            assert f"  {name:<15} {entry.summary}\n" in out
+            assert re.search(rf"^  {re.escape(name)} +{re.escape(entry.summary)}$", out, flags=re.M)
 
 
 def test_list_prints_one_kind(run):
     _, out, _ = run("list", "notions")
     assert out.splitlines()[0] == "notions"
     assert len(out.splitlines()) == 1 + len(entries("notion"))
+
+
+# Tests of calibration
+
+
+def test_tests_are_printed_with_p_values_alone_and_together(run, forecast):
+    code, out, _ = run("test", forecast)
+    assert code == 0
+    lines = out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == [*USUAL_TESTS]
+    for line in lines:
+        _, _, pvalue, together, *_ = line.split()
+        assert 0 <= float(pvalue) <= float(together) <= 1
+
+
+def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
+    truth = make_survey_forecast(500, model="over-confident", rng=2)
+    file = tmp_path / "truth.csv"
+    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
+    code, out, _ = run("test", file, "--tests", "spiegelhalter,hosmer-lemeshow", "--json", "--fail-below", 0.01)
+    document = json.loads(out)
+    assert code == 1
+    assert document["failed"]
+    assert list(document["tests"]) == ["spiegelhalter", "hosmer-lemeshow"]
+    expected = spiegelhalter_test(truth.y, truth.prob)
+    assert document["tests"]["spiegelhalter"]["pvalue"] == pytest.approx(expected.pvalue)
+    held_out = hosmer_lemeshow_test(truth.y, truth.prob, fitted=False)
+    assert document["tests"]["hosmer-lemeshow"]["statistic"] == pytest.approx(held_out.statistic)
+    assert document["tests"]["hosmer-lemeshow"]["df"] == held_out.df
+
+
+def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):
+    truth = make_survey_forecast(500, model="bayes-optimal", rng=3)
+    file = tmp_path / "truth.csv"
+    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
+    assert run("test", file, "--fail-below", 0.001)[0] == 0
+
+
+def test_an_unknown_test_is_refused_with_the_nearest(run, forecast):
+    code, _, err = run("test", forecast, "--tests", "spiegelhalder")
+    assert code == 2
+    assert "Did you mean 'spiegelhalter'?" in err
 
 
 # Terminal

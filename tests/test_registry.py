@@ -30,14 +30,15 @@ def test_every_entry_is_public(kind):
         assert getattr(calibrant, entry.target.__name__) is entry.target
 
 
-def test_a_metric_is_a_spelling_or_a_mean_over_rows_and_has_a_range():
+def test_a_metric_is_one_of_four_things_and_has_a_range():
     for entry in entries("metric").values():
-        assert (entry.spelling is None) != (entry.per_row is None)
+        assert sum(fact is not None for fact in (entry.spelling, entry.per_row, entry.lens, entry.estimate)) == 1
+        assert (entry.lens is None) == (entry.size is None)
         assert entry.range[0] < entry.range[1]
 
 
-def test_only_a_score_is_better_when_higher():
-    assert [name for name, entry in entries("metric").items() if entry.higher_is_better] == ["accuracy"]
+def test_no_error_is_better_when_higher():
+    assert [name for name, entry in entries("metric").items() if entry.higher_is_better] == ["accuracy", "dsc"]
 
 
 def test_a_calibrator_promises_only_what_is_explained():

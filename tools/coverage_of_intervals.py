@@ -1,27 +1,31 @@
 """How often the intervals of `assess` cover, by simulation. Run: python tools/coverage_of_intervals.py [RUNS [METRIC ...]]
 
 The truth of a metric is its value at the scores at hand if every outcome came exactly as often as it should: each row is
-counted once with the event and once without, with the probabilities of these as weights.
+counted once for each class, with the probabilities of these as weights.
 """
 
 import os
 import sys
+import warnings
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 
-from calibrant import assess, entries
-from calibrant._registry import find
-from calibrant.metrics.pairs import kernel_calibration_error
+from calibrant import CalibrationWarning, assess, calibration_error, entries, kernel_calibration_error
 
-SIZES, LEVEL, BINS, RESAMPLES = (200, 1000, 10_000), 0.05, 15, 200
-MULTICLASS = ("classwise", "top-label", "simplex", "tace")
+SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
+WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
+MULTICLASS = ("classwise", "top-label", "simplex", "tace", "accuracy", "brier")
+FIGURES = ("value", "debiased", "noise_floor", "detectable")
+METRICS = entries("metric")
 
 
 def binary(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
-    """Scores, and the probabilities with which the event comes; at temperature 1 they are the same."""
+    """Scores, and the probabilities of both outcomes; at temperature 1 they are the same."""
     logit = rng.normal(0.0, 2.0, n)
-    return 1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(-logit / temperature))
+    event = 1 / (1 + np.exp(-logit / temperature))
+    return 1 / (1 + np.exp(-logit)), np.column_stack([1 - event, event])
 
 
 def three_classes(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
@@ -33,70 +37,66 @@ def three_classes(rng: np.random.Generator, n: int, temperature: float) -> tuple
 
 def stray(rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.ndarray]:
     """All rows at 0.02, where they belong, but for three at 0.99 whose event comes with 0.7."""
-    score, truth = np.full(n, 0.02), np.full(n, 0.02)
-    score[:3], truth[:3] = 0.99, 0.7
-    return score, truth
+    score, event = np.full(n, 0.02), np.full(n, 0.02)
+    score[:3], event[:3] = 0.99, 0.7
+    return score, np.column_stack([1 - event, event])
 
 
 def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
     """Value if every outcome came as often as it should."""
-    table = truth if truth.ndim == 2 else np.column_stack([1 - truth, truth])
-    n, k = table.shape
-    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), table.ravel()
-    label, again, weight = label[weight > 0], again[weight > 0], weight[weight > 0]
+    n, k = truth.shape
+    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), truth.ravel()
     if name == "skce":  # the unbiased estimator would take noise away that is not there
         return kernel_calibration_error(label, again, sample_weight=weight, estimator="biased")
-    entry = find("metric", name)
-    options = dict(entry.spelling or {})
-    if options.get("loss") == "debiased squared gap":  # likewise
-        from calibrant import calibration_error
-
-        return calibration_error(label, again, sample_weight=weight, **options | {"loss": "gap", "norm": "l2"})
-    return entry.target(label, again, sample_weight=weight)
+    if name == "debiased-ece":  # likewise
+        spelling = dict(METRICS[name].spelling) | {"loss": "gap", "norm": "l2"}
+        return calibration_error(label, again, sample_weight=weight, **spelling)
+    return METRICS[name].target(label, again, sample_weight=weight)
 
 
-def line(task: tuple[str, int, str, float, int]) -> str:
-    """Return one line of the table."""
-    metric, n, world, temperature, runs = task
-    make = stray if world == "three stray rows" else three_classes if metric.startswith(MULTICLASS) else binary
-    rng, seen = np.random.default_rng(0), []
-    for run in range(runs):
+def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> list[str]:
+    """Return the lines of one world and size, a metric each."""
+    kind, n, temperature, world = task
+    make, chosen = {"binary": binary, "three classes": three_classes, "stray": stray}[kind], metrics
+    if kind == "stray":
+        chosen = [name for name in metrics if name in ("ece", "mce")]
+    else:
+        chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
+    rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
+    for run in range(runs if chosen else 0):
         prob, truth = make(rng, n, temperature)
-        if truth.ndim == 2:
-            y = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
-        else:
-            y = (rng.random(n) < truth).astype(int)
-        found = assess(y, prob, metrics=[metric], binning=BINS, level=LEVEL, n_resamples=RESAMPLES, rng=run)[metric]
-        true, slack = true_value(metric, prob, truth), 1e-9
-        below, above = found.lower > true + slack, found.upper < true - slack
-        optional = (found.debiased, found.noise_floor, found.detectable, found.pvalue)
-        debiased, floor, detectable, pvalue = (np.nan if figure is None else figure for figure in optional)
-        rejected = np.nan if np.isnan(pvalue) else pvalue <= LEVEL
-        seen.append(
-            (true, found.value, debiased, floor, detectable, not (below or above), found.upper - found.lower, rejected)
-        )
-    means = np.mean(np.array(seen, dtype=float), axis=0)
-    figures = " | ".join("" if np.isnan(value) else f"{value:.4f}" for value in means[:5])
-    rejections = "" if np.isnan(means[7]) else f"{means[7]:.1%}"
-    return f"| {metric} | {n} | {world} | {figures} | {means[5]:.1%} | {means[6]:.4f} | {rejections} |"
+        y = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            found = assess(y, prob, metrics=chosen, level=LEVEL, n_resamples=RESAMPLES, rng=run)
+            true = {name: true_value(name, prob, truth) for name in chosen}
+        for name in chosen:
+            e, slack = found[name], 1e-9
+            figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
+            covered = e.lower <= true[name] + slack and e.upper >= true[name] - slack
+            rejected = np.nan if e.pvalue is None else e.pvalue <= LEVEL
+            seen[name].append((true[name], *figures, covered, e.upper - e.lower, rejected))
+    return [line(name, n, world, np.mean(np.array(rows, dtype=float), axis=0)) for name, rows in seen.items()]
 
 
-def main(runs: int = 400, *metrics: str) -> None:
-    """Print the table, a metric at a time."""
-    worlds = (("calibrated", 1.0), ("slightly over-confident", 1.25), ("over-confident", 2.0))
-    tasks = [
-        (metric, n, world, temperature, runs)
-        for metric in metrics or list(entries("metric"))
-        for n in SIZES
-        for world, temperature in worlds + ((("three stray rows", 1.0),) if metric in ("ece", "mce") else ())
-    ]
-    print(
-        "| metric | n | forecast | truth | mean value | debiased | noise floor | detectable | covered | width | p below 0.05 |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+def line(name: str, n: int, world: str, means: np.ndarray) -> str:
+    """Return a line of the table."""
+    figures = " | ".join("" if np.isnan(value) else f"{value:.3g}" for value in means[:5])
+    rejections = "" if np.isnan(means[7]) else f"{means[7]:.0%}"
+    return f"| {name} | {n} | {world} | {figures} | {means[5]:.0%} | {means[6]:.3g} | {rejections} |"
+
+
+def main(runs: int = 200, *metrics: str) -> None:
+    """Print the table, sorted by metric."""
+    chosen = list(metrics) or list(METRICS)
+    tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in SIZES for w, t in WORLDS.items()]
+    tasks += [("stray", n, 1.0, "three stray rows") for n in SIZES]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for text in pool.map(line, tasks):
-            print(text, flush=True)
+        found = [text for part in pool.map(partial(lines, runs=runs, metrics=chosen), tasks) for text in part]
+    head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable", "covered", "width")
+    print("| " + " | ".join((*head, "p below 0.05")) + " |")
+    print("|" + "---|" * (len(head) + 1))
+    print("\n".join(sorted(found, key=lambda text: chosen.index(text.split(" | ")[0].removeprefix("| ")))))
 
 
 if __name__ == "__main__":

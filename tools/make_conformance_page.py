@@ -60,22 +60,29 @@ def agreement() -> str:
 
 
 def grid(asked: dict[str, Any]) -> str:
-    """One question to everyone: a mark where the answer is right, the answer where it is not."""
-    peers = list(asked["call"])
-    answers = STORED["grids"][asked["title"]]
-    body = []
-    for question in asked["question"]:
-        said = {**answers[question["name"]], "calibrant": answer(OURS, question["given"], asked["call"]["calibrant"])}
+    """One question to everyone: the inputs, numbered, and a row of marks for each peer."""
+    questions = asked["question"]
+    inputs = []
+    for place, question in enumerate(questions, start=1):
         right = "an error" if question["right"] == "refuse" else number(question["right"])
-        body.append([question["name"], right, *(cell(said[peer], question["right"]) for peer in peers)])
-    return table(["input", "right", *map(named, peers)], body)
+        inputs.append(f"{place}. {question['name']}: right is {right}. `{question['given']}`")
+    body = []
+    for peer, call in asked["call"].items():
+        said = [
+            answer(OURS, question["given"], call)
+            if peer == "calibrant"
+            else STORED["grids"][asked["title"]][question["name"]][peer]
+            for question in questions
+        ]
+        body.append([named(peer), *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
+    return "\n".join(inputs) + "\n\n" + table(["", *map(str, range(1, len(questions) + 1))], body)
 
 
 def cell(value: Any, right: Any) -> str:
     """Mark of one answer."""
     if is_right(value, right):
         return "✓"
-    return "refuses" if is_error(value) else f"**{number(value)}**"
+    return "refuses" if is_error(value) else f"**{value:.3g}**"
 
 
 def case(entry: dict[str, Any]) -> str:

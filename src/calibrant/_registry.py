@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
-Kind = Literal["metric", "notion", "binning", "calibrator"]
+Kind = Literal["metric", "test", "notion", "binning", "calibrator"]
 
 HOMES: Mapping[Kind, str] = {
     "metric": "calibrant.metrics",
+    "test": "calibrant.significance",
     "notion": "calibrant.notions",
     "binning": "calibrant.binning",
     "calibrator": "calibrant.calibrators",
@@ -38,7 +39,7 @@ class Entry:
 
     A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
     the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
-    ``estimate`` that gives value and interval by itself. A calibrator has guarantees.
+    ``estimate`` that gives value and interval by itself. A calibrator has guarantees. A test is a function of (y_true, y_prob).
     """
 
     kind: Kind
@@ -73,7 +74,7 @@ def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) ->
 
     Parameters
     ----------
-    kind : {"metric", "notion", "binning", "calibrator"}
+    kind : {"metric", "test", "notion", "binning", "calibrator"}
         What it is.
     name : str
         The word that a user types; unique in its kind.
@@ -108,7 +109,7 @@ def entries(kind: Kind) -> dict[str, Entry]:
 
     Parameters
     ----------
-    kind : {"metric", "notion", "binning", "calibrator"}
+    kind : {"metric", "test", "notion", "binning", "calibrator"}
         Which things.
 
     Returns

@@ -204,6 +204,22 @@ def test_the_bootstrap_of_pairs_is_that_of_arcones_and_gine():
     np.testing.assert_allclose(along, (times - 1.0) @ h.sum(axis=1), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(1.0, 1.0), (8.0, 0.5)])
+def test_noise_in_groups_of_neighbouring_scores_is_that_at_the_scores(monkeypatch, shape):
+    rng = np.random.default_rng(0)
+    score = rng.beta(*shape, 2000)
+    problem = as_problem((rng.random(2000) < score).astype(int), score, sample_weight=rng.random(2000))
+    labels, times = (rng.random((30, 2000)) < score).astype(int), rng.multinomial(50, np.full(50, 0.02), 30)
+    group = rng.integers(0, 50, 2000)
+    (exact,), (grouped,) = pairs_of(problem, None, None), pairs_of(problem, None, None)
+    expected = (*exact.drawn(labels), *exact.redrawn(times.astype(float), group))
+    monkeypatch.setattr(pairs_module, "MOST_CELLS", 400)
+    found = (*grouped.drawn(labels), *grouped.redrawn(times.astype(float), group))
+    assert grouped.cells[1].order.size <= 401 < exact.cells[1].order.size
+    for one, other in zip(found, expected, strict=True):
+        assert np.abs(one - other).max() < 0.05 * other.std()
+
+
 # Blocks
 
 
@@ -290,7 +306,7 @@ def test_the_interval_covers_at_calibration_and_away_from_it():
 def test_labels_and_rows_drawn_again_make_noise_of_the_same_spread_at_calibration():
     label, prob = miscalibrated(300, 3)
     problem = as_problem(label, prob)
-    found = pairs_of(problem, None, None)
+    found = list(pairs_of(problem, None, None))
     rng = np.random.default_rng(0)
     labels, rows = noise_of_labels(problem, found, 2000, rng), noise_of_rows(problem, found, 2000, rng)
     for noise in (labels, rows):
@@ -305,7 +321,7 @@ def test_the_noise_floor_is_zero_and_where_rows_stand_for_copies_what_these_shar
     assert assess(label, prob, metrics=["skce"], n_resamples=9)["skce"].noise_floor == 0.0
     weight = np.random.default_rng(0).integers(1, 5, 200)
     problem = as_problem(label, prob, sample_weight=weight)
-    drawn = noise_of_labels(problem, pairs_of(problem, None, None), 4000, np.random.default_rng(0)).squared
+    drawn = noise_of_labels(problem, list(pairs_of(problem, None, None)), 4000, np.random.default_rng(0)).squared
     floor = assess(label, prob, sample_weight=weight, metrics=["skce"], n_resamples=9)["skce"].noise_floor
     assert floor == pytest.approx(drawn.mean(), abs=4 * drawn.std() / np.sqrt(4000))
 

@@ -20,6 +20,7 @@ from calibrant import (
     observed_expected_ratio,
 )
 from calibrant._validation import as_problem
+from calibrant.metrics import logistic
 from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, slope
 from calibrant.metrics.logistic import Recalibration, recalibration_of
 from calibrant.notions import as_notion
@@ -116,6 +117,23 @@ def test_newton_arrives_where_the_classes_hardly_overlap(overlap):
     assert abs((fit.events - p) @ x) < 1e-7
 
 
+def test_newton_halves_steps_that_overshoot():
+    """Full steps diverge here: nearly all rows are events at one score."""
+    x, total = np.array([-0.84, -0.83, 0.74, 1.72]), np.array([1.0, 2.0, 1000.0, 2.0])
+    fit = Recalibration(x, total, np.array([0.0, 0.0, 1000.0, 0.0]))
+    a, b = fit.joint
+    p = expit(a + b * x)
+    assert abs((fit.events - total * p).sum()) < 1e-9
+    assert abs((fit.events - total * p) @ x) < 1e-9
+
+
+def test_what_newton_cannot_tell_from_separation_counts_as_separated(monkeypatch):
+    label, prob = sample(50)
+    monkeypatch.setattr(logistic, "MOST_STEPS", 1)
+    with pytest.warns(CalibrationWarning, match="overlap by no more than rounding"):
+        assert calibration_slope(label, prob) == np.inf
+
+
 def test_exact_logits_are_not_clipped():
     z = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0])
     label = np.array([0, 1, 0, 1, 0, 1])
@@ -154,6 +172,13 @@ def test_several_problems_are_averaged_by_their_shares(function):
     given_top = [function((label == j)[top == j].astype(int), prob[top == j, j]) for j in range(3)]
     assert function(label, prob, notion="top-label") == pytest.approx(shares @ given_top, rel=1e-9)
     assert function(label, prob) == pytest.approx(function((label == top).astype(int), prob.max(axis=1)), rel=1e-9)
+
+
+def test_a_class_that_is_never_predicted_has_no_share():
+    prob = np.array([[0.6, 0.4, 0.0], [0.7, 0.3, 0.0], [0.8, 0.2, 0.0], [0.4, 0.6, 0.0], [0.3, 0.7, 0.0]])
+    label = np.array([0, 1, 0, 1, 0])
+    expected = (3 * (2 / 2.1) + 2 * (1 / 1.3)) / 5
+    assert observed_expected_ratio(label, prob, notion="top-label") == pytest.approx(expected)
 
 
 @given(rows=tables())

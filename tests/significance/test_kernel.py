@@ -180,6 +180,13 @@ def test_a_single_row_speaks_neither_for_nor_against():
     assert found.pvalue == 1.0
 
 
+def test_a_single_block_has_no_spread():
+    with pytest.warns(CalibrationWarning, match="must have two blocks"):
+        found = kernel_test([1, 0, 1], [0.3, 0.4, 0.8], estimator="linear")
+    assert np.isnan(found.statistic)
+    assert found.pvalue == 1.0
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "block", "linear"])
 def test_a_perfect_forecast_is_not_rejected(estimator):
     found = kernel_test([0, 1, 2, 0], np.eye(3)[[0, 1, 2, 0]], estimator=estimator, n_resamples=19)

@@ -1,4 +1,4 @@
-"""What every test of one forecast keeps. A test is tested by standing in the catalogue."""
+"""What every test of one forecast keeps. A test is tested by being registered."""
 
 import warnings
 from functools import partial
@@ -9,28 +9,29 @@ from hypothesis import given
 from strategies import columns
 
 from calibrant import CalibrationWarning, TestResult
-from calibrant.significance.catalogue import HOMES, TESTS
+from calibrant._registry import entries
 
 DRAWING = {"resampling": {"n_resamples": 19}, "equivalence": {"n_resamples": 19}, "kernel": {"n_resamples": 19}}
 BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
 
-each_test = pytest.mark.parametrize("name", HOMES)
+TESTS = entries("test")
+each_test = pytest.mark.parametrize("name", TESTS)
 each_formula = pytest.mark.parametrize("name", BY_FORMULA)
 
 
 def run(name, *args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        return partial(TESTS[name], **DRAWING.get(name, {}))(*args, **options)
+        return partial(TESTS[name].target, **DRAWING.get(name, {}))(*args, **options)
 
 
 def same(a, b):
     assert a == b or a == pytest.approx(b, rel=1e-8, abs=1e-9)
 
 
-def test_the_catalogue_lists_every_test_once():
-    assert len(TESTS) == len(HOMES)
-    assert all(TESTS[name].__name__ == name.replace("-", "_") + "_test" for name in TESTS)
+@each_test
+def test_the_name_is_that_of_the_function(name):
+    assert TESTS[name].target.__name__ == name.replace("-", "_") + "_test"
 
 
 @each_test

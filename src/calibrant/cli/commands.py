@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,55 @@ def run_assess(arguments: argparse.Namespace) -> int:
         if bad:
             print(f"calibrant: gate failed: {text}", file=sys.stderr)
     return GATE_FAILED if any(failed) else OK
+
+
+USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling", "kernel")
+"""Tests that are run if none are named: one for each way to be wrong, and none that needs scores that repeat."""
+
+OF_NEW_ROWS: dict[str, dict[str, Any]] = {"hosmer-lemeshow": {"fitted": False}}
+"""The rows of a file are not those that the model was fitted on."""
+
+
+def run_test(arguments: argparse.Namespace) -> int:
+    """Print what tests of calibration say, each alone and all together."""
+    import numpy as np
+
+    from calibrant._registry import find
+    from calibrant.significance.multiplicity import adjusted_pvalues
+
+    forecast = read(arguments, arguments.file)
+    chosen = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
+    data: dict[str, Any] = {
+        "input": forecast.input,
+        "labels": labels_of(arguments, forecast),
+        "sample_weight": weight_of(arguments, forecast),
+    }
+    values = values_of(arguments, forecast)
+    results = {n: find("test", n).target(forecast.y_true, values, **OF_NEW_ROWS.get(n, {}), **data) for n in chosen}
+    together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
+    adjusted = dict(zip(results, together.tolist(), strict=True))
+    failed = arguments.fail_below is not None and min(adjusted.values()) < arguments.fail_below
+    if arguments.json:
+        document = {
+            n: {
+                "statistic": _finite(r.statistic),
+                "df": r.df,
+                "pvalue": r.pvalue,
+                "holm": adjusted[n],
+                "null": r.null.description,
+            }
+            for n, r in results.items()
+        }
+        print(
+            json.dumps({"rows": len(forecast.y_true), "tests": document, "failed": failed}, indent=2, allow_nan=False)
+        )
+    else:
+        print(f"{'test':<20}{'statistic':>12}{'p-value':>10}{'Holm':>10}  if the forecast were calibrated")
+        for n, r in results.items():
+            print(f"{n:<20}{r.statistic:>12.5g}{r.pvalue:>10.3g}{adjusted[n]:>10.3g}  {r.null.description}")
+    if failed:
+        print(f"calibrant: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
+    return GATE_FAILED if failed else OK
 
 
 def run_fit(arguments: argparse.Namespace) -> int:
@@ -169,8 +219,10 @@ def run_list(arguments: argparse.Namespace) -> int:
     for kind in HOMES:
         if arguments.kind in (None, f"{kind}s"):
             print(f"{kind}s")
-            for name, entry in entries(kind).items():
-                print(f"  {name:<15} {entry.summary}")
+            found = entries(kind)
+            width = max(map(len, found))
+            for name, entry in found.items():
+                print(f"  {name:<{width}} {entry.summary}")
     return OK
 
 
@@ -183,5 +235,12 @@ def document_of(result: Assessment) -> dict[str, Any]:
         "classes": result.class_weight,
         "level": result.level,
         "resamples": result.n_resamples,
-        "metrics": {row.metric: asdict(row.estimate) for row in result.rows},
+        "metrics": {
+            row.metric: {name: _finite(value) for name, value in asdict(row.estimate).items()} for row in result.rows
+        },
     }
+
+
+def _finite(value: float | None) -> float | None:
+    """What JSON can hold: it knows no infinity, and what is not a number is not there."""
+    return value if value is not None and math.isfinite(value) else None

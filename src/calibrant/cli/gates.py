@@ -13,7 +13,9 @@ Gate = tuple[str, str, str, float]
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 
 GATE = re.compile(
-    r"\s*([a-z][a-z0-9-]*)(?:\.(value|lower|upper|debiased|noise_floor|detectable|pvalue))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*"
+    r"\s*([a-z][a-z0-9-]*)(?:\.(value|lower|upper|debiased|noise_floor|detectable|pvalue))?\s*(<=|>=|<|>)\s*"
+    + NUMBER
+    + r"\s*"
 )
 
 

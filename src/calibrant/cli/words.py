@@ -28,6 +28,15 @@ def parser() -> argparse.ArgumentParser:
         help="exit with 1 if it holds, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
     )  # fmt: skip
 
+    test = _command(subparsers, "test", commands.run_test, "test whether miscalibration is more than chance")
+    test.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
+    _data_options(test)
+    test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
+    test.add_argument("--json", action="store_true", help="print JSON")
+    test.add_argument(
+        "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it"
+    )
+
     fit = _command(subparsers, "fit", commands.run_fit, "fit a calibrator and save it as JSON")
     fit.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
     fit.add_argument(
@@ -70,8 +79,10 @@ def parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--force", action="store_true", help="replace the output if it exists")
 
-    show = _command(subparsers, "list", commands.run_list, "list metrics, notions, binnings and calibrators")
-    show.add_argument("kind", nargs="?", choices=["metrics", "notions", "binnings", "calibrators"], help="only these")
+    show = _command(subparsers, "list", commands.run_list, "list metrics, tests, notions, binnings and calibrators")
+    show.add_argument(
+        "kind", nargs="?", choices=["metrics", "tests", "notions", "binnings", "calibrators"], help="only these"
+    )
     return top
 
 

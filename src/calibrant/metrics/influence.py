@@ -47,14 +47,18 @@ def slope(problem: BinaryProblem) -> Measured:
     """Slope of the joint fit."""
     fit = recalibration_of(problem)
     value = fit.joint[1]
-    return _of_joint_fit(problem, fit, value) if np.isfinite(value) else _undefined("slope", value, fit, problem)
+    if not np.isfinite(value):
+        return _undefined("slope", value, fit, problem)
+    return _of_joint_fit(problem, fit, value, of_slope=True)
 
 
 def intercept(problem: BinaryProblem) -> Measured:
     """Intercept of the joint fit."""
     fit = recalibration_of(problem)
     value = fit.joint[0]
-    return _of_joint_fit(problem, fit, value) if np.isfinite(value) else _undefined("intercept", value, fit, problem)
+    if not np.isfinite(value):
+        return _undefined("intercept", value, fit, problem)
+    return _of_joint_fit(problem, fit, value, of_slope=False)
 
 
 def in_the_large(problem: BinaryProblem) -> Measured:
@@ -82,7 +86,7 @@ def observed_expected(problem: BinaryProblem) -> Measured:
     return Measured(value, pull * (problem.outcome - value * p), float(pull**2 @ (rate * (1.0 - rate))))
 
 
-def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float) -> Measured:
+def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, of_slope: bool) -> Measured:
     z, w = log_odds(problem), problem.weight
     a, b = fit.joint
     p = expit(a + b * z)
@@ -91,7 +95,7 @@ def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float) -> M
     mean = float(curvature @ z) / total
     spread = float(curvature @ (z - mean) ** 2)
     pull_of_slope = w * (z - mean) / spread
-    pull = pull_of_slope if value == b else w / total - mean * pull_of_slope
+    pull = pull_of_slope if of_slope else w / total - mean * pull_of_slope
     return _sandwich(value, pull, problem.outcome - p, p, curvature * (1.0 / total + (z - mean) ** 2 / spread))
 
 

@@ -36,7 +36,7 @@ SMALLEST_BANDWIDTH = 1e-100
 
 def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     """Estimate the squared kernel calibration error on the whole simplex, unbiased, with its interval."""
-    found = pairs_of(problem, None, None)
+    found = list(pairs_of(problem, None, None))
     if not found:
         return Estimate(value_of(found, "unbiased"), float("nan"), float("nan"))
     if found[0].too_many:
@@ -131,9 +131,13 @@ def kernel_calibration_error(
     return value_of(found, as_estimator(estimator), as_block_size(block_size, estimator))
 
 
-def value_of(found: list[Pairs], estimator: Estimator, block_size: int | None = None) -> float:
-    """Return the error over the problems that have pairs; NaN with a warning if none has."""
-    if not found:
+def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | None = None) -> float:
+    """Return the mean error of the problems that have pairs, by their shares; NaN with a warning if none has."""
+    total = shares = 0.0
+    for pairs in found:
+        total += pairs.share * pairs.times * _value_of_one(pairs, estimator, block_size)
+        shares += pairs.share
+    if shares == 0:
         warnings.warn(
             "the kernel calibration error must have two rows that are predicted alike to compare; there is none, and the error "
             "is set to NaN. Pass more rows.",
@@ -141,7 +145,7 @@ def value_of(found: list[Pairs], estimator: Estimator, block_size: int | None = 
             stacklevel=3,
         )
         return float("nan")
-    return sum(pairs.share * _value_of_one(pairs, estimator, block_size) for pairs in found)
+    return total / shares
 
 
 def _value_of_one(pairs: Pairs, estimator: Estimator, block_size: int | None) -> float:
@@ -193,15 +197,16 @@ def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: n
 
 def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
     """Put problems and draws together."""
-    scale = np.array([pairs.share / pairs.number for pairs in found])
+    shares = sum(pairs.share for pairs in found)
+    scale = np.array([pairs.share * pairs.times / pairs.number / shares for pairs in found])
     seen = np.sqrt(max(float(scale @ [pairs.total for pairs in found]), np.finfo(float).tiny))
     squared, along = zip(*(scale @ np.array(sums).transpose(1, 0, 2) for sums in draws), strict=True)
     return Noise(np.concatenate(squared), np.concatenate(along) / seen)
 
 
 def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -> Estimate:
-    value, floor = pairs.share * pairs.mean, pairs.share * pairs.among_copies(pairs.expected) / pairs.number
-    seen = np.sqrt(pairs.share * max(pairs.total, 0.0) / pairs.number)
+    value, floor = pairs.times * pairs.mean, pairs.times * pairs.among_copies(pairs.expected) / pairs.number
+    seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
     drawn = noise_of_labels(problem, [pairs], resampling.n_resamples, resampling.rng)
     kinds = (drawn, noise_of_rows(problem, [pairs], resampling.n_resamples, resampling.rng))
     tail = resampling.level / 2.0

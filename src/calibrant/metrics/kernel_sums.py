@@ -154,9 +154,9 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
 def content_key(table: FloatArray) -> FloatArray:
     """Return a number for each row of a table that depends on its entries alone and hardly ever on two rows is the same."""
     key = np.zeros(len(table))
-    factors = np.random.default_rng(0).random(table.shape[1])
-    for j, column in enumerate(table.T):  # column by column: equal rows are rounded alike, wherever they stand
-        key += factors[j] * column
+    factors: FloatArray = np.random.default_rng(0).random((table.shape[1],))
+    for j in range(factors.size):  # column by column: equal rows are rounded alike, wherever they stand
+        key += factors[j] * table[:, j]
     return key
 
 

@@ -11,6 +11,7 @@ k(p_i, .) r_i in the kernel's space of functions, where true miscalibration and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,14 +44,14 @@ LONG_WALK = 1 << 32
 class Pairs(ABC):
     """The pairs of rows of one problem.
 
-    They are the ``rows`` of the forecast and have ``points`` (n, d), a ``residual`` (n, e) and a ``weight``; the problem has a
-    ``share`` in the whole.
-    ``left_out`` is the weight with which a row's pair with itself is left out: of a whole weight, that many equal rows,
-    the pair of each copy with itself and not with the others; else the pair of the row with itself.
+    They are the ``rows`` of the forecast and have ``points`` (n, d), a ``residual`` (n, e) and a ``weight``. The problem has a
+    ``share`` in the whole, and its pairs count ``times`` as much. ``left_out`` is the weight with which a row's pair with
+    itself is left out: of a whole weight, that many equal rows, the pair of each copy with itself and not with the others;
+    else the pair of the row with itself.
     """
 
-    sums: KernelSums
     rows: IntArray | slice = slice(None)
+    times: float = 1.0
     held = HELD
 
     def __init__(
@@ -82,6 +83,11 @@ class Pairs(ABC):
         """The h_ii, shape (n,)."""
         own: FloatArray = np.einsum("ij,ij->i", self.residual, self.residual)
         return own
+
+    @property
+    @abstractmethod
+    def sums(self) -> KernelSums:
+        """The matrix of k, shape (n, n)."""
 
     @property
     @abstractmethod
@@ -128,7 +134,7 @@ class Pairs(ABC):
         n, group = self.weight.size, group[self.rows]
 
         def of_groups(values: FloatArray) -> FloatArray:
-            return np.bincount(group, values, times.shape[1])
+            return np.bincount(group, values, times.shape[1]).astype(np.float64, copy=False)
 
         # The n units w_i k(p_i, .) r_i, less their mean: the pair of a unit with itself is left out as often as it was drawn.
         own = self.weight**2 * self.own - 2.0 / n * self.weight * self.reach + self.total / n**2
@@ -188,14 +194,18 @@ class ScorePairs(Pairs):
         super().__init__(
             self.score[:, None], residual[:, None], problem.weight[self.rows], share, bandwidth, counts=counts
         )
-        self.sums = OnLine(self.score, self.bandwidth)
+
+    @property
+    def sums(self) -> OnLine:
+        """Pairs of scores; made anew each time, for a thousand classes would fill the memory."""
+        return OnLine(self.score, self.bandwidth)
 
     @cached_property
     def cells(self) -> tuple[IntArray, OnLine]:
         """The cell of each row, and the cells on the line: distinct scores, or if these are too many groups of neighbours.
 
-        Noise is drawn in cells. Neighbours share at most a few thousandths of the weight and lie within a few thousandths of the
-        bandwidth, or as near to it as so many cells allow.
+        Noise is drawn in cells. Neighbours share at most a few thousandths of the weight, and lie within a few thousandths of
+        the bandwidth or as near to it as so many cells allow.
         """
         score, cell = np.unique(self.score, return_inverse=True)
         if score.size > MOST_CELLS:
@@ -220,25 +230,44 @@ class ScorePairs(Pairs):
         return line.forms(factor @ sums.reshape(n_groups, n_cells))
 
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Whether the label is the class that the score speaks of, less the score."""
+        """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
         cell, line = self.cells
-        residual: FloatArray = (labels[:, self.rows] == self.part.column) - self.score
-        own = residual**2 @ self.left_out
-        residual *= self.weight
-        sums = np.stack([np.bincount(cell, row, line.order.size) for row in residual])
-        return line.forms(sums) - own, residual @ self.witness[:, 0]
+        came: FloatArray = (labels[:, self.rows] == self.part.column).astype(np.float64)
+        own_of_none, along_none, expected = self._without_events
+        own = own_of_none + came @ self._own_of_events
+        along = along_none + came @ self._along_of_events
+        came *= self.weight
+        sums = np.array([np.bincount(cell, row, line.order.size) for row in came], dtype=np.float64)
+        return line.forms(sums - expected) - own, along
+
+    @cached_property
+    def _own_of_events(self) -> FloatArray:
+        return np.asarray(self.left_out * (1.0 - 2.0 * self.score), dtype=np.float64)
+
+    @cached_property
+    def _along_of_events(self) -> FloatArray:
+        return np.asarray(self.weight * self.witness[:, 0], dtype=np.float64)
+
+    @cached_property
+    def _without_events(self) -> tuple[float, float, FloatArray]:
+        expected = np.bincount(self.cells[0], self.weight * self.score).astype(np.float64, copy=False)
+        return float(self.left_out @ self.score**2), -float(self._along_of_events @ self.score), expected
 
 
 class SimplexPairs(Pairs):
     """Pairs of forecasts of all classes. Tiles are dear: all draws look at one before the next is made."""
 
-    held = 16 * HELD
+    held = 8 * HELD
 
     def __init__(self, problem: SimplexProblem, bandwidth: float | None, *, counts: bool) -> None:
         residual = -problem.prob
         residual[np.arange(problem.size), problem.label] += 1.0
         super().__init__(problem.prob, residual, problem.weight, 1.0, bandwidth, counts=counts)
-        self.sums: InSpace = InSpace(problem.prob, self.bandwidth)
+
+    @property
+    def sums(self) -> InSpace:
+        """Pairs of forecasts."""
+        return InSpace(self.points, self.bandwidth)
 
     @property
     def too_many(self) -> bool:
@@ -325,28 +354,26 @@ class Blocks:
         return float(np.sqrt(n / (n - 1.0) * (off @ off)) / self.number.sum())
 
 
-def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> list[Pairs]:
-    """Return the pairs of each problem of a notion, or of the whole simplex (None).
-
-    A problem without a pair is left out, and the shares of the others sum to one; there may be no others.
-    """
+def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
+    """Yield the pairs of each problem of a notion, or of the whole simplex (None), one at a time; only where there are any."""
     simplex = as_simplex(problem)
     counts = is_unit_weight(simplex.weight) or np.array_equal(simplex.weight, np.floor(simplex.weight))
-    found: list[Pairs]
+    for pairs in _pairs(simplex, notion, bandwidth, counts=counts):
+        if pairs.number > 0:
+            yield pairs
+
+
+def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | None, *, counts: bool) -> Iterator[Pairs]:
     if notion is not None:
-        parts = zip(notion.parts(simplex.prob), notion.split(simplex), strict=True)
-        found = [ScorePairs(simplex, p, b.share, bandwidth, counts=counts) for p, b in parts if b.size > 0]
-    elif simplex.prob.shape[1] > 2:
-        found = [SimplexPairs(simplex, bandwidth, counts=counts)]
+        for part, binary in zip(notion.parts(problem.prob), notion.split(problem), strict=True):
+            if binary.size > 0:  # else a class that is never predicted
+                yield ScorePairs(problem, part, binary.share, bandwidth, counts=counts)
+    elif problem.prob.shape[1] > 2:
+        yield SimplexPairs(problem, bandwidth, counts=counts)
     else:
-        found = [ScorePairs(simplex, Part(slice(None), 1, ""), 1.0, bandwidth, counts=counts)]
-    found = [pairs for pairs in found if pairs.number > 0]
-    # Of two classes the residuals are opposite: on the whole simplex each product counts twice.
-    scale = 2.0 if notion is None and simplex.prob.shape[1] == 2 else 1.0
-    total = sum(pairs.share for pairs in found)
-    for pairs in found:
-        pairs.share *= scale / total
-    return found
+        pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth, counts=counts)
+        pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
+        yield pairs
 
 
 def simplex_corners(n_classes: int) -> FloatArray:

@@ -53,9 +53,9 @@ def calibration_slope(
     Returns
     -------
     float
-        Parameter b in the logistic regression  log-odds of the event = a + b * log-odds of the forecast,  unpenalised. Below 1: high
-        scores are too high and low ones too low, as after overfitting. Above 1: scores are too timid. Below 0: the
-        order is upside down.
+        Parameter b in the logistic regression  log-odds of the event = a + b * log-odds of the forecast,  unpenalised. Below 1:
+        high scores are too high and low ones too low, as after overfitting. Above 1: scores are too timid. Below 0: the order
+        is upside down.
 
     Warns
     -----
@@ -100,7 +100,7 @@ def calibration_slope(
 def calibration_intercept(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
-    """Log-odds of the event where the forecast says 1/2, from the fit with free slope, in (-inf, inf); 0 is ideal.
+    """Intercept of the logistic recalibration with free slope: the log-odds at a forecast of 1/2, in (-inf, inf); 0 is ideal.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def calibration_in_the_large(
     Returns
     -------
     float
-        Parameter a in the logistic regression  log-odds of the event = a + log-odds of the forecast,  in [-inf, inf]. Positive: the
-        probabilities are too low on the whole; negative: too high.
+        Parameter a in the logistic regression  log-odds of the event = a + log-odds of the forecast,  in [-inf, inf]. Positive:
+        the probabilities are too low on the whole; negative: too high.
 
     Warns
     -----

@@ -6,6 +6,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy.typing as npt
 
+from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.metrics.logistic import Recalibration, recalibration_of
 from calibrant.notions import Notion, as_notion
@@ -22,6 +23,7 @@ HYPOTHESES: dict[Parameters, str] = {
 }
 
 
+@declare("test", "cox", symbol="LR", source="Cox 1958")
 def cox_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

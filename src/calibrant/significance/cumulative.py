@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
+from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.lenses.base import Size, View, residual_of
 from calibrant.lenses.cumulative import Cumulative, largest, spread
@@ -27,6 +28,7 @@ ROUNDING = 1e-12
 """An error below it, of probabilities that are all 0 or 1 but for rounding, is none."""
 
 
+@declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
 def kolmogorov_smirnov_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -89,6 +91,7 @@ def kolmogorov_smirnov_test(
     return _test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng)
 
 
+@declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
 def kuiper_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import Problem, as_simplex
+from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import Sizes, cells, noise_of
@@ -64,6 +65,7 @@ class EquivalenceResult(TestResult):
         )
 
 
+@declare("test", "equivalence", symbol="EQ", source="Wellek 2010")
 def equivalence_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

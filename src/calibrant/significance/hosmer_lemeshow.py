@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._registry import declare
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import locate
@@ -62,6 +63,7 @@ class HosmerLemeshowResult(TestResult):
         return frame(columns, backend)
 
 
+@declare("test", "hosmer-lemeshow", symbol="HL", source="Hosmer and Lemeshow 1980; Fagerland et al. 2008")
 def hosmer_lemeshow_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Literal, Unpack, get_args
 
@@ -10,7 +11,8 @@ import numpy.typing as npt
 from scipy.special import gammaln, stdtr
 
 from calibrant._links import FloatArray
-from calibrant._validation import DataOptions, as_problem
+from calibrant._registry import declare
+from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.metrics.kernel import (
     as_bandwidth,
     as_block_size,
@@ -32,6 +34,7 @@ TestEstimator = Literal["unbiased", "block", "linear"]
 NAME = "kernel"
 
 
+@declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
 def kernel_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -81,17 +84,18 @@ def kernel_test(
     Warns
     -----
     CalibrationWarning
-        If there is no pair of rows: the statistic is NaN and the p-value 1.
+        If there is no pair of rows, or a single block: the statistic is NaN and the p-value 1.
 
     Notes
     -----
     Use it to ask whether the vector of probabilities is calibrated in the strong sense: given the forecast, each class comes
-    with the probability stated. It needs no bins and sees any miscalibration when there are rows enough, best an error of one sign
-    over distances of the bandwidth. It cannot say which class or which range of scores is wrong, and of many classes it needs
-    many rows: a test of one notion, such as the top label, has more power for the question that it asks.
+    with the probability stated. It needs no bins and sees any miscalibration when there are rows enough, best an error of one
+    sign over distances of the bandwidth. It cannot say which class or which range of scores is wrong, and of many classes it
+    needs many rows: a test of one notion, such as the top label, has more power for the question that it asks.
 
     A row moves with its weight. Where `kernel_calibration_error` turns to blocks, of many rows of 3 classes or more, so does
-    the test. The standard errors of several problems add up, which is safe and can cost power.
+    the test. The standard errors of several problems add up, which is safe and can cost power. Of more than 4096 different
+    scores the draws, not the statistic, put neighbours together.
 
     References
     ----------
@@ -107,7 +111,7 @@ def kernel_test(
     """
     _require(estimator, null, n_resamples)
     problem = as_problem(y_true, y_prob, **data)
-    found = pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth))
+    found = list(pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth)))
     size = as_block_size(block_size, estimator)
     assumptions: tuple[str, ...] = (OUTSIDE, INDEPENDENT)
     if not found:
@@ -128,9 +132,17 @@ def kernel_test(
 def _test_of_blocks(found: list[tuple[float, Blocks]], assumptions: tuple[str, ...]) -> TestResult:
     value = sum(share * blocks.mean for share, blocks in found)
     error = sum(share * blocks.standard_error for share, blocks in found)
-    law = student(min(blocks.total.size for _, blocks in found) - 1)
-    if not error > 0:  # residuals of zero, or a single block
-        return TestResult(NAME, 0.0, 1.0, law, assumptions)
+    df = min(blocks.total.size for _, blocks in found) - 1
+    law = student(max(df, 1))
+    if df == 0:
+        warnings.warn(
+            "the kernel test must have two blocks to see a spread between them; there is one, and the p-value is set to 1. "
+            "Pass more rows, a smaller block_size, or estimator='unbiased'.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+    if df == 0 or error == 0:  # without a spread, or without any residual
+        return TestResult(NAME, float("nan") if df == 0 else 0.0, 1.0, law, assumptions)
     enough = "There are enough blocks for their mean to be normal."
     return TestResult(NAME, value / error, float(law.sf(value / error)), law, (*assumptions, enough))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, as_simplex
+from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import (
@@ -27,6 +28,7 @@ TOO_MANY_FEW = 0.2
 """Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
 
 
+@declare("test", "pearson", symbol="X2", source="Pearson 1900")
 def pearson_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

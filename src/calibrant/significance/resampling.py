@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.resampling import Rng, as_rng
@@ -17,6 +18,7 @@ from calibrant.significance.null import TIE, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
 
 
+@declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")
 def resampling_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

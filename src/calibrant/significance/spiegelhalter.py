@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from calibrant._links import FloatArray
 from calibrant._problem import Problem, as_simplex
+from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
@@ -24,6 +25,7 @@ ROUNDING = 1e-14
 """A gain below it is rounding: a row of equal probabilities has none."""
 
 
+@declare("test", "spiegelhalter", symbol="Z", source="Spiegelhalter 1986")
 def spiegelhalter_test(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
