@@ -25,6 +25,19 @@ def is_unit_weight(weight: FloatArray) -> bool:
     return weight.strides == (0,)
 
 
+def are_counts(weight: FloatArray) -> bool:
+    """Whether all weights are whole: then each is a number of equal rows."""
+    return is_unit_weight(weight) or np.array_equal(weight, np.floor(weight))
+
+
+def variance_weight(weight: FloatArray) -> FloatArray:
+    """Weight of the variance of each row's outcome in the variance of the weighted sum.
+
+    A count is so many independent rows; any other weight says how much one row counts.
+    """
+    return weight if are_counts(weight) else weight**2
+
+
 @dataclass(frozen=True, eq=False)
 class BinaryProblem:
     """Scores in [0, 1], whether the event came, and positive weights, each of shape (n,).
@@ -49,8 +62,7 @@ class BinaryProblem:
     @property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
-        whole = is_unit_weight(self.weight) or np.array_equal(self.weight, np.floor(self.weight))
-        return 1.0 if whole else self.size / float(self.weight.sum())
+        return 1.0 if are_counts(self.weight) else self.size / float(self.weight.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from reference import cumulative_path
 from strategies import columns, tables
 
 from calibrant import cumulative_curve, kolmogorov_smirnov_error, kuiper_error
-from calibrant.curves.cumulative import brownian_exceeds, brownian_quantile
+from calibrant.curves.cumulative import brownian_quantile
+from calibrant.lenses.brownian import distance_survival
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
@@ -54,7 +55,7 @@ def test_the_slope_between_two_scores_is_event_rate_minus_mean_probability():
 @pytest.mark.parametrize("x", [0.4, 0.8, 1.0, 1.5, 2.2414, 3.0])
 def test_the_law_of_the_largest_distance_is_that_of_the_heat_equation(x):
     expected = cumulative_path.probability_that_a_brownian_motion_goes_beyond(x)
-    assert brownian_exceeds(x) == pytest.approx(expected, abs=1e-12)
+    assert float(distance_survival(x)) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("level", "quantile"), [(0.1, 1.9600), (0.05, 2.2414), (0.01, 2.8070)])
@@ -64,7 +65,7 @@ def test_quantiles_of_the_largest_distance(level, quantile):
 
 @pytest.mark.parametrize("level", [1e-12, 0.5, 1 - 1e-12])
 def test_quantiles_exist_for_every_level(level):
-    assert brownian_exceeds(brownian_quantile(level)) == pytest.approx(level, abs=1e-10)
+    assert float(distance_survival(brownian_quantile(level))) == pytest.approx(level, abs=1e-10)
 
 
 def test_the_line_of_a_calibrated_forecast_leaves_the_band_as_often_as_promised():

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, is_unit_weight
+from calibrant._problem import BinaryProblem, IntArray, are_counts, is_unit_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Ordered:
     def is_whole(self) -> bool:
         """Whether weights are whole, so that they count as rows."""
         weight = self.problem.weight
-        return self._is_unit or np.array_equal(weight, np.floor(weight))
+        return self._is_unit or are_counts(weight)
 
     @cached_property
     def rows_per_weight(self) -> float:

@@ -8,15 +8,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import ndtr
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem, is_unit_weight
+from calibrant._problem import BinaryProblem, Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
-from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.lenses.brownian import distance_survival
+from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion
 
 
@@ -175,28 +175,12 @@ def _panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativePane
         score=read_only(np.concatenate([view.score[:1], view.score])),
         share=read_only(np.concatenate([[0.0], view.share])),
         cumulative=read_only(np.concatenate([[0.0], seen[0]])),
-        reach=quantile * standard_deviation(problem),
+        reach=quantile * end_deviation(problem),
         ks_error=float(largest(view, seen)[0]),
         kuiper_error=float(spread(view, seen)[0]),
     )
 
 
-def standard_deviation(problem: BinaryProblem) -> float:
-    """Of the mean residual of a calibrated forecast; whole weights are numbers of rows."""
-    p, w = problem.score, problem.weight
-    counts = is_unit_weight(w) or np.array_equal(w, np.floor(w))
-    return float(np.sqrt(np.sum((w if counts else w**2) * p * (1.0 - p))) / w.sum())
-
-
 def brownian_quantile(level: float) -> float:
     """Return what the largest distance of a Brownian motion on [0, 1] from zero exceeds with probability ``level``."""
-    return float(brentq(lambda x: brownian_exceeds(x) - level, 0.05, 40.0, xtol=1e-12))
-
-
-def brownian_exceeds(x: float) -> float:
-    """Probability that a Brownian motion on [0, 1] goes further than ``x`` >= 0.05 from zero.
-
-    By reflection on both sides: 4 * (Phi(-x) - Phi(-3 x) + Phi(-5 x) - ...).
-    """
-    k = np.arange(100)
-    return float(4.0 * np.sum((-1.0) ** k * ndtr(-(2 * k + 1) * x)))
+    return float(brentq(lambda x: float(distance_survival(x)) - level, 0.05, 40.0, xtol=1e-12))

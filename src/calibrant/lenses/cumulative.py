@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray
+from calibrant._problem import BinaryProblem, IntArray, variance_weight
 from calibrant.lenses.base import Lens, View
 
 
@@ -46,6 +46,12 @@ class CumulativeView(View):
         """Share of the weight up to each distinct score, shape (d,)."""
         shares: FloatArray = np.cumsum(self.weight)[self.ends]
         return shares
+
+
+def end_deviation(problem: BinaryProblem) -> float:
+    """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""
+    p, total = problem.score, float(problem.weight.sum())
+    return float(np.sqrt(variance_weight(problem.weight) @ (p * (1.0 - p)))) / total
 
 
 def largest(view: View, seen: FloatArray) -> FloatArray:

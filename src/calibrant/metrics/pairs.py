@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray, Problem, SimplexProblem, as_simplex, is_unit_weight
+from calibrant._problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
 from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, median_distance
 from calibrant.notions import Notion, Part
 
@@ -357,7 +357,7 @@ class Blocks:
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
     """Yield the pairs of each problem of a notion, or of the whole simplex (None), one at a time; only where there are any."""
     simplex = as_simplex(problem)
-    counts = is_unit_weight(simplex.weight) or np.array_equal(simplex.weight, np.floor(simplex.weight))
+    counts = are_counts(simplex.weight)
     for pairs in _pairs(simplex, notion, bandwidth, counts=counts):
         if pairs.number > 0:
             yield pairs

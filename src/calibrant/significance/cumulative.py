@@ -13,19 +13,22 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.lenses.base import Size, View, residual_of
-from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
+from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Rng, as_rng
-from calibrant.significance.brownian import LARGEST_DISTANCE, RANGE
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
-from calibrant.significance.weights import assumption, variance_weight
+from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 20
 """Rows times draws looked at together."""
 
 ROUNDING = 1e-12
 """An error below it, of probabilities that are all 0 or 1 but for rounding, is none."""
+
+LARGEST_DISTANCE = KnownLaw("largest distance of a Brownian motion from 0", distance_survival, distance_density)
+RANGE = KnownLaw("range of a Brownian motion", range_survival, range_density)
 
 
 @declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
@@ -172,8 +175,7 @@ def _test(
 ) -> TestResult:
     view = Cumulative()(problem)
     error = float(size(view, view.look(residual_of(problem)))[0])
-    p = problem.score
-    deviation = float(np.sqrt(variance_weight(problem.weight) @ (p * (1.0 - p)))) / float(problem.weight.sum())
+    deviation = end_deviation(problem)
     if deviation > 0:
         statistic = error / deviation
     else:

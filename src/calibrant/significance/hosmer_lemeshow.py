@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._problem import BinaryProblem, IntArray, Problem, are_counts, as_simplex
 from calibrant._registry import declare
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -18,7 +18,7 @@ from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
-from calibrant.significance.weights import are_counts, assumption
+from calibrant.significance.weights import assumption
 
 FITTED = "The model that made the forecast was fitted on these very rows; of other rows pass fitted=False."
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, as_simplex
+from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, are_counts, as_simplex
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import cells
@@ -17,7 +17,7 @@ from calibrant.resampling import Rng, as_rng
 from calibrant.significance.measure import Function, Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
-from calibrant.significance.weights import are_counts, assumption
+from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from calibrant._links import FloatArray
-from calibrant._problem import Problem, as_simplex
+from calibrant._problem import Problem, as_simplex, variance_weight
 from calibrant._registry import declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
-from calibrant.significance.weights import assumption, variance_weight
+from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 22
 """Probabilities looked at together."""

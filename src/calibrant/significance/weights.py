@@ -6,20 +6,8 @@ seen: each row is one observation still. (A test that draws labels moves a row w
 
 from __future__ import annotations
 
-import numpy as np
-
 from calibrant._links import FloatArray
-from calibrant._problem import is_unit_weight
-
-
-def are_counts(weight: FloatArray) -> bool:
-    """Whether all weights are whole."""
-    return is_unit_weight(weight) or np.array_equal(weight, np.floor(weight))
-
-
-def variance_weight(weight: FloatArray) -> FloatArray:
-    """Weight of the variance of each row's outcome in the variance of the weighted sum."""
-    return weight if are_counts(weight) else weight**2
+from calibrant._problem import are_counts, is_unit_weight
 
 
 def rows_per_weight(weight: FloatArray) -> float:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from calibrant._links import FloatArray
-from calibrant.significance.null import KnownLaw
 
 TERMS = 12
 """Terms summed; rounding leaves room for seven."""
@@ -75,10 +74,6 @@ def range_density(x: npt.ArrayLike) -> FloatArray:
         return _sum(8.0 * SIGN * K**2 * _normal(K * s))
 
     return _by_size(x, modes, images, at_zero=0.0)
-
-
-LARGEST_DISTANCE = KnownLaw("largest distance of a Brownian motion from 0", distance_survival, distance_density)
-RANGE = KnownLaw("range of a Brownian motion", range_survival, range_density)
 
 
 def _by_size(x: npt.ArrayLike, modes: Series, images: Series, *, at_zero: float) -> FloatArray:
