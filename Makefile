@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
 
 test: lint types layers
-	$(BIN)/coverage run -m pytest
+	$(BIN)/pytest --numprocesses auto --cov --cov-report=
 	$(BIN)/coverage report --fail-under=90
 
 lint: .venv/installed
@@ -23,7 +23,7 @@ layers: .venv/installed
 
 # The same tests with the oldest versions that pyproject.toml allows. Deprecations inside old releases are not ours to mend.
 test-min: .venv-min/installed
-	.venv-min/bin/python -m pytest -W ignore::DeprecationWarning
+	.venv-min/bin/python -m pytest --numprocesses auto -W ignore::DeprecationWarning
 
 # The documentation, with every warning an error.
 docs: .venv-docs/installed

@@ -588,3 +588,13 @@ def test_single_precision_is_taken_for_the_number_that_it_is():
 def test_a_missing_value_in_a_frame_is_refused():
     with pytest.raises(ValueError, match=r"y_prob must be finite; got nan at index \(1, 0\)"):
         as_problem([0, 1], pl.DataFrame({"a": [0.5, None], "b": [0.5, 0.5]}))
+
+
+def test_weights_whose_squares_would_overflow_are_refused():
+    with pytest.raises(ValueError, match="sum of at most 1e\\+100; it is more. Divide the weights"):
+        expected_calibration_error([0, 1], [0.2, 0.7], sample_weight=[1e101, 1.0])
+
+
+def test_a_probability_that_is_hardly_too_large_is_shown_with_its_digits():
+    with pytest.raises(ValueError, match=r"got 1\.000001 at index 1"):
+        expected_calibration_error([0, 1], [0.2, 1.000001])

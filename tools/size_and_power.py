@@ -14,8 +14,10 @@ from scipy.special import expit, logit, softmax
 from calibrant import (
     EqualWidth,
     calibration_error,
+    cox_test,
     equivalence_test,
     hosmer_lemeshow_test,
+    kernel_test,
     kolmogorov_smirnov_test,
     kuiper_test,
     paired_test,
@@ -23,7 +25,6 @@ from calibrant import (
     resampling_test,
     spiegelhalter_test,
 )
-from calibrant.significance.catalogue import TESTS
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 LEVEL, DRAWS = 0.05, 99
@@ -131,13 +132,13 @@ BINARY = {
     "Hosmer-Lemeshow, `fitted=False`": partial(hosmer_lemeshow_test, fitted=False),
     "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
     "Spiegelhalter": spiegelhalter_test,
-    "Cox": TESTS["cox"],
+    "Cox": cox_test,
     "Kolmogorov-Smirnov": kolmogorov_smirnov_test,
     "Kolmogorov-Smirnov, draws": partial(kolmogorov_smirnov_test, n_resamples=DRAWS),
     "Kuiper": kuiper_test,
     "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
     "resampling of `brier`, draws": partial(resampling_test, metric="brier", n_resamples=DRAWS),
-    "kernel, draws": partial(TESTS["kernel"], n_resamples=DRAWS),
+    "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
 }
 MULTICLASS = {
     "Hosmer-Lemeshow, `fitted=False`": partial(hosmer_lemeshow_test, fitted=False),
@@ -148,7 +149,7 @@ MULTICLASS = {
     "Kuiper, confidence": kuiper_test,
     "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
     "resampling of `classwise-ece`, draws": partial(resampling_test, n_resamples=DRAWS),
-    "kernel, draws": partial(TESTS["kernel"], n_resamples=DRAWS),
+    "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
 }
 
 

@@ -25,6 +25,9 @@ from calibrant._problem import (
     unit_weight,
 )
 
+MOST_WEIGHT = 1e100
+"""Sum of weights up to which their squares do not overflow."""
+
 SUM_TOLERANCE = 1e-3
 """How far the sum of a row may be from one: half precision and four printed digits pass, logits and percent do not."""
 
@@ -188,8 +191,10 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
             f"sample_weight must not be negative; got {weight[row]:g} at index {row}{_more(weight < 0)}. "
             "Remove the rows you do not want to count."
         )
-    if not np.isfinite(weight.sum()):
-        raise ValueError("sample_weight must have a finite sum; it overflows. Divide the weights by their largest.")
+    if not float(weight.sum()) <= MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must have a sum of at most {MOST_WEIGHT:g}; it is more. Divide the weights by their largest."
+        )
     if not weight.any():
         raise ValueError("sample_weight must have a positive sum; got only zeros. Give some row a weight.")
     return weight
@@ -404,7 +409,7 @@ def _check_unit_interval(values: FloatArray) -> None:
     outside = (values < 0) | (values > 1)
     where = _first(outside)
     raise ValueError(
-        f"y_prob must hold probabilities in [0, 1]; got {values[where]:g} at index {_index(where)}{_more(outside)}. "
+        f"y_prob must hold probabilities in [0, 1]; got {values[where]:.10g} at index {_index(where)}{_more(outside)}. "
         "If these are logits, pass input='logit'."
     )
 

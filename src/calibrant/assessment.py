@@ -252,8 +252,13 @@ def _cells_of(row: Row) -> tuple[str, ...]:
     e = row.estimate
     return (
         f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
-        f"{e.value:.5f}",
-        f"[{e.lower:.5f}, {e.upper:.5f}]",
-        *("" if figure is None else f"{figure:.5f}" for figure in (e.debiased, e.noise_floor, e.detectable)),
+        _digits(e.value),
+        f"[{_digits(e.lower)}, {_digits(e.upper)}]",
+        *("" if figure is None else _digits(figure) for figure in (e.debiased, e.noise_floor, e.detectable)),
         "" if e.pvalue is None else f"{e.pvalue:.4f}",
     )
+
+
+def _digits(figure: float) -> str:
+    """Five decimals, or two digits of what would vanish in them."""
+    return f"{figure:.5f}" if figure == 0 or abs(figure) >= 5e-4 or figure != figure else f"{figure:.1e}"

@@ -108,14 +108,14 @@ def estimates(
         if entry.name in points:
             point = points[entry.name]
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
-            result[entry.name] = _of_point(law.estimate(resampling.level), entry, point, law.consistent[0])
+            result[entry.name] = _within(entry, _of_point(law.estimate(resampling.level), point, law.consistent[0]))
         elif entry.per_row is not None:
             result[entry.name] = mean_estimate(
                 entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level
             )
         else:
             assert entry.estimate is not None  # a metric is one of four things
-            result[entry.name] = entry.estimate(problem, resampling)
+            result[entry.name] = _within(entry, entry.estimate(problem, resampling))
     return result
 
 
@@ -142,18 +142,26 @@ def _n_parts(notion: Notion, problem: Problem) -> int:
     return sum(1 for _ in notion.parts(as_simplex(problem).prob))
 
 
-def _of_point(estimate: Estimate, entry: Entry, point: Point, null: FloatArray) -> Estimate:
-    """Put in the exact value, in place of the one in groups or of the plug-in, and keep to the range of the metric."""
-    highest = np.inf if entry.range is None else entry.range[1]
+def _of_point(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
+    """Put in the exact value, in place of the one in groups or of the plug-in."""
     changes: dict[str, Any] = {
         "value": point.value,
         "lower": min(estimate.lower, point.value),
-        "upper": max(min(estimate.upper, highest), point.value),
+        "upper": max(estimate.upper, point.value),
         "debiased": None if estimate.debiased is None else min(estimate.debiased, point.value),
-        "detectable": None if estimate.detectable is None else min(estimate.detectable, highest),
     }
     if point.is_debiased:
         bias = float(np.mean(null**2))
         floor = float(np.mean(np.sqrt(np.maximum(null**2 - bias, 0.0))))
         changes |= {"debiased": point.value, "noise_floor": floor}
     return replace(estimate, **changes)
+
+
+def _within(entry: Entry, estimate: Estimate) -> Estimate:
+    """Keep what is said of the truth to the range of the metric."""
+    highest = np.inf if entry.range is None else entry.range[1]
+    return replace(
+        estimate,
+        upper=max(min(estimate.upper, highest), estimate.value),
+        detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
+    )

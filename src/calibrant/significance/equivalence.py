@@ -117,7 +117,7 @@ def equivalence_test(
     --------
     >>> from calibrant import equivalence_test, load_digits_forecast
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
-    EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue=0.000999, at most 0.2161 with confidence 95%)
+    EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue=0.000999, at most 0.215... with confidence 95%)
     """
     _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")
     _require_fraction("level", level, "For 95 % confidence pass level=0.05")
