@@ -37,7 +37,8 @@ def _tables() -> str:
             if kind == "metric":
                 low, high = entry.range or (float("nan"), float("nan"))
                 better = "higher" if entry.higher_is_better else "lower"
-                detail = [f"[{low:g}, {high:g}{')' if high == float('inf') else ']'}, {better} is better"]
+                wanted = f"{better} is better" if entry.ideal is None else f"ideally {entry.ideal:g}"
+                detail = [f"{low:g} to {high:g}, {wanted}"]
             elif kind == "calibrator":
                 detail = ["; ".join(sorted(entry.guarantees)) or "none"]
             lines.append(_row([f"`{name}`", entry.symbol, entry.summary, *detail, entry.source]))

@@ -6,11 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, assess
+from calibrant import (
+    CalibrationWarning,
+    CrossValidatedBins,
+    EqualMass,
+    EqualWidth,
+    Isotonic,
+    MonotonicSweep,
+    Unique,
+    assess,
+)
 from calibrant._registry import entries
 from calibrant.assessment import FIGURES
 
-EVERY = sorted(entries("metric"))
+EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]
 P = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
 forecasts = st.one_of(columns(), tables())
@@ -35,7 +44,8 @@ def test_every_interval_contains_its_estimate(rows, level):
 def test_every_value_is_that_of_the_metric(rows):
     label, prob, weight = rows
     found = assess(label, prob, metrics=EVERY, n_resamples=2, sample_weight=weight)
-    for name, entry in entries("metric").items():
+    for name in EVERY:
+        entry = entries("metric")[name]
         assert found[name].value == pytest.approx(entry.target(label, prob, sample_weight=weight), rel=1e-9, abs=1e-12)
 
 
@@ -259,3 +269,33 @@ def test_an_error_that_is_detectable_is_detected_four_times_in_five():
     strength = np.median([world(0.5).detectable for _ in range(WORLDS)]) / error_of_strength_one
     found = np.mean([world(strength).pvalue <= 0.05 for _ in range(WORLDS)])
     assert abs(found - 0.8) < 0.1 + 3 * np.sqrt(0.8 * 0.2 / WORLDS)
+
+
+@pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep(), CrossValidatedBins()], ids=repr)
+def test_bins_that_labels_choose_are_chosen_anew_for_drawn_labels(binning):
+    """A calibrated forecast is rejected as often as promised, and its p-values are near uniform."""
+    rng, worlds, pvalues = np.random.default_rng(0), 100, []
+    for _ in range(worlds):
+        score = rng.random(200)
+        found = assess(rng.random(200) < score, score, metrics=["ece"], binning=binning, n_resamples=39, rng=rng)["ece"]
+        assert found.lower <= found.value <= found.upper
+        pvalues.append(found.pvalue)
+    assert abs(np.mean(pvalues) - 0.5) < 4 * np.sqrt(1 / 12 / worlds)
+    assert np.mean(np.array(pvalues) <= LEVEL) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / worlds)
+
+
+def test_of_bins_with_one_row_nothing_is_left_without_chance():
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    assert (
+        assess(rng.random(300) < score, score, metrics=["ece"], binning=Unique(), n_resamples=99)["ece"].debiased < 0.05
+    )
+
+
+def test_a_binning_is_also_chosen_by_its_word():
+    assert estimates(assess(Y, P, binning="equal-mass")) == estimates(assess(Y, P, binning=EqualMass()))
+
+
+def test_a_level_that_must_be_a_coverage_is_warned_of():
+    with pytest.warns(CalibrationWarning, match=r"pass level=0\.05"):
+        assess(Y, P, level=0.95, n_resamples=9)

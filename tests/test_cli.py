@@ -410,9 +410,16 @@ def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
     assert list(document["tests"]) == ["spiegelhalter", "hosmer-lemeshow"]
     expected = spiegelhalter_test(truth.y, truth.prob)
     assert document["tests"]["spiegelhalter"]["pvalue"] == pytest.approx(expected.pvalue)
-    held_out = hosmer_lemeshow_test(truth.y, truth.prob, fitted=False)
+    held_out = hosmer_lemeshow_test(truth.y, truth.prob, fitted=False, n_resamples=1000)
     assert document["tests"]["hosmer-lemeshow"]["statistic"] == pytest.approx(held_out.statistic)
-    assert document["tests"]["hosmer-lemeshow"]["df"] == held_out.df
+    assert document["tests"]["hosmer-lemeshow"]["pvalue"] == held_out.pvalue
+
+
+@pytest.mark.parametrize("words", [["--tests", "equivalence"], ["--fail-below", "5"]])
+def test_a_gate_that_would_fail_the_wrong_forecasts_is_refused(words, run, forecast):
+    code, _, err = run("test", forecast, *words)
+    assert code == 2
+    assert words[0] in err
 
 
 def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):

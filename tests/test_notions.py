@@ -126,7 +126,14 @@ def test_a_column_that_is_no_number_and_no_name_is_refused(column):
 
 def test_a_name_is_refused_where_names_are_not_known():
     with pytest.raises(ValueError, match="column must be a number where the names of the classes are not known"):
-        ByNotion(IsotonicCalibrator(), OneVsRest("b")).fit(P, ["a", "b", "c"])
+        next(OneVsRest("b").parts(np.array(P)))
+
+
+def test_a_calibrator_looks_the_name_of_a_class_up():
+    by_name, by_number = (
+        ByNotion(IsotonicCalibrator(), OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P) for which in ("b", 1)
+    )
+    np.testing.assert_array_equal(by_name, by_number)
 
 
 def test_one_class_can_be_calibrated_by_itself():

@@ -591,10 +591,25 @@ def test_a_missing_value_in_a_frame_is_refused():
 
 
 def test_weights_whose_squares_would_overflow_are_refused():
-    with pytest.raises(ValueError, match="sum of at most 1e\\+100; it is more. Divide the weights"):
+    with pytest.raises(ValueError, match=r"sum of at most 1e\+100; it is more\. Divide the weights"):
         expected_calibration_error([0, 1], [0.2, 0.7], sample_weight=[1e101, 1.0])
 
 
 def test_a_probability_that_is_hardly_too_large_is_shown_with_its_digits():
-    with pytest.raises(ValueError, match=r"got 1\.000001 at index 1"):
-        expected_calibration_error([0, 1], [0.2, 1.000001])
+    with pytest.raises(ValueError, match=r"got 1\.00001 at index 1"):
+        expected_calibration_error([0, 1], [0.2, 1.00001])
+
+
+@pytest.mark.parametrize("prob", [[1.0000001, 0.2], [[-1e-8, 1.00000004], [0.5, 0.5]]])
+def test_what_single_precision_rounds_out_of_the_unit_interval_is_put_back(prob):
+    problem = as_problem([1, 0], prob)
+    scores = problem.score if isinstance(problem, BinaryProblem) else problem.prob
+    assert scores.max() == 1.0
+    assert scores.min() >= 0.0
+
+
+def test_an_unknown_keyword_is_named_with_those_that_exist():
+    with pytest.raises(
+        TypeError, match=r"sample_weight, labels, pos_label, input, normalize; got 'n_bins'.*binning=10"
+    ):
+        expected_calibration_error([0, 1], [0.2, 0.7], n_bins=10)

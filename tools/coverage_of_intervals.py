@@ -81,7 +81,7 @@ def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> l
 
 def line(name: str, n: int, world: str, means: np.ndarray) -> str:
     """Return a line of the table."""
-    figures = " | ".join("" if np.isnan(value) else f"{value:.3g}" for value in means[:5])
+    figures = " | ".join("" if np.isnan(value) else f"{value if abs(value) > 1e-12 else 0:.3g}" for value in means[:5])
     rejections = "" if np.isnan(means[7]) else f"{means[7]:.0%}"
     return f"| {name} | {n} | {world} | {figures} | {means[5]:.0%} | {means[6]:.3g} | {rejections} |"
 

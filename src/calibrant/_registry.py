@@ -39,7 +39,8 @@ class Entry:
 
     A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
     the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
-    ``estimate`` that gives value and interval by itself. A calibrator has guarantees. A test is a function of (y_true, y_prob).
+    ``estimate`` that gives value and interval by itself. Where neither low nor high is good it has an ``ideal`` value. A
+    calibrator has guarantees. A test is a function of (y_true, y_prob).
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Entry:
     size: Callable[..., Any] | None = None
     notion: str | None = None
     estimate: Callable[..., Any] | None = None
+    ideal: float | None = None
     may_be_undefined: bool = False
     guarantees: frozenset[str] = field(default_factory=frozenset)
 

@@ -28,6 +28,9 @@ from calibrant._problem import (
 MOST_WEIGHT = 1e100
 """Sum of weights up to which their squares do not overflow."""
 
+ROUNDING = 1e-6
+"""How far a probability may lie outside [0, 1]: a few units in the last place of single precision."""
+
 SUM_TOLERANCE = 1e-3
 """How far the sum of a row may be from one: half precision and four printed digits pass, logits and percent do not."""
 
@@ -75,11 +78,18 @@ def as_problem(
     input: Input = "probability",
     normalize: bool = False,
     column_names: Sequence[Any] | None = None,
+    **unknown: Any,
 ) -> Problem:
     """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
 
     Labels that are words, each the name of a column of a data frame, say which column is which class.
     """
+    if unknown:
+        hint = " A number of bins is binning=10." if "n_bins" in unknown else ""
+        raise TypeError(
+            f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
+            f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
+        )
     names = _column_names(y_prob) if column_names is None else column_names
     truth, values = as_labels(y_true), as_numbers("y_prob", y_prob)
     if len(truth) != len(values):
@@ -142,8 +152,7 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
 
 def as_score(values: FloatArray) -> FloatArray:
     """One column of probabilities."""
-    _check_unit_interval(values)
-    return values
+    return _in_unit_interval(values)
 
 
 def as_forecast(values: FloatArray, *, input: Input, normalize: bool = False) -> Forecast:
@@ -157,7 +166,7 @@ def as_forecast(values: FloatArray, *, input: Input, normalize: bool = False) ->
         )
     if _check_input(input) == "logit":
         return Forecast(values, is_logit=True)
-    _check_unit_interval(values)
+    values = _in_unit_interval(values)
     sums = values.sum(axis=1)
     if normalize:
         if not sums.all():
@@ -403,10 +412,13 @@ def _check_input(input: Input) -> Input:
     raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
 
 
-def _check_unit_interval(values: FloatArray) -> None:
+def _in_unit_interval(values: FloatArray) -> FloatArray:
+    """Return probabilities; what single precision rounded out of [0, 1] is put back."""
     if values.min() >= 0 and values.max() <= 1:
-        return
-    outside = (values < 0) | (values > 1)
+        return values
+    outside = (values < -ROUNDING) | (values > 1 + ROUNDING)
+    if not outside.any():
+        return np.clip(values, 0.0, 1.0)
     where = _first(outside)
     raise ValueError(
         f"y_prob must hold probabilities in [0, 1]; got {values[where]:.10g} at index {_index(where)}{_more(outside)}. "

@@ -39,7 +39,14 @@ def test_values_are_calibration_errors(binning, rows, notion, norm):
 def test_noise_is_the_error_of_labels_that_the_forecast_draws(binning, rows, notion):
     label, prob, weight = rows
     sweep = bin_sweep(
-        label, prob, n_bins=[1, 3, 4], binning=binning, notion=notion, n_resamples=5, sample_weight=weight
+        label,
+        prob,
+        n_bins=[1, 3, 4],
+        binning=binning,
+        notion=notion,
+        n_resamples=5,
+        rng=np.random.default_rng(0),
+        sample_weight=weight,
     )
     rng = np.random.default_rng(0)
     errors = []

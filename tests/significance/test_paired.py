@@ -191,3 +191,18 @@ def test_a_metric_that_is_no_number_is_refused():
 def test_a_function_of_the_registry_is_found_there():
     found = paired_test([0, 1], [0.2, 0.7], [0.3, 0.8], metric=expected_calibration_error, n_resamples=5)
     assert found.name == "paired ece"
+
+
+def test_of_a_perfect_and_a_wrong_forecast_there_is_no_doubt():
+    y = np.array([0, 1] * 50)
+    found = paired_test(y, y.astype(float), 1.0 - y)
+    assert found.statistic == np.inf
+    assert found.pvalue == 0.0
+
+
+def test_a_metric_with_an_ideal_is_better_nearer_to_it():
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    y = rng.random(1000) < p
+    assert paired_test(y, p, p**0.5, metric="observed-expected-ratio", n_resamples=99).pvalue == 0.01
+    assert paired_test(y, p**0.5, p, metric="observed-expected-ratio", n_resamples=99).pvalue > 0.9

@@ -163,3 +163,14 @@ def test_a_metric_that_is_no_number_on_the_data_is_refused():
 def test_options_that_make_no_sense_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         resampling_test([0, 1], [0.2, 0.7], **options)
+
+
+@pytest.mark.parametrize("metric", ["observed-expected-ratio", "calibration-in-the-large", "calibration-slope"])
+def test_a_metric_with_an_ideal_is_tested_on_both_sides(metric):
+    rng = np.random.default_rng(0)
+    p = rng.random(1000) * 0.8 + 0.1
+    too_few, too_many = rng.random(1000) < p / 2, rng.random(1000) < (1 + p) / 2
+    if metric == "calibration-slope":
+        too_few, too_many = rng.random(1000) < 0.5 + (p - 0.5) / 2, rng.random(1000) < (p > 0.5) * 0.98 + 0.01
+    for y in (too_few, too_many):
+        assert resampling_test(y, p, metric=metric, n_resamples=99).pvalue <= 0.02

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -133,6 +134,9 @@ def _chunks(n: int) -> Iterator[slice]:
 
 class Binning(ABC):
     """How scores are cut. Called on a problem, returns `Bins`."""
+
+    uses_outcomes: ClassVar[bool] = False
+    """Whether the edges depend on the outcomes, and so are others for other outcomes of the same scores."""
 
     @abstractmethod
     def edges(self, problem: BinaryProblem) -> FloatArray:

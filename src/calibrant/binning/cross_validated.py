@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class CrossValidatedBins(TunedBinning):
     >>> curve.panels[0].bins.gap.round(3).tolist()
     [-0.2, -0.3, 0.3, 0.2]
     """
+
+    uses_outcomes: ClassVar[bool] = True
 
     of: Family = "equal-mass"
     most_bins: int = 40

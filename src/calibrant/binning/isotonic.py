@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -37,6 +37,8 @@ class Isotonic(OrderedBinning):
     >>> curve.panels[0].bins.event_rate.tolist()
     [0.0, 0.5, 1.0]
     """
+
+    uses_outcomes: ClassVar[bool] = True
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the highest score of each block."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class MonotonicSweep(TunedBinning):
     >>> curve.panels[0].bins.event_rate.tolist()
     [0.5, 0.5]
     """
+
+    uses_outcomes: ClassVar[bool] = True
 
     of: Family = "equal-mass"
     most_bins: int = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
@@ -30,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _say_warning
             code: int = arguments.run(arguments)
+    except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     except (ValueError, TypeError, OSError, ImportError) as error:
         message = getattr(error, "strerror", None) or str(error)
         print(f"calibrant: error: {_spelled(' '.join(message.split()))}", file=sys.stderr)

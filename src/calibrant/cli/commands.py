@@ -45,8 +45,8 @@ def run_assess(arguments: argparse.Namespace) -> int:
 USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling", "kernel")
 """Tests that are run if none are named: one for each way to be wrong, and none that needs scores that repeat."""
 
-OF_NEW_ROWS: dict[str, dict[str, Any]] = {"hosmer-lemeshow": {"fitted": False}}
-"""The rows of a file are not those that the model was fitted on."""
+OF_A_FILE: dict[str, dict[str, Any]] = {"hosmer-lemeshow": {"fitted": False, "n_resamples": 1000}}
+"""The rows of a file are not those that the model was fitted on, and may be few."""
 
 
 def run_test(arguments: argparse.Namespace) -> int:
@@ -58,13 +58,20 @@ def run_test(arguments: argparse.Namespace) -> int:
 
     forecast = read(arguments, arguments.file)
     chosen = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
+    if "equivalence" in chosen:
+        raise ValueError(
+            "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "
+            "In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)."
+        )
+    if arguments.fail_below is not None and not 0 < arguments.fail_below < 1:
+        raise ValueError(f"--fail-below must be a fraction in (0, 1); got {arguments.fail_below:g}. 0.01 is usual.")
     data: dict[str, Any] = {
         "input": forecast.input,
         "labels": labels_of(arguments, forecast),
         "sample_weight": weight_of(arguments, forecast),
     }
     values = values_of(arguments, forecast)
-    results = {n: find("test", n).target(forecast.y_true, values, **OF_NEW_ROWS.get(n, {}), **data) for n in chosen}
+    results = {n: find("test", n).target(forecast.y_true, values, **OF_A_FILE.get(n, {}), **data) for n in chosen}
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     failed = arguments.fail_below is not None and min(adjusted.values()) < arguments.fail_below

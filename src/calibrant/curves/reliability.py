@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import Problem
 from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion
@@ -199,6 +200,13 @@ def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
     if not 0.0 < float(level) < 1.0:
         raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
+    if float(level) > 0.5:
+        warnings.warn(
+            f"level is one minus the coverage; {level!r} makes {1 - float(level):.0%} intervals. For {float(level):.0%} "
+            f"intervals pass level={1 - float(level):g}.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
 
 
 def _ratio(a: Any, b: Any) -> float:

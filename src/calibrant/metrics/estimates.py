@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import Entry
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.lenses.base import Size
 from calibrant.metrics.cells import Cells, Noise, Sizes, cells, consistent_deviations, noise_of
 from calibrant.metrics.error import general_error, lens_error
 from calibrant.metrics.losses import as_loss, as_norm, l2
-from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate
+from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate, pvalue_of
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Bootstrap, ConsistentLabels
 
@@ -44,13 +44,17 @@ class Groups(Binning):
 
 @dataclass(frozen=True)
 class Point:
-    """A calibration error of a problem: its value, and how it is the size of deviations of cells."""
+    """A calibration error of a problem: its value, and how it is the size of deviations of cells.
+
+    Where the bins depend on the outcomes there are no fixed cells: then ``of`` is the error of any problem.
+    """
 
     value: float
     notion: Notion
     binning: Binning
     sizes: Callable[[Cells], Sizes]
     is_debiased: bool = False
+    of: Callable[[Problem], float] | None = None
 
     @property
     def table(self) -> tuple[Notion, Binning]:
@@ -77,7 +81,13 @@ def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
     notion, cut = as_notion(spelling.get("notion"), problem), as_binning(spelling.get("binning", binning))
     loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
     across = None if spelling.get("across") is None else as_norm(spelling["across"])
-    value = general_error(problem, notion, cut, loss, norm, across)
+
+    def of(problem: Problem) -> float:
+        return general_error(problem, notion, cut, loss, norm, across)
+
+    if cut.uses_outcomes:
+        return Point(of(problem), notion, cut, lambda table: table.sizes(norm, across), of=of)
+    value = of(problem)
     if spelling.get("loss", "gap") == "gap":
         return Point(value, notion, cut, lambda table: table.sizes(norm, across))
     return Point(value, notion, cut, lambda table: table.sizes(l2, across), is_debiased=True)
@@ -95,7 +105,7 @@ def estimates(
     points = {entry.name: point_of(entry, problem, binning) for entry in chosen if _is_point(entry)}
     noise: dict[tuple[Notion, Binning], Noise] = {}
     for has_bins in (True, False):
-        pairs = sorted({p.table for p in points.values() if p.has_bins == has_bins}, key=repr)
+        pairs = sorted({p.table for p in points.values() if p.has_bins == has_bins and p.of is None}, key=repr)
         if pairs:
             tables = [cells(simplex, notion, cut) for notion, cut in pairs]
             labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
@@ -107,6 +117,9 @@ def estimates(
     for entry in chosen:
         if entry.name in points:
             point = points[entry.name]
+            if point.of is not None:
+                result[entry.name] = _within(entry, _recut(point, point.of, simplex, resampling))
+                continue
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
             result[entry.name] = _within(entry, _of_point(law.estimate(resampling.level), point, law.consistent[0]))
         elif entry.per_row is not None:
@@ -128,10 +141,26 @@ def null_values(
     """
     simplex, point = as_simplex(problem), point_of(entry, problem, binning)
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
+    if point.of is not None:
+        return point.value, np.array([point.of(replace(simplex, label=label)) for label in labels])
     table = cells(simplex, point.notion, point.binning)
     sizes = point.sizes(table)
     (deviations,) = consistent_deviations(simplex, [table], labels, labels)
     return float(sizes(table.deviation[None])[0]), sizes(deviations)
+
+
+def _recut(point: Point, of: Callable[[Problem], float], simplex: SimplexProblem, resampling: Resampling) -> Estimate:
+    """Estimate an error whose bins are chosen anew for each draw of labels; the interval is value -+ noise."""
+    labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
+    null = np.array([of(replace(simplex, label=label)) for label in labels])
+    reach = float(np.quantile(null, 1.0 - resampling.level / 2.0))
+    return Estimate(
+        value=point.value,
+        lower=max(0.0, point.value - reach),
+        upper=point.value + reach,
+        noise_floor=float(null.mean()),
+        pvalue=pvalue_of(point.value, null),
+    )
 
 
 def _is_point(entry: Entry) -> bool:

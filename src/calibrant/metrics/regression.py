@@ -30,6 +30,7 @@ from calibrant.notions import Notion, as_notion
     source="Cox 1958",
     range=(-np.inf, np.inf),
     estimate=partial(figure_estimate, slope, 1.0),
+    ideal=1.0,
     may_be_undefined=True,
 )
 def calibration_slope(
@@ -95,6 +96,7 @@ def calibration_slope(
     source="Cox 1958",
     range=(-np.inf, np.inf),
     estimate=partial(figure_estimate, intercept, 0.0),
+    ideal=0.0,
     may_be_undefined=True,
 )
 def calibration_intercept(
@@ -157,6 +159,7 @@ def calibration_intercept(
     source="Cox 1958",
     range=(-np.inf, np.inf),
     estimate=partial(figure_estimate, in_the_large, 0.0),
+    ideal=0.0,
     may_be_undefined=True,
 )
 def calibration_in_the_large(
@@ -221,6 +224,7 @@ def calibration_in_the_large(
     source="Van Calster et al. 2019",
     range=(0.0, np.inf),
     estimate=ratio_estimate,
+    ideal=1.0,
     may_be_undefined=True,
 )
 def observed_expected_ratio(

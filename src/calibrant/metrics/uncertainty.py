@@ -91,11 +91,11 @@ class Law:
         """Compare the value with what each truth would show."""
         return Estimate(
             value=self.value,
-            lower=min(self._truth_with(1.0 - level / 2.0, self.value, widest=True), self.value),
+            lower=min(self._truth_with(1.0 - level / 2.0, self.value, self.others), self.value),
             upper=max(self._reach(1.0 - level / 2.0), self.value),
             noise_floor=float(self.consistent[0].mean()),
             pvalue=self.pvalue,
-            debiased=min(self._truth_with(0.5, self.value, widest=False), self.value),
+            debiased=min(self._truth_with(0.5, self.value, self.others[:1]), self.value),
             detectable=self._detectable(level),
         )
 
@@ -103,9 +103,9 @@ class Law:
         at_one = int(np.searchsorted(self.steps, 1.0))
         return float(max(np.quantile(sizes[at_one], quantile) for sizes in (self.consistent, *self.others)))
 
-    def _truth_with(self, quantile: float, size: float, *, widest: bool) -> float:
-        """Truth of which ``size`` is that quantile; by all kinds of noise the smallest, or by the bootstrap alone."""
-        kinds = (self.consistent, *self.others) if widest else self.others[:1]
+    def _truth_with(self, quantile: float, size: float, others: tuple[FloatArray, ...]) -> float:
+        """Truth of which ``size`` is that quantile; of consistent and other noise the smallest."""
+        kinds = (self.consistent, *others)
         return min(self._crossing(np.quantile(sizes, quantile, axis=1), size) for sizes in kinds)
 
     def _detectable(self, level: float) -> float:

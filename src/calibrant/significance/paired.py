@@ -141,11 +141,17 @@ def _swapped(
         simplex = as_simplex(a)
         gain = sign * (measure.entry.per_row(as_simplex(b)) - measure.entry.per_row(simplex))
         return _flipped(gain * (simplex.weight / simplex.weight.sum()), n_resamples, rng)
+    ideal = None if measure.entry is None else measure.entry.ideal
+
+    def badness(problem: Problem) -> float:
+        value = measure.value(problem)
+        return value if ideal is None else abs(value - ideal)
+
     drawn = np.empty(n_resamples)
     for number in range(n_resamples):
         swap = rng.random(a.size) < 0.5
-        drawn[number] = measure.value(_mixed(b, a, swap)) - measure.value(_mixed(a, b, swap))
-    statistic = measure.value(b) - measure.value(a)
+        drawn[number] = badness(_mixed(b, a, swap)) - badness(_mixed(a, b, swap))
+    statistic = badness(b) - badness(a)
     if not (np.isfinite(statistic) and np.isfinite(drawn).all()):
         raise ValueError(
             f"metric must be a number on both forecasts and their mixtures; {measure.name} is not. "
@@ -190,7 +196,8 @@ def _debiased(measure: Measure, a: Problem, b: Problem, alternative: Alternative
     n, influence = float(times.sum()), influence_b - influence_a
     centred = influence - float(times @ influence) / n
     error = float(np.sqrt((n - 1.0) / n * (times @ centred**2)))
-    z = (error_b - error_a) / error if error > 0 else 0.0
+    z = (error_b - error_a) / error if error > 0 else float(np.sign(error_b - error_a)) * np.inf
+    z = 0.0 if error_b == error_a else z
     law = standard_normal()
     tails = {"greater": float(law.sf(z)), "less": float(law.sf(-z)), "two-sided": float(2.0 * law.sf(abs(z)))}
     return TestResult(

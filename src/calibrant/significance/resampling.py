@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._registry import declare
+from calibrant._registry import Entry, declare
 from calibrant._validation import CalibrationWarning, DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.resampling import Rng, as_rng
@@ -49,7 +49,8 @@ def resampling_test(
     n_resamples : int, default=1000
         Number of label sets drawn; the smallest possible p-value is 1 / (n_resamples + 1).
     alternative : {"greater", "less", "two-sided"}, optional
-        Which values speak against calibration: by default large ones, or small ones of a metric where higher is better.
+        Which values speak against calibration: by default large ones, small ones of a metric where higher is better, and
+        both of one whose ideal lies between, such as the slope.
         A score such as the log loss falls below its null values when a forecast is under-confident: ``"two-sided"``
         sees that too.
     correction : bool, default=True
@@ -103,7 +104,7 @@ def resampling_test(
         raise ValueError(
             f"metric must be a number on the data; {measure.name} is {value}. Choose a metric that is defined for them."
         )
-    side = alternative or ("less" if measure.entry and measure.entry.higher_is_better else "greater")
+    side = alternative or _side(measure.entry)
     return TestResult(
         name=f"resampling of {measure.name}",
         statistic=value,
@@ -112,6 +113,13 @@ def resampling_test(
         assumptions=(OUTSIDE, INDEPENDENT),
         alternative=side,
     )
+
+
+def _side(entry: Entry | None) -> Alternative:
+    """Return which values of a metric speak against calibration."""
+    if entry is not None and entry.ideal is not None:
+        return "two-sided"
+    return "less" if entry is not None and entry.higher_is_better else "greater"
 
 
 def _pvalue(value: float, drawn: FloatArray, side: Alternative, *, correction: bool, strict: bool) -> float:
