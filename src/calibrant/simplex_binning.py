@@ -192,4 +192,11 @@ def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
 
 def as_simplex_binning(binning: int | SimplexBinning) -> SimplexBinning:
     """Return the simplex binning; a number n means ``SimplexGrid(n)``."""
-    return binning if isinstance(binning, SimplexBinning) else SimplexGrid(binning)
+    if isinstance(binning, SimplexBinning):
+        return binning
+    if not isinstance(binning, (int, np.integer)) or isinstance(binning, bool):
+        raise TypeError(
+            f"binning must be a whole number or cut the whole simplex; got {binning!r}. "
+            "Pass SimplexGrid(5): 5 bins for each class."
+        )
+    return SimplexGrid(int(binning))

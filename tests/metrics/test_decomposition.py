@@ -378,3 +378,8 @@ def test_a_result_is_a_table_and_says_what_it_is():
         found["calibration"]
     with pytest.raises(AttributeError):
         found.total = 0.0
+
+
+def test_a_negative_term_is_written_with_a_minus():
+    found = epistemic_irreducible([1], [0.9], [0.75])
+    assert repr(found) == "Decomposition(brier 0.02 = 0.045 epistemic + 0.375 irreducible - 0.4 chance)"

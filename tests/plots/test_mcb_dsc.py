@@ -143,3 +143,8 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
 def test_what_does_not_compare_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         plot_mcb_dsc(given(corp_decomposition(CAME, forecast())))
+
+
+def test_a_decomposition_without_a_name_is_refused():
+    with pytest.raises(TypeError, match=r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"):
+        plot_mcb_dsc(corp_decomposition(CAME, forecast()))

@@ -5,9 +5,11 @@ import pytest
 from reference.survey_table import CLASSES, LABEL, PROB
 
 from calibrant import (
+    CalibrationWarning,
     TestResult,
     equivalence_test,
     hosmer_lemeshow_test,
+    kernel_test,
     kuiper_test,
     paired_test,
     plot_null,
@@ -122,6 +124,36 @@ def test_odd_laws_can_be_drawn(null):
 def test_draws_without_a_number_are_left_out():
     ax = TestResult("some", 1.0, 0.4, label_draws(np.array([0.0, 1.0, 2.0, np.nan])), ()).plot()
     assert sum(bar.get_height() for bar in bars(ax)) == 3
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_what_is_not_defined_is_told():
+    with pytest.warns(CalibrationWarning, match="set to NaN"):
+        found = kernel_test([1], [0.3])
+    ax = found.plot()
+    ax.figure.canvas.draw()
+    assert words(ax) == ["no draws", "observed: not defined", "beyond it: p = 1"]
+    ax = TestResult("z", np.nan, 1.0, standard_normal(), (), "two-sided").plot()
+    assert words(ax)[0] == "observed: not defined"
+    assert shaded(ax) == []
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("values", [[np.inf, np.nan], [np.inf, 1.0, 2.0, np.nan]])
+@pytest.mark.parametrize("statistic", [1.5, np.inf, np.nan])
+def test_draws_that_are_not_finite_are_told(values, statistic):
+    ax = TestResult("some", statistic, 1.0, label_draws(np.array(values)), (), "two-sided").plot()
+    ax.figure.canvas.draw()
+    assert f"not drawn: 2 of {len(values)} draws are not finite" in words(ax)
+
+
+@pytest.mark.parametrize("statistic", [0.0, 3.0, np.inf])
+def test_a_law_without_freedom_is_a_bar_at_zero(statistic):
+    ax = TestResult("odd", statistic, 1.0, chi_squared(0), ()).plot()
+    (bar,) = bars(ax)
+    assert bar.get_x() < 0.0 < bar.get_x() + bar.get_width()
+    assert colour_of(bar) == (_style.GAP if statistic == 0.0 else _style.FILL)
+    assert "no degree of freedom: the whole law is at 0" in words(ax)
 
 
 def test_a_given_axes_is_drawn_on():

@@ -138,6 +138,13 @@ def test_the_repr_states_the_limit():
     assert "with confidence 95%)" in repr(found)
 
 
+def test_a_frame_holds_the_bound_and_the_limit():
+    found = equivalence_test([0, 1, 0, 1] * 50, [0.2, 0.8, 0.3, 0.7] * 50, bound=0.5, level=0.1, n_resamples=99)
+    frame = found.to_frame("polars")
+    assert frame.columns[:2] == ["test", "statistic"]
+    assert frame.select("bound", "upper", "level").row(0) == (0.5, found.upper, 0.1)
+
+
 def test_tables_and_their_notions_can_be_tested():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 3000)

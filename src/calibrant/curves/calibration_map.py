@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibrant._links import FloatArray, log_prob_of_prob
 from calibrant._problem import two_columns
 from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._validation import ROUNDING, DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
 from calibrant.notions import Notion, as_notion
@@ -134,7 +134,8 @@ def calibration_map(
     Raises
     ------
     ValueError
-        If only one of ``y_true`` and ``y_prob`` is given, or if the map gives another number of values.
+        If only one of ``y_true`` and ``y_prob`` is given, or if the map gives another number of values, or values outside of
+        [0, 1].
     TypeError
         If the calibrator maps more than one score at a time.
 
@@ -214,4 +215,10 @@ def _mapped(function: Map, score: FloatArray) -> FloatArray:
             f"the map must give a value for each score; got shape {values.shape} for {score.shape}. "
             "Pass a function of an array of scores."
         )
-    return values
+    bad = ~((values >= -ROUNDING) & (values <= 1.0 + ROUNDING))
+    if bad.any():
+        raise ValueError(
+            f"the map must give values in [0, 1]; got {values[bad][0]:g} for the score {score[bad][0]:g} "
+            f"({bad.sum()} of {bad.size} values are outside or NaN). Pass a map from probabilities to probabilities."
+        )
+    return np.clip(values, 0.0, 1.0)

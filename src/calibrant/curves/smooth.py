@@ -154,8 +154,8 @@ def smooth_reliability_curve(
         regression of the integrated calibration index (loess).
     bandwidth : float, optional
         Standard deviation of the kernel, in [0.001, 1]. By default the smooth calibration error: the more a forecast is off,
-        the more its picture is blurred. A smaller one shows more detail and more noise. Beside a local regression it is that
-        of the density, 0.02 by default.
+        the more its picture is blurred. A smaller one shows more detail and more noise. It belongs to the
+        kernel: a local regression has none.
     level : float, default=0.05
         One minus the coverage of the band at each place, a fraction in (0, 1).
     **data : DataOptions
@@ -200,6 +200,15 @@ def smooth_curve_of(
 ) -> SmoothReliabilityCurve:
     """Return the smooth curve of a valid problem."""
     require_level(level)
+    if bandwidth is not None and isinstance(smoother, Local):
+        raise ValueError(
+            f"bandwidth must be left out for a local regression, which has none; got {bandwidth!r}. "
+            "Pass Local(span=...) for another window, or smoother='kernel'."
+        )
+    if bandwidth is not None and (isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float, np.number))):
+        raise TypeError(
+            f"bandwidth must be a number or None; got {bandwidth!r}. 0.03 shows much; None is the smooth ECE."
+        )
     if bandwidth is not None and not FINEST <= bandwidth <= 1.0:
         raise ValueError(
             f"bandwidth must be None or in [{FINEST:g}, 1]; got {bandwidth!r}. 0.03 shows much; None is the smooth ECE."
@@ -233,7 +242,7 @@ def _panel(
         bandwidth = max(error, FINEST) if bandwidth is None else bandwidth
         score, density, mean_prob, event_rate, variance = _by_kernel(problem, bandwidth)
     else:
-        bandwidth = DENSITY if bandwidth is None else bandwidth
+        bandwidth = DENSITY
         error, score, event_rate, variance = _by_local_regression(problem, smoother)
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
     reach = -float(ndtri(level / 2.0)) * np.sqrt(variance)

@@ -12,7 +12,7 @@ from scipy.special import expit, logit, logsumexp, softmax
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant.datasets.network import survey_network
-from calibrant.datasets.truth import KnownTruth
+from calibrant.datasets.truth import KnownTruth, require_rows
 
 # (mean, variance) of the two equally likely Gaussians of each class.
 CLASS_1 = ((-4.0, 960.0), (64.0, 1280.0))
@@ -79,6 +79,7 @@ class SurveyMixture:
         y : ndarray of shape (n,)
             The labels, counted from 0.
         """
+        require_rows(n)
         rng = np.random.default_rng(rng)
         y, component = rng.integers(self.n_classes, size=n), rng.integers(2, size=n)
         mean, variance = np.moveaxis(COMPONENTS[self.n_classes][y, component], -1, 0)

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from calibrant import _links
 from calibrant._links import FloatArray
-from calibrant.datasets.truth import KnownTruth
+from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
 """Rows times classes drawn together: beside its result the generator needs memory for a few blocks."""
@@ -72,6 +72,7 @@ def make_softmax_forecast(
     >>> round(expected_calibration_error(truth.y, truth.calibrated), 2)
     0.01
     """
+    require_rows(n)
     _check(n_classes, temperature, accuracy, np.dtype(dtype))
     rng = np.random.default_rng(rng)
     scale = _scale_of(n_classes, float(accuracy))

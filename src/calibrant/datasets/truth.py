@@ -80,3 +80,11 @@ class KnownTruth:
     def __repr__(self) -> str:
         n_classes = 2 if self.prob.ndim == 1 else self.prob.shape[1]
         return f"KnownTruth({self.name}, rows={len(self.y)}, classes={n_classes})"
+
+
+def require_rows(n: object) -> None:
+    """Refuse a number of rows that is not whole, or less than one."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
+        raise TypeError(f"n must be a whole number of rows; got {n!r}. Pass 1000, say.")
+    if n < 1:
+        raise ValueError(f"n must be at least 1 row; got {n}. Pass 1000, say.")

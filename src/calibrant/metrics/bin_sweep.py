@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +96,7 @@ def bin_sweep(
     y_prob: npt.ArrayLike,
     *,
     n_bins: Sequence[int] = range(1, 51),
-    binning: Callable[[int], Binning] = EqualWidth,
+    binning: Binning | Callable[[int], Binning] = EqualWidth,
     norm: str | Norm = "l1",
     notion: str | Notion | None = None,
     level: float = 0.05,
@@ -114,8 +114,9 @@ def bin_sweep(
         Probabilities; rows of a table sum to one.
     n_bins : sequence of int, default=range(1, 51)
         Numbers of bins, each at least 1.
-    binning : callable, default=EqualWidth
-        Makes a binning of a number of bins: `EqualWidth` or `EqualMass`.
+    binning : callable or Binning, default=EqualWidth
+        Makes a binning of a number of bins: `EqualWidth` or `EqualMass`. Of a binning that has ``n_bins``, such as
+        ``EqualMass(5)``, that number is varied.
     norm : {"l1", "l2", "max"} or callable, default="l1"
         Which calibration error: ``"l1"`` is the ECE, ``"max"`` the MCE.
     notion : str or Notion, optional
@@ -161,7 +162,8 @@ def bin_sweep(
         raise ValueError(f"n_resamples must be a whole number, at least 1; got {n_resamples!r}. 200 is usual.")
     problem = as_problem(y_true, y_prob, **data)
     chosen, size = as_notion(notion, problem), as_norm(norm)
-    cuts = tuple(binning(int(number)) for number in numbers)
+    make = _maker_of(binning)
+    cuts = tuple(make(int(number)) for number in numbers)
     value, noise = _sweep(as_simplex(problem), chosen, cuts, size, int(n_resamples), as_rng(rng))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
     return BinSweep(
@@ -254,6 +256,21 @@ def _merged(fine: Cells, starts: IntArray) -> Cells:
         deviation=np.add.reduceat(fine.deviation, starts),
         part=fine.part[starts],
     )
+
+
+def _maker_of(binning: Any) -> Callable[[int], Binning]:
+    """Return what makes a binning of a number of bins: of a binning, one with another number."""
+    names = [one.name for one in fields(binning)] if is_dataclass(binning) else []
+    if not isinstance(binning, Binning) and callable(binning):
+        make: Callable[[int], Binning] = binning
+        return make
+    if "n_bins" not in names:
+        raise TypeError(
+            f"binning must make a binning of a number of bins, or have that number; got {binning!r}. "
+            "Pass EqualWidth or EqualMass, and the numbers as n_bins."
+        )
+    given: Any = binning
+    return lambda number: cast(Binning, replace(given, n_bins=number))
 
 
 def _require_numbers(n_bins: Sequence[int]) -> IntArray:

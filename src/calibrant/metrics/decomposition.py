@@ -69,7 +69,10 @@ class Decomposition:
         return frame({"term": names, "sign": signs, "value": [value for _, value in self.terms]}, backend)
 
     def __repr__(self) -> str:
-        words = [f"{'-' if name in self.subtracted else '+'} {value:.4g} {name}" for name, value in self.terms]
+        words = [
+            f"{'-' if (name in self.subtracted) != (value < 0) else '+'} {abs(value):.4g} {name}"
+            for name, value in self.terms
+        ]
         return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')})"
 
 

@@ -252,6 +252,10 @@ def as_bandwidth(bandwidth: float | None) -> float | None:
     """Return a positive number, or None."""
     if bandwidth is None:
         return None
+    if isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float, np.number)):
+        raise TypeError(
+            f"bandwidth must be a number; got {bandwidth!r}. Leave it out for the median distance between forecasts."
+        )
     if not 0.0 < bandwidth < np.inf:
         raise ValueError(
             f"bandwidth must be a positive number; got {bandwidth}. Leave it out for the median distance between forecasts."

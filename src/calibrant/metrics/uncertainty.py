@@ -9,7 +9,8 @@ the figure is compared with those of other truths. Along the shape that was seen
 * the step at which it is a high quantile gives the lower end of the interval: smaller truths would seldom show so much;
 * the step at which the test finds D four times in five gives the detectable error.
 
-The upper end is the high quantile of T(observed + N), noise upon noise: for a norm too high rather than too low.
+The upper end is the high quantile of T(observed + N), noise upon noise: for a norm too high rather than too low. Of a size
+that is no norm noise can make less (a median of absolute values): then the low quantile reflected at the figure is higher.
 """
 
 from __future__ import annotations
@@ -92,16 +93,18 @@ class Law:
         return Estimate(
             value=self.value,
             lower=min(self._truth_with(1.0 - level / 2.0, self.value, self.others), self.value),
-            upper=max(self._reach(1.0 - level / 2.0), self.value),
+            upper=max(self._reach(level / 2.0), self.value),
             noise_floor=float(self.consistent[0].mean()),
             pvalue=self.pvalue,
             debiased=min(self._truth_with(0.5, self.value, self.others[:1]), self.value),
             detectable=self._detectable(level),
         )
 
-    def _reach(self, quantile: float) -> float:
+    def _reach(self, tail: float) -> float:
+        """Highest of the upper quantiles at step one, and of the lower ones reflected at the value."""
         at_one = int(np.searchsorted(self.steps, 1.0))
-        return float(max(np.quantile(sizes[at_one], quantile) for sizes in (self.consistent, *self.others)))
+        ends = [np.quantile(sizes[at_one], [tail, 1.0 - tail]) for sizes in (self.consistent, *self.others)]
+        return float(max(max(high, 2.0 * self.value - low) for low, high in ends))
 
     def _truth_with(self, quantile: float, size: float, others: tuple[FloatArray, ...]) -> float:
         """Truth of which ``size`` is that quantile; of consistent and other noise the smallest."""

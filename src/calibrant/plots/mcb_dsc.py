@@ -47,6 +47,8 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
 
     Raises
     ------
+    TypeError
+        If it is no dict.
     ValueError
         If there is no forecast, or if they are not CORP decompositions of one score of the same events.
 
@@ -85,6 +87,11 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
 
 
 def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
+    if not isinstance(decompositions, Mapping):
+        raise TypeError(
+            f"decompositions must be a dict of name to Decomposition; got {decompositions!r}. "
+            "Pass {'name': corp_decomposition(y_true, y_prob)}."
+        )
     if not decompositions:
         raise ValueError(
             "decompositions must hold at least one forecast; got none. Pass {'name': corp_decomposition(y_true, y_prob)}."

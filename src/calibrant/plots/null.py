@@ -38,7 +38,8 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     Notes
     -----
     Draws are shown as a histogram, one of whose edges is the observed value, so that the dark bars are the draws beyond it. An
-    observed value far outside of everything is pointed at by an arrow.
+    observed value far outside of everything is pointed at by an arrow. A statistic that is not defined, and draws that are not
+    finite, are stated in the legend; a law without freedom is a single bar at zero.
 
     Examples
     --------
@@ -58,17 +59,22 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     else:
         raise TypeError(f"null must be a law or draws; got {result.null!r}. Pass the result of a test.")
     _draw_observed(ax, result, low, high)
-    ax.set_title(result.name, fontsize="medium", pad=28)  # above the legend
     ax.set(xlabel=f"statistic under the null hypothesis\n({result.null.description})", yticks=[])
     ax.set_ylim(bottom=0.0)
     ax.spines[["left", "right", "top"]].set_visible(False)
     ax.fill([], [], color=_style.GAP, label=f"beyond it: p = {result.pvalue:.3g}")
+    rows = (len(ax.get_legend_handles_labels()[0]) + 1) // 2
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    ax.set_title(result.name, fontsize="medium", pad=12 + 16 * rows)  # above the legend
     return ax
 
 
 def _draw_histogram(ax: Any, result: TestResult, values: FloatArray) -> tuple[float, float]:
-    values = values[np.isfinite(values)]
+    n_draws, values = values.size, values[np.isfinite(values)]
+    if n_draws == 0:
+        ax.plot([], [], " ", label="no draws")
+    elif values.size < n_draws:
+        ax.plot([], [], " ", label=f"not drawn: {n_draws - values.size} of {n_draws} draws are not finite")
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     edges = _edges(values, result.statistic) if high > low else np.array([low - 0.5, high + 0.5])
     counts, _ = np.histogram(values, edges)
@@ -80,7 +86,8 @@ def _draw_histogram(ax: Any, result: TestResult, values: FloatArray) -> tuple[fl
 
 def _cuts_of_draws(result: TestResult, values: FloatArray) -> tuple[float, float]:
     """Return where the tails of a two-sided test begin: at the observed value, and at as rare a value on the other side."""
-    s, above, below = result.statistic, np.mean(values >= result.statistic), np.mean(values <= result.statistic)
+    s, n = result.statistic, max(values.size, 1)
+    above, below = np.sum(values >= s) / n, np.sum(values <= s) / n
     if above <= below:
         return (float(np.quantile(values, above)) if above else -np.inf), s
     return s, (float(np.quantile(values, 1.0 - below)) if below else np.inf)
@@ -100,8 +107,10 @@ def _edges(values: FloatArray, statistic: float) -> FloatArray:
 
 
 def _draw_density(ax: Any, result: TestResult, law: Any) -> tuple[float, float]:
+    if law.df == 0:
+        return _draw_single_value(ax, result)
     low, high = _reach(law)
-    observed = np.clip([-result.statistic, result.statistic], low, high)
+    observed = np.clip([] if np.isnan(result.statistic) else [-result.statistic, result.statistic], low, high)
     x = np.unique(np.concatenate([np.linspace(low, high, POINTS), observed]))
     density = np.where(np.isfinite(law.pdf(x)), law.pdf(x), 0.0)
     ax.fill_between(x, density, color=_style.FILL, linewidth=0)
@@ -111,6 +120,14 @@ def _draw_density(ax: Any, result: TestResult, law: Any) -> tuple[float, float]:
     # A density without bound at zero would leave no room for the rest.
     ax.set_ylim(top=1.08 * float(density[x > low + 0.02 * (high - low)].max()) or 1.0)
     return low, high
+
+
+def _draw_single_value(ax: Any, result: TestResult) -> tuple[float, float]:
+    """Draw a law that is all at zero."""
+    colour = _style.GAP if result.statistic <= 0.0 else _style.FILL
+    ax.bar([0.0], [1.0], 0.04, color=colour, label="no degree of freedom: the whole law is at 0")
+    ax.set_xlim(-0.5, max(0.5, 1.1 * result.statistic if result.statistic <= FAR else 0.5))
+    return -0.5, 0.5
 
 
 def _reach(law: Any) -> tuple[float, float]:
@@ -131,6 +148,9 @@ def _is_far_out(result: TestResult, x: FloatArray, cuts: tuple[float, float]) ->
 
 
 def _draw_observed(ax: Any, result: TestResult, low: float, high: float) -> None:
+    if np.isnan(result.statistic):
+        ax.plot([], [], " ", label="observed: not defined")
+        return
     span = high - low
     middle = 0.5 * (low + high)
     label = f"observed: {result.statistic:.4g}"

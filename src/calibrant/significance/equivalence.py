@@ -52,11 +52,18 @@ class EquivalenceResult(TestResult):
         Smallest bound that would have been accepted: the error is at most this, with confidence one minus ``level``.
     level : float
         One minus the confidence of ``upper``, a fraction.
+
+    Notes
+    -----
+    ``to_frame()`` has the columns bound, upper and level beside those of `TestResult`.
     """
 
     bound: float
     upper: float
     level: float
+
+    def _columns(self) -> dict[str, object]:
+        return {**super()._columns(), "bound": self.bound, "upper": self.upper, "level": self.level}
 
     def __repr__(self) -> str:
         return (

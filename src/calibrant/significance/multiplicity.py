@@ -148,10 +148,19 @@ def by_class(
     10
     """
     require_method(method)
+    _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
     parts = [part for part in as_notion(notion, problem).split(problem) if part.size > 0]
     results = [test(part.outcome, part.score, **_weight_of(part)) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
+
+
+def _require_test(test: object) -> None:
+    if not callable(test):
+        raise TypeError(
+            f"test must be a function such as spiegelhalter_test; got {test!r}. "
+            "Pass the test itself, with its options: functools.partial(test, ...)."
+        )
 
 
 def by_group(
@@ -193,6 +202,7 @@ def by_group(
     ('False', 'True')
     """
     require_method(method)
+    _require_test(test)
     group = _as_groups(groups)
     problem = as_problem(y_true, y_prob, **data)
     weight = data.get("sample_weight")

@@ -70,7 +70,10 @@ class TestResult:
         DataFrame
             Columns test, statistic, df, pvalue, alternative, null, hypothesis, assumptions.
         """
-        columns = {
+        return frame({name: [value] for name, value in self._columns().items()}, backend)
+
+    def _columns(self) -> dict[str, object]:
+        return {
             "test": self.name,
             "statistic": self.statistic,
             "df": self.df,
@@ -80,7 +83,6 @@ class TestResult:
             "hypothesis": self.hypothesis,
             "assumptions": " ".join(self.assumptions),
         }
-        return frame({name: [value] for name, value in columns.items()}, backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the null distribution, the observed value and the tail beyond it with matplotlib.
