@@ -113,23 +113,20 @@ def estimates(
             draws = progress(labels, len(labels))
             found = noise_of(simplex, tables, bootstrap, labels, draws, smoothing)
             noise.update(zip(pairs, found, strict=True))
-    result = {}
-    for entry in chosen:
-        if entry.name in points:
-            point = points[entry.name]
+
+    def estimate(entry: Entry) -> Estimate:
+        if (point := points.get(entry.name)) is not None:
             if point.of is not None:
-                result[entry.name] = _within(entry, _recut(point, point.of, simplex, resampling))
-                continue
+                return _recut(point, point.of, simplex, resampling)
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
-            result[entry.name] = _within(entry, _of_point(law.estimate(resampling.level), point, law.consistent[0]))
-        elif entry.per_row is not None:
-            result[entry.name] = mean_estimate(
-                entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level
-            )
-        else:
-            assert entry.estimate is not None  # a metric is one of four things
-            result[entry.name] = _within(entry, entry.estimate(problem, resampling))
-    return result
+            return _of_point(law.estimate(resampling.level), point, law.consistent[0])
+        if entry.per_row is not None:
+            return mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level)
+        assert entry.estimate is not None  # a metric is one of four things
+        found: Estimate = entry.estimate(problem, resampling)
+        return found
+
+    return {entry.name: _within(entry, estimate(entry)) for entry in chosen}
 
 
 def null_values(
