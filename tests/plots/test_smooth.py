@@ -8,7 +8,7 @@ from calibrant import load_digits_forecast, plot_smooth_reliability, smooth_reli
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.collections import FillBetweenPolyCollection, LineCollection  # noqa: E402
+from matplotlib.collections import LineCollection, PolyCollection  # noqa: E402
 
 Y, PROB = load_digits_forecast()
 
@@ -29,7 +29,7 @@ def shows(ax, panel, number=0):
     segments = np.array([c for c in ax.collections if isinstance(c, LineCollection)][number].get_segments())
     np.testing.assert_array_equal(segments[:, 0], np.column_stack([panel.mean_prob, panel.event_rate])[:-1])
     np.testing.assert_array_equal(segments[:, 1], np.column_stack([panel.mean_prob, panel.event_rate])[1:])
-    band = [c for c in ax.collections if isinstance(c, FillBetweenPolyCollection)][number].get_paths()[0].vertices
+    band = [c for c in ax.collections if isinstance(c, PolyCollection)][number].get_paths()[0].vertices
     np.testing.assert_array_equal(np.unique(band[:, 1]), np.unique([panel.lower, panel.upper]))
     line = below(ax).lines[number]
     np.testing.assert_array_equal(line.get_xdata(), panel.score)
@@ -87,7 +87,7 @@ def test_a_class_that_is_never_predicted_says_so():
 
 def test_band_and_density_can_be_left_out():
     ax = smooth_reliability_curve(Y, PROB).plot(band=False, density=False)
-    assert not [c for c in ax.collections if isinstance(c, FillBetweenPolyCollection)]
+    assert not [c for c in ax.collections if isinstance(c, PolyCollection)]
     assert not ax.child_axes
 
 

@@ -135,7 +135,7 @@ class Law:
 def steps_for(value: float, null: FloatArray) -> FloatArray:
     """Steps that resolve both the noise and the value, 0 and 1 among them."""
     noise = float(np.quantile(null, 0.95))
-    ratio = noise / value if value > 0 else 0.0
+    ratio = noise / value if value > 1e-12 * noise else 0.0  # a shape of nothing cannot be stretched
     return np.unique(np.concatenate([[0.0], NEAR_ONE, ratio * np.array(NOISE_SIZES)]))
 
 

@@ -171,7 +171,10 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     lengths, reach = sizes.size(ahead), float(sizes.size(aside).max())
     shifts = np.empty((len(directions), len(noise)))
     for number, length in enumerate(lengths):
-        far = [FAR * reach / length * seen[number] if length > 0 else np.zeros(seen.shape[1]) for seen in ahead]
+        far = [
+            FAR * reach / length * seen[number] if length > reach * 1e-200 else np.zeros(seen.shape[1])
+            for seen in ahead
+        ]
         start = float(sizes.size([seen[None] for seen in far])[0])
         shifts[number] = sizes.size([a + b for a, b in zip(far, aside, strict=True)]) - start
     return shifts
