@@ -24,6 +24,11 @@ def log_prob_of_prob(prob: FloatArray) -> FloatArray:
     return np.log(clipped(prob))
 
 
+def log_odds_of_prob(prob: FloatArray) -> FloatArray:
+    """Log-odds of probabilities, clipped at ``EPSILON`` from 0 and from 1: within 27.6."""
+    return log_prob_of_prob(prob) - log_prob_of_prob(1.0 - prob)
+
+
 def log_prob_of_logit(logit: FloatArray) -> FloatArray:
     """Log-probabilities of logits, exact: nothing is clipped."""
     result: Any = log_softmax(logit, axis=1)

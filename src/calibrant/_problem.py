@@ -59,6 +59,11 @@ class BinaryProblem:
         """Number of rows."""
         return self.score.size
 
+    @cached_property
+    def log_odds(self) -> FloatArray:
+        """Log-odds of the event: the logits themselves, or those of the scores, clipped so that they lie within 27.6."""
+        return _links.log_odds_of_prob(self.score) if self.logit is None else self.logit
+
     @property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
@@ -81,6 +86,11 @@ class Forecast:
     def log_prob(self) -> FloatArray:
         """Log-probabilities, shape (n, K); of logits exactly, of probabilities clipped."""
         return _links.log_prob_of_logit(self.values) if self.is_logit else _links.log_prob_of_prob(self.values)
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """Log-odds of the second of two classes, shape (n,); of logits exactly, of probabilities clipped."""
+        return self.values[:, 1] - self.values[:, 0] if self.is_logit else _links.log_odds_of_prob(self.values[:, 1])
 
     @property
     def shape(self) -> tuple[int, int]:

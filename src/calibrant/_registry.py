@@ -26,6 +26,7 @@ HOMES: Mapping[Kind, str] = {
 GUARANTEES: Mapping[str, str] = {
     "order preserving": "a higher score never gets a lower probability",
     "argmax preserving": "the predicted class never changes",
+    "ROC-hull preserving": "on the rows that were fitted, the convex hull of the ROC curve of two classes stays as it is",
     "permutation equivariant": "renaming the classes renames the result",
     "finite log loss": "no class gets probability zero unless the forecast gave it zero",
     "contains the identity": "the family holds the map that changes nothing",

@@ -4,9 +4,12 @@ Each guarantee is a function of a calibrator and a problem that says whether the
 kept on all problems; one that is not declared is broken on some problem, so that the declaration leaves nothing out.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibrator
 from calibrant._registry import GUARANTEES, entries
@@ -16,7 +19,7 @@ ROUNDING = 1e-12
 
 
 def problems(entry):
-    """Over- and under-confident forecasts; zeros in one, ties in another."""
+    """Over- and under-confident forecasts; zeros in one, ties in another, and one in six speaks against what comes."""
     classes = (2,) if issubclass(entry.target, BinaryCalibrator) else (2, 3, 5)
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -24,6 +27,8 @@ def problems(entry):
         truth = rng.dirichlet(np.full(k, rng.choice([0.3, 1.0, 3.0])), 80)
         label = (rng.random((80, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
         prob = truth ** rng.choice([0.4, 1.0, 2.5]) * rng.uniform(0.5, 2.0, k)
+        if seed % 6 == 4:
+            prob = 1.0 / (0.1 + prob)
         if seed % 3 == 1:
             prob = np.round(prob, 1) + 0.1
         if seed % 3 == 2:
@@ -37,7 +42,10 @@ def with_new_rows(prob):
 
 
 def fitted(calibrator, prob, label, weight=None):
-    return clone(calibrator).set_params(labels=np.arange(prob.shape[1])).fit(prob, label, weight)
+    calibrator = clone(calibrator).set_params(labels=np.arange(prob.shape[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its documented answer must keep the promise, too
+        return calibrator.fit(prob, label, weight)
 
 
 def order_preserving(calibrator, prob, label):
@@ -56,6 +64,27 @@ def argmax_preserving(calibrator, prob, label):
     new = fitted(calibrator, prob, label).predict_proba(given)
     was_first = given.argmax(axis=1)
     return bool((new[np.arange(len(new)), was_first] >= new.max(axis=1) - ROUNDING).all())
+
+
+def hull_of_roc(score, came):
+    """Corners of the convex hull of the ROC curve, from the definition: the points that no line between others tops."""
+    at = [np.inf, *np.unique(score)[::-1]]
+    points = np.array([((score >= t)[~came].sum(), (score >= t)[came].sum()) for t in at], dtype=float)
+    hull = []
+    for point in points:
+        while len(hull) > 1 and np.linalg.det([hull[-1] - hull[-2], point - hull[-2]]) > -1e-6:
+            hull.pop()
+        hull.append(point)
+    return np.array(hull)
+
+
+def roc_hull_preserving(calibrator, prob, label):
+    """Rounding can tie scores that differ in their last digits only, so what is compared are areas."""
+    if prob.shape[1] != 2 or label.min() == label.max():
+        return True
+    hulls = [hull_of_roc(p[:, 1], label == 1) for p in (prob, fitted(calibrator, prob, label).predict_proba(prob))]
+    before, after = (np.trapezoid(hull[:, 1], hull[:, 0]) for hull in hulls)
+    return bool(abs(after - before) < 1e-6 * before)
 
 
 def permutation_equivariant(calibrator, prob, label):
@@ -84,6 +113,7 @@ def contains_the_identity(calibrator, prob, label):
 KEPT = {
     "order preserving": order_preserving,
     "argmax preserving": argmax_preserving,
+    "ROC-hull preserving": roc_hull_preserving,
     "permutation equivariant": permutation_equivariant,
     "finite log loss": finite_log_loss,
     "contains the identity": contains_the_identity,

@@ -17,12 +17,12 @@ from calibrant import (
     calibration_in_the_large,
     calibration_intercept,
     calibration_slope,
+    logistic,
     observed_expected_ratio,
 )
 from calibrant._validation import as_problem
-from calibrant.metrics import logistic
+from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, slope
-from calibrant.metrics.logistic import Recalibration, recalibration_of
 from calibrant.notions import as_notion
 
 NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")

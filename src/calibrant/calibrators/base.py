@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._validation import (
@@ -24,6 +25,9 @@ from calibrant._validation import (
     is_column,
 )
 from calibrant.notions import Binary
+
+MOST_LOG_ODDS = 700.0
+"""Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -193,6 +197,34 @@ class BinaryCalibrator(Calibrator):
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         return two_columns(self._apply(forecast.prob[:, 1]), is_logit=False).values
+
+
+class LogOddsCalibrator(BinaryCalibrator):
+    """A map of the log-odds of one event. Implement ``_fit(problem)`` and ``_map_log_odds(log_odds)``.
+
+    Logits are taken as they come; probabilities are clipped so that their log-odds lie within 27.6. Both classes keep a
+    probability above zero.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+    """
+
+    @abstractmethod
+    def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
+        """Return the calibrated log-odds."""
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        return _links.score_of_logit(self._finite_log_odds(_links.log_odds_of_prob(score)))
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        return two_columns(self._finite_log_odds(forecast.log_odds), is_logit=True).prob
+
+    def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
+        return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
 
 
 class MulticlassCalibrator(Calibrator):

@@ -21,7 +21,7 @@ from calibrant.calibrators.base import BinaryCalibrator
     "isotonic",
     symbol="IR",
     source="Zadrozny and Elkan 2002",
-    guarantees={"order preserving"},
+    guarantees={"order preserving", "ROC-hull preserving"},
 )
 class IsotonicCalibrator(BinaryCalibrator):
     """Fit the non-decreasing map with the least squared error (isotonic regression, PAVA).

@@ -33,7 +33,13 @@ BLOCK = 1 << 15
     "temperature",
     symbol="TS",
     source="Guo et al. 2017",
-    guarantees={"argmax preserving", "permutation equivariant", "finite log loss", "contains the identity"},
+    guarantees={
+        "argmax preserving",
+        "ROC-hull preserving",
+        "permutation equivariant",
+        "finite log loss",
+        "contains the identity",
+    },
 )
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature (TS): softmax(z / T), T > 0.

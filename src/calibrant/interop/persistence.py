@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import calibrant
 from calibrant._registry import find, named
+from calibrant.binning import Binning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.writing import whole_file
-from calibrant.notions import Notion
+from calibrant.notions import Notion, as_notion
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
@@ -115,11 +116,8 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
-        "classes": calibrator.classes_.tolist(),
-        "input": calibrator.input,
-        "columns": int(calibrator.n_features_in_),
         "column_names": list(columns) if columns is not None else columns_of(calibrator),
-        "calibrator": _describe(calibrator),
+        **_whole(calibrator),
     }
     return body | {"checksum": _checksum(body)}
 
@@ -137,9 +135,7 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     if document.get("checksum") != _checksum(body):
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
-        calibrator = _build(body["calibrator"], input=body["input"])
-        calibrator.classes_ = np.array(body["classes"])
-        calibrator.n_features_in_ = int(body["columns"])
+        calibrator = _restored_whole(body)
         _require_working(calibrator)
         if (names := body["column_names"]) is not None:
             calibrator.feature_names_in_ = np.array(names, dtype=object)
@@ -156,6 +152,23 @@ def _require_working(calibrator: Calibrator) -> None:
     prob = calibrator.calibrate(nothing[:, 1] if one_column else nothing)
     if not (np.isfinite(prob).all() and (prob >= 0).all() and (prob <= 1).all()):
         raise TypeError(f"parameters that give no probabilities but {prob.tolist()}")
+
+
+def _whole(calibrator: Calibrator) -> dict[str, Any]:
+    """What `fit` was told, and what it made of it."""
+    return {
+        "classes": calibrator.classes_.tolist(),
+        "input": calibrator.input,
+        "columns": int(calibrator.n_features_in_),
+        "calibrator": _describe(calibrator),
+    }
+
+
+def _restored_whole(body: dict[str, Any]) -> Calibrator:
+    calibrator = _build(body["calibrator"], input=body["input"])
+    calibrator.classes_ = np.array(body["classes"])
+    calibrator.n_features_in_ = int(body["columns"])
+    return calibrator
 
 
 def _describe(calibrator: Calibrator) -> dict[str, Any]:
@@ -181,6 +194,27 @@ def _notion_of(description: str | dict[str, Any]) -> str | Notion:
     return notion
 
 
+def _is_fitted(calibrator: Calibrator) -> bool:
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(calibrator))
+
+
+def _describe_inner(calibrator: Calibrator) -> dict[str, Any]:
+    """Describe a calibrator that another one holds: fitted by `fit`, fitted to a binary problem, or only told what to do."""
+    if hasattr(calibrator, "classes_"):
+        return _whole(calibrator)
+    if isinstance(calibrator, ByNotion):
+        return {
+            "notion": _describe_notion(as_notion(calibrator.notion)),
+            "normalize": bool(calibrator.normalize),
+            "each": _method(calibrator.calibrator),
+        }
+    return _method(calibrator) | ({"fitted": _state(calibrator)} if _is_fitted(calibrator) else {})
+
+
+def _build_inner(description: dict[str, Any]) -> Calibrator:
+    return _restored_whole(description) if "classes" in description else _build(description, input="probability")
+
+
 def _method(calibrator: Calibrator) -> dict[str, Any]:
     entry = named(type(calibrator))
     if entry is None:
@@ -204,12 +238,14 @@ def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
             raise TypeError(f"{type(each).__name__} maps no single score")
         notion = _notion_of(description["notion"])
         reduced = ByNotion(each, notion, normalize=description["normalize"], input=input)
+        if "problems" not in description:
+            return reduced
         reduced.calibrators_ = [
             None if state is None else _restored(_new(description["each"], input="probability"), state)
             for state in description["problems"]
         ]
         return reduced
-    return _restored(_new(description, input=input), description["fitted"])
+    return _restored(_new(description, input=input), description.get("fitted", {}))
 
 
 def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
@@ -227,7 +263,11 @@ def _restored(calibrator: Calibrator, state: dict[str, Any]) -> Calibrator:
 
 
 def _encode(value: Any) -> Any:
-    """JSON has no arrays and no infinities: they are spelled out."""
+    """JSON has no arrays, no infinities and no methods: they are spelled out."""
+    if isinstance(value, Calibrator):
+        return {"calibrator": _describe_inner(value)}
+    if isinstance(value, Binning) and (entry := named(type(value))):
+        return {"binning": entry.name, "parameters": {k: _encode(v) for k, v in vars(value).items()}}
     if isinstance(value, np.ndarray):
         return {"array": [_encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
     if isinstance(value, np.generic):
@@ -239,7 +279,8 @@ def _encode(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_encode(v) for v in value]
     raise TypeError(
-        f"a saved calibrator holds numbers, strings, booleans and arrays; got {value!r}. It cannot be saved."
+        "a saved calibrator holds numbers, strings, booleans, arrays, and binnings and calibrators that are registered; "
+        f"got {value!r}. It cannot be saved."
     )
 
 
@@ -248,6 +289,11 @@ def _decode(value: Any) -> Any:
         return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"])
     if isinstance(value, dict) and "number" in value:
         return float(value["number"])
+    if isinstance(value, dict) and "calibrator" in value:
+        return _build_inner(value["calibrator"])
+    if isinstance(value, dict) and "binning" in value:
+        parameters = {k: _decode(v) for k, v in value["parameters"].items()}
+        return find("binning", value["binning"]).target(**parameters)
     return [_decode(v) for v in value] if isinstance(value, list) else value
 
 

@@ -17,7 +17,7 @@ from scipy.special import expit, ndtr, ndtri
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._validation import CalibrationWarning
-from calibrant.metrics.logistic import Recalibration, log_odds, recalibration_of
+from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion, as_notion
 
@@ -67,7 +67,7 @@ def in_the_large(problem: BinaryProblem) -> Measured:
     a = fit.in_the_large
     if not np.isfinite(a):
         return _undefined("calibration in the large", a, fit, problem)
-    p = expit(a + log_odds(problem))
+    p = expit(a + problem.log_odds)
     curvature = problem.weight * p * (1.0 - p)
     pull = problem.weight / curvature.sum()
     return _sandwich(a, pull, problem.outcome - p, p, curvature / curvature.sum())
@@ -87,7 +87,7 @@ def observed_expected(problem: BinaryProblem) -> Measured:
 
 
 def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, of_slope: bool) -> Measured:
-    z, w = log_odds(problem), problem.weight
+    z, w = problem.log_odds, problem.weight
     a, b = fit.joint
     p = expit(a + b * z)
     curvature = w * p * (1.0 - p)

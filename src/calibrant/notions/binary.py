@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Problem
@@ -27,4 +28,9 @@ class Binary(Notion):
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem as it is, or column 1 of a forecast of two classes."""
-        return iter((problem,)) if isinstance(problem, BinaryProblem) else super().split(problem)
+        if isinstance(problem, BinaryProblem):
+            yield problem
+            return
+        for binary in super().split(problem):
+            # The difference of two logits is exact where the probability has long become 0 or 1.
+            yield replace(binary, logit=problem.forecast.log_odds) if problem.forecast.is_logit else binary

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
-from calibrant.metrics.logistic import Recalibration, recalibration_of
+from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, xlogy
 
-from calibrant._links import FloatArray, log_prob_of_prob
+from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
 
 MOST_STEPS = 200
@@ -26,13 +26,6 @@ LAST_STEP = 1e-18
 """Gain below which a step is the last: convergence is quadratic."""
 
 Shape = Literal["regular", "one class", "one score", "events above", "events below"]
-
-
-def log_odds(problem: BinaryProblem) -> FloatArray:
-    """Return the log-odds of a problem: its logits, or those of its scores, clipped so that they lie within 27.6."""
-    if problem.logit is not None:
-        return problem.logit
-    return log_prob_of_prob(problem.score) - log_prob_of_prob(1.0 - problem.score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +129,7 @@ class Recalibration:
 
 def recalibration_of(problem: BinaryProblem) -> Recalibration:
     """Put the rows of equal log-odds together."""
-    x, at = np.unique(log_odds(problem), return_inverse=True)
+    x, at = np.unique(problem.log_odds, return_inverse=True)
     total, events = (
         np.bincount(at, w, x.size).astype(np.float64) for w in (problem.weight, problem.weight * problem.outcome)
     )
