@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import equivalence_test
+from calibrant import Isotonic, MonotonicSweep, equivalence_test
 from calibrant._problem import as_simplex
 from calibrant._registry import find
 from calibrant._validation import as_problem
@@ -174,3 +174,9 @@ def test_a_size_that_is_no_norm_is_refused(metric):
 def test_options_that_make_no_sense_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         equivalence_test([0, 1], [0.2, 0.7], **options)
+
+
+@pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep()], ids=repr)
+def test_bins_that_what_came_chooses_are_refused(binning):
+    with pytest.raises(ValueError, match=r"binning must cut scores without .*; got .*\. Pass a number of bins"):
+        equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], binning=binning, n_resamples=10)

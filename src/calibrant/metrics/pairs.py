@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import helmert
 
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
@@ -378,8 +379,4 @@ def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | No
 
 def simplex_corners(n_classes: int) -> FloatArray:
     """Corners of a simplex in K - 1 dimensions, shape (K, K - 1): as far from each other as unit vectors are."""
-    # Helmert's matrix without its constant row: orthonormal rows, and orthogonal to (1, ..., 1).
-    size = np.arange(1, n_classes)
-    matrix = np.tril(np.ones((n_classes - 1, n_classes)))
-    matrix[size - 1, size] = -size
-    return np.ascontiguousarray((matrix / np.sqrt(size * (size + 1.0))[:, None]).T)
+    return np.ascontiguousarray(helmert(n_classes).T)  # orthonormal rows, and orthogonal to (1, ..., 1)

@@ -155,6 +155,11 @@ def equivalence_test(
 def _shifts(measure: Measure, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
     point, simplex = measure.point(problem), as_simplex(problem)
+    if point.of is not None:
+        raise ValueError(
+            f"binning must cut scores without looking at what came, so that noise has bins to fall in; got {point.binning!r}. "
+            "Pass a number of bins or EqualMass(10)."
+        )
     table, labels = cells(simplex, point.notion, point.binning), ConsistentLabels(simplex.prob, n_resamples, rng)
     smoothing = rng if point.has_bins else None
     (noise,) = noise_of(simplex, [table], Bootstrap(simplex.size, n_resamples, rng), labels, labels, smoothing)
