@@ -1,0 +1,129 @@
+"""What every public function of labels and a forecast, and every calibrator, refuses: in words, and before any work."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import calibrant
+from calibrant import BinaryCalibrator, ByNotion
+from calibrant._registry import entries
+
+Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
+P = np.array([0.2, 0.7, 0.9, 0.4, 0.6, 0.3, 0.1, 0.8])
+W = np.ones(8)
+
+
+def changed(array, at, value):
+    array = np.array(array, dtype=object if isinstance(value, str) else float)
+    array[at] = value
+    return array
+
+
+REFUSED = {
+    "a missing probability": ({"y_prob": changed(P, 2, np.nan)}, r"y_prob must be finite; got nan at index 2"),
+    "an infinite probability": ({"y_prob": changed(P, 2, np.inf)}, r"y_prob must be finite; got inf at index 2"),
+    "a probability above one": (
+        {"y_prob": changed(P, 3, 3.1)},
+        r"y_prob must hold probabilities .*got 3\.1 at index 3.*logit",
+    ),
+    "a probability below zero": (
+        {"y_prob": changed(P, 3, -0.2)},
+        r"y_prob must hold probabilities .*got -0\.2 at index 3",
+    ),
+    "a word for a probability": ({"y_prob": changed(P, 3, "x")}, r"y_prob must hold numbers; got .*str"),
+    "no row": ({"y_true": Y[:0], "y_prob": P[:0], "sample_weight": W[:0]}, r"at least one (row|label)|0 sample"),
+    "rows of another number": ({"y_prob": P[:5]}, r"same number of rows; got 8 and 5"),
+    "rows that sum to more than one": ({"y_prob": np.column_stack([P, P])}, r"sum to one"),
+    "a table of tables": ({"y_prob": P.reshape(2, 2, 2)}, r"dim|shape|rows"),
+    "a third label": ({"y_true": changed(Y, 2, 2).astype(int)}, r"two classes|pos_label|labels"),
+    "half a label": ({"y_true": changed(Y, 2, 0.5)}, r"y_true must hold class labels|continuous"),
+    "a missing label": ({"y_true": changed(Y, 2, np.nan)}, r"y_true must hold class labels|NaN"),
+    "a negative weight": ({"sample_weight": changed(W, 4, -1.0)}, r"sample_weight must .*-1.* at index 4"),
+    "a missing weight": ({"sample_weight": changed(W, 4, np.nan)}, r"sample_weight must .*nan.* at index 4"),
+    "weights of zero": ({"sample_weight": 0.0 * W}, r"sample_weight must .*"),
+    "weights of another number": ({"sample_weight": W[:3]}, r"sample_weight must .*3"),
+    "labels= with one twice": ({"labels": [1, 1]}, r"labels must "),
+    "an unknown kind of input": ({"input": "odds"}, r"input must be "),
+}
+
+each_refused = pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED)
+
+
+def of_labels_and_forecast(target):
+    """Whether it is a function whose first parameters are labels and a forecast."""
+    if inspect.isclass(target) or not callable(target):
+        return False
+    return list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
+
+
+PUBLIC = {
+    name: getattr(calibrant, name) for name in calibrant.__all__ if of_labels_and_forecast(getattr(calibrant, name))
+}
+MORE = {"posterior": P}  # what some function cannot do without
+
+
+def called(function, y_true, y_prob, **options):
+    needed = {
+        name: MORE[name]
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is parameter.empty and name in MORE
+    }
+    return function(y_true, y_prob, **needed, **options)
+
+
+def test_what_is_refused_is_a_change_of_something_accepted():
+    for name, function in PUBLIC.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert called(function, Y, P, sample_weight=W) is not None, name
+
+
+@each_refused
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_function_refuses_with_what_must_hold_and_what_came(name, change, message):
+    data = {"y_true": Y, "y_prob": P} | change
+    with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
+        called(PUBLIC[name], **data)
+
+
+CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
+METHODS = CALIBRATORS | {
+    f"{name} by class-wise": (lambda target=target: ByNotion(target(), "class-wise"))
+    for name, target in CALIBRATORS.items()
+    if issubclass(target, BinaryCalibrator)
+}
+
+
+@each_refused
+@pytest.mark.parametrize("name", METHODS)
+def test_fit_refuses_with_what_must_hold_and_what_came(name, change, message):
+    data = {"y_true": Y, "y_prob": P, "sample_weight": None} | change
+    options = {key: data.pop(key) for key in ("labels", "input") if key in data}
+    calibrator = METHODS[name]().set_params(**options)
+    with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
+        calibrator.fit(data["y_prob"], data["y_true"], data["sample_weight"])
+    assert not [attribute for attribute in vars(calibrator) if attribute == "classes_"], (
+        "a refused fit leaves nothing behind"
+    )
+
+
+@pytest.mark.parametrize("case", ["a missing probability", "a probability above one", "a word for a probability"])
+@pytest.mark.parametrize("name", METHODS)
+def test_calibrate_refuses_with_what_must_hold_and_what_came(name, case):
+    change, message = REFUSED[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calibrator = METHODS[name]().fit(P, Y)
+    with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
+        calibrator.calibrate(change["y_prob"])
+    with pytest.raises(ValueError, match=r"must have 2 columns|expecting 1 feature"):
+        calibrator.calibrate(np.full((4, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_calibrate_before_fit_is_refused(name):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        METHODS[name]().calibrate(P)
