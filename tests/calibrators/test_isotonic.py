@@ -6,7 +6,7 @@ from reference import isotonic as twin
 from sklearn.isotonic import IsotonicRegression
 from strategies import columns, scores, tables
 
-from calibrant import ByNotion, CalibrationWarning, IsotonicCalibrator
+from calibrant import ByNotion, CalibrationWarning, IsotonicCalibrator, negative_log_likelihood
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -98,6 +98,116 @@ def test_two_columns_are_calibrated_by_the_second():
 def test_three_columns_are_refused_with_the_remedy():
     with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion\(IsotonicCalibrator\(\)"):
         IsotonicCalibrator().fit(np.full((3, 3), 1 / 3), [0, 1, 2])
+
+
+# Values off 0 and 1
+
+
+def smoothed_twin(rows):
+    """Two rows more in each block of the fit, one of each class, and the fit of the blocks: the value of each row."""
+    label, score, weight = rows
+    distinct, values = twin.fit(score.tolist(), label.tolist(), weight.tolist())
+    levels = sorted(set(values))
+    block = [levels.index(values[distinct.index(s)]) for s in score.tolist()]
+    numbers = range(len(levels))
+    outcomes = [*label.tolist(), *(1 for _ in numbers), *(0 for _ in numbers)]
+    _, fitted = twin.fit([*block, *numbers, *numbers], outcomes, [*weight.tolist(), *(1.0 for _ in 2 * [*numbers])])
+    return [fitted[b] for b in block]
+
+
+@given(rows=columns(weights=st.just(1)))
+def test_smoothing_is_the_fit_of_the_blocks_with_a_row_of_each_class_more(rows):
+    label, score, _ = rows
+    ours = IsotonicCalibrator(finite="smooth").fit(score, label).calibrate(score)
+    np.testing.assert_allclose(ours, smoothed_twin(rows), rtol=1e-9)
+
+
+def test_blocks_that_smoothing_puts_out_of_order_are_pooled():
+    score, label = np.repeat([0.1, 0.2, 0.8], [1, 100, 100]), np.repeat([0, 1, 0, 1], [1, 10, 90, 100])
+    fitted = IsotonicCalibrator(finite="smooth").fit(score, label)
+    # 0 of 1 and 10 of 100 become 1 of 3 and 11 of 102: out of order, so 12 of 105.
+    assert fitted.value_ == pytest.approx([12 / 105, 101 / 102])
+    assert fitted.left_.tolist() == [0.1, 0.8]
+    assert fitted.right_.tolist() == [0.2, 0.8]
+
+
+@pytest.mark.parametrize("interpolate", [False, True], ids=["step", "line"])
+@pytest.mark.parametrize("finite", ["smooth", "clip", 0.01, 1e-6])
+@given(rows=columns(weights=st.one_of(st.integers(1, 4), st.floats(0.1, 5.0))), new=new_scores)
+def test_a_finite_map_does_not_decrease_and_is_never_0_or_1(interpolate, finite, rows, new):
+    label, score, weight = rows
+    fitted = IsotonicCalibrator(interpolate=interpolate, finite=finite).fit(score, label, weight)
+    assert (np.diff(fitted.value_) >= 0).all()
+    prob = fitted.calibrate(np.sort(new))
+    assert (np.diff(prob) >= -1e-15).all()
+    n = weight.sum() if (weight == np.floor(weight)).all() else weight.size
+    least = finite if isinstance(finite, float) else 1 / (n + 2)
+    assert prob.min() >= least * (1 - 1e-9)
+    assert prob.max() <= 1 - least * (1 - 1e-9)
+
+
+@given(rows=columns())
+def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
+    label, score, weight = rows
+    exact = IsotonicCalibrator().fit(score, label, weight)
+    for finite, least in [("clip", 1 / (weight.sum() + 2)), (0.03, 0.03)]:
+        clipped = IsotonicCalibrator(finite=finite).fit(score, label, weight)
+        np.testing.assert_allclose(clipped.value_, np.clip(exact.value_, least, 1 - least), rtol=1e-12)
+        np.testing.assert_array_equal(clipped.left_, exact.left_)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_smoothed_is_the_rule_of_succession(label):
+    fitted = IsotonicCalibrator(finite="smooth").fit([0.2, 0.7, 0.9], [label] * 3)
+    assert fitted.value_ == pytest.approx([0.8 if label else 0.2])
+
+
+@pytest.mark.parametrize("finite", ["smooth", "clip"])
+@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
+def test_the_unit_of_fractional_weights_is_irrelevant(finite, rows, scale):
+    label, score, weight = rows
+    weight = weight + np.pi / 100  # not whole, in either unit
+    fits = [IsotonicCalibrator(finite=finite).fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
+    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("finite", "error"),
+    [
+        ("smoth", ValueError),
+        (0.0, ValueError),
+        (0.5, ValueError),
+        (np.nan, ValueError),
+        (True, TypeError),
+        ([], TypeError),
+    ],
+)
+def test_other_words_and_numbers_for_finite_are_refused(finite, error):
+    with pytest.raises(error, match=r"finite must be None, 'smooth', 'clip' or a number between 0 and 0\.5; got"):
+        IsotonicCalibrator(finite=finite).fit([0.1, 0.9], [0, 1])
+
+
+def test_lines_between_scores_that_almost_touch_stay_between_their_values():
+    fitted = IsotonicCalibrator(interpolate=True).fit([0.0, 1e-310], [0, 1])
+    assert fitted.calibrate([0.0, 5e-311, 1e-310, 1.0]) == pytest.approx([0.0, 0.5, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("n", [200, 5000])
+@pytest.mark.parametrize("name", ["cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5"])
+def test_smoothing_has_less_log_loss_on_new_rows_than_clipping(data_dir, name, n):
+    with np.load(data_dir / f"{name}.npz") as data:
+        prob, label = data["P"].astype(float), data["y"]
+    score, right = prob.max(axis=1), prob.argmax(axis=1) == label
+
+    def held_out(finite):
+        losses = []
+        for start in range(0, 5000, n):
+            rows = slice(start, start + n)
+            fitted = IsotonicCalibrator(finite=finite).fit(score[rows], right[rows])
+            losses.append(negative_log_likelihood(right[5000:], fitted.calibrate(score[5000:])))
+        return np.mean(losses)
+
+    assert held_out("smooth") < held_out("clip") < held_out(None)
 
 
 @given(rows=tables(), new=tables(n_classes=st.just(4)))

@@ -35,14 +35,14 @@ class EqualMass(OrderedBinning):
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
-        at = np.searchsorted(ordered.reached, _shares(ordered, self.n_bins), side="left")
+        at = np.searchsorted(ordered.reached, equal_shares(ordered, self.n_bins), side="left")
         # Shares do not decrease, and so neither do the places: equal ones are neighbours.
         at = np.minimum(at, ordered.score.size - 1)
         cuts = ordered.score[at[np.diff(at, prepend=-1) > 0]]
         return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
 
-def _shares(ordered: Ordered, n_bins: int) -> FloatArray:
+def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
     """Cumulative weight at which each bin but the last ends."""
     total, k = ordered.total, np.arange(1, n_bins)
     if ordered.is_whole:  # numbers of rows: the first bins take the remainder

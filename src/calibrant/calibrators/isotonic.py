@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem
+from calibrant._problem import BinaryProblem, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.binning import Unique
+from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.isotonic import Steps, isotonic_fit, isotonic_fit_of
+
+Finite = Literal["smooth", "clip"] | float | None
 
 
 @declare(
@@ -28,13 +30,19 @@ class IsotonicCalibrator(BinaryCalibrator):
 
     Use it with a thousand rows or more, when the shape of the miscalibration is unknown. It also has the least log loss
     of all non-decreasing maps on the rows it was fitted on. Its ends are often exactly 0 and 1: a log loss on new rows
-    can be infinite.
+    can be infinite, unless ``finite`` says otherwise. Do not use it with few rows: a parametric map, such as
+    `PlattScaling`, wastes fewer of them.
 
     Parameters
     ----------
     interpolate : bool, default=False
         False: a step function, right-continuous: a score takes the value of the last block that begins at or below it.
         True: linear between the lowest and the highest score of neighbouring blocks, as in scikit-learn.
+    finite : {"smooth", "clip"} or float, optional
+        What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does.
+        ``"smooth"``: a block with k events in m rows takes (k + 1) / (m + 2) in place of k / m, and blocks that are out of
+        order then are pooled again. ``"clip"``: values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number
+        between 0 and 0.5 clips to that.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -45,13 +53,21 @@ class IsotonicCalibrator(BinaryCalibrator):
     left_, right_ : ndarray of shape (n_blocks,)
         Lowest and highest score of each block. Scores outside take the value of the nearest block.
     value_ : ndarray of shape (n_blocks,)
-        Event rate of each block, increasing.
+        Event rate of each block, increasing; with ``finite``, the smoothed or clipped rate, not decreasing.
     classes_ : ndarray of shape (2,)
         Labels, the positive one last.
 
     Notes
     -----
-    Equal scores are one point with the sum of their weights. Blocks come from SciPy's pool-adjacent-violators.
+    Equal scores are one point with the sum of their weights. Whole weights count as rows; others are scaled to a mean of
+    one where rows are counted.
+
+    Smoothing gives every block one more row of each class and fits once more. What comes out is an isotonic regression, so it
+    cannot decrease; each value is a mean of rates (k + 1) / (m + 2), so it is never 0 or 1. A block is trusted as far as its
+    rows go, while clipping trusts an event-free block of three rows like one of all rows: on the forecasts of three image
+    networks, smoothing has the lower log loss on new rows, most clearly with 200 rows to fit on.
+
+    Both keep the order. Clipping keeps the hull of the ROC curve as well; smoothing may pool what the hull keeps apart.
 
     References
     ----------
@@ -62,6 +78,8 @@ class IsotonicCalibrator(BinaryCalibrator):
     >>> from calibrant import IsotonicCalibrator
     >>> IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.05, 0.25, 0.9]).tolist()
     [0.0, 0.5, 1.0]
+    >>> IsotonicCalibrator(finite="smooth").fit([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]).calibrate([0.05, 0.9]).tolist()
+    [0.25, 0.75]
     """
 
     left_: FloatArray
@@ -69,20 +87,95 @@ class IsotonicCalibrator(BinaryCalibrator):
     value_: FloatArray
 
     def __init__(
-        self, *, interpolate: bool = False, input: Input = "probability", labels: Sequence[Any] | None = None
+        self,
+        *,
+        interpolate: bool = False,
+        finite: Finite = None,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.interpolate = interpolate
+        self.finite = finite
 
     def _fit(self, problem: BinaryProblem) -> None:
-        distinct = Unique()(problem)
-        fit: Any = isotonic_regression(distinct.event_rate, weights=distinct.weight)
-        starts, ends = fit.blocks[:-1], fit.blocks[1:] - 1
-        score = distinct.edges[1:]
-        self.left_, self.right_, self.value_ = score[starts], score[ends], np.clip(fit.x[starts], 0.0, 1.0)
+        blocks = blocks_of(problem, self.finite)
+        self.left_, self.right_, self.value_ = blocks.left, blocks.right, blocks.value
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
-            corners = np.column_stack([self.left_, self.right_]).ravel()
-            return np.interp(score, corners, np.repeat(self.value_, 2))
+            return joined(score, *knots(self.left_, self.right_, self.value_))
         return self.value_[np.maximum(np.searchsorted(self.left_, score, side="right") - 1, 0)]
+
+
+class Blocks(NamedTuple):
+    """Blocks of neighbouring scores: the lowest, the highest and the mean score of each, and the value that it takes."""
+
+    left: FloatArray
+    right: FloatArray
+    centre: FloatArray
+    value: FloatArray
+
+
+def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
+    """Fit the isotonic regression, and keep its values off 0 and 1 as ``finite`` says.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If ``finite`` is none of the choices.
+    """
+    require_finite(finite)
+    ordered = Ordered.of(problem)
+    steps = isotonic_fit(ordered)
+    starts, value = steps.starts, steps.rate
+    row = 1.0 / ordered.rows_per_weight
+    if finite == "smooth":
+        starts, value = _smoothed(steps, row)
+    elif finite is not None:
+        least = row / (ordered.total + 2.0 * row) if finite == "clip" else float(finite)
+        value = np.clip(value, least, 1.0 - least)
+    ends = np.append(starts[1:], ordered.score.size) - 1
+    left, right = ordered.score[starts], ordered.score[ends]
+    centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
+    return Blocks(left, right, np.clip(centre, left, right), value)
+
+
+def _smoothed(steps: Steps, row: float) -> tuple[IntArray, FloatArray]:
+    """Give each block one more row of each class and fit again: where its blocks begin, and their rates."""
+    again = isotonic_fit_of(steps.rate * steps.weight + row, steps.weight + 2.0 * row)
+    # Rates of blocks that were found apart may be equal but for rounding.
+    return steps.starts[again.starts], np.maximum.accumulate(again.rate)
+
+
+def require_finite(finite: object) -> None:
+    """Refuse what is no way to keep values off 0 and 1."""
+    if finite is None or (isinstance(finite, str) and finite in ("smooth", "clip")):
+        return
+    wrong = (
+        f"finite must be None, 'smooth', 'clip' or a number between 0 and 0.5; got {finite!r}. "
+        "Pass one of them: 'smooth' suits most uses."
+    )
+    if isinstance(finite, bool) or not isinstance(finite, (str, int, float, np.integer, np.floating)):
+        raise TypeError(wrong)
+    if isinstance(finite, str) or not 0.0 < finite < 0.5:
+        raise ValueError(wrong)
+
+
+def knots(first: FloatArray, last: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of pieces that are constant from first to last: one where a piece is a single point."""
+    is_corner = np.column_stack([np.ones(value.size, dtype=bool), last > first]).ravel()
+    return np.column_stack([first, last]).ravel()[is_corner], np.repeat(value, 2)[is_corner]
+
+
+def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray:
+    """Join the points by lines, constant beyond the ends.
+
+    As `numpy.interp`, whose slopes overflow between knots that are closer than 1e-308; assumes increasing knots.
+    """
+    if knot.size == 1:
+        return np.full(score.shape, value[0])
+    at = np.clip(np.searchsorted(knot, score, side="right") - 1, 0, knot.size - 2)
+    left, right, low, high = knot[at], knot[at + 1], value[at], value[at + 1]
+    part = (np.clip(score, left, right) - left) / (right - left)
+    return np.minimum(low + part * (high - low), high)

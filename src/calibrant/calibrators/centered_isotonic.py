@@ -1,0 +1,91 @@
+"""Centered isotonic regression: blocks shrunk to points, and lines between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.isotonic import Finite, blocks_of, joined, knots
+
+
+@declare(
+    "calibrator",
+    "centered-isotonic",
+    symbol="CIR",
+    source="Oron and Flournoy 2017",
+    guarantees={"order preserving", "ROC-hull preserving", "permutation equivariant"},
+)
+class CenteredIsotonicCalibrator(BinaryCalibrator):
+    """Shrink each block of isotonic regression to a point and join the points by lines (CIR).
+
+    Use it in place of `IsotonicCalibrator` when rows must not be tied: between the first and the last point the map
+    increases strictly, so what the forecast ranks apart stays apart. It is also the better estimate where the truth is smooth.
+    Do not use it when the truth jumps, or with few rows.
+
+    Parameters
+    ----------
+    finite : {"smooth", "clip"} or float, optional
+        What keeps values off 0 and 1, so that the log loss of any row is finite; see `IsotonicCalibrator`. By default
+        nothing does.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+
+    Attributes
+    ----------
+    knot_ : ndarray of shape (n_knots,)
+        Scores between which the map is linear, increasing. Scores outside take the value of the nearest knot.
+    value_ : ndarray of shape (n_knots,)
+        Calibrated probability at each knot, not decreasing.
+    classes_ : ndarray of shape (2,)
+        Labels, the positive one last.
+
+    Notes
+    -----
+    A block of isotonic regression with event rate strictly between 0 and 1 becomes one knot at the weighted mean of its
+    scores. A block at exactly 0 or 1 stays as wide as it is, with a knot at both ends, as in the paper: the data give no slope
+    there. Below the first and above the last knot the map is constant. Rows are tied there, and on a block at 0 or 1, only:
+    each of these lies in one block of isotonic regression, so the hull of the ROC curve stays as it is.
+
+    Where ``finite`` moves the ends off 0 and 1, they are blocks like the others and shrink, too. With ``"smooth"``, one
+    against the rest on the forecasts of three image networks, it has a lower log loss on new rows than isotonic regression
+    with any ``finite``.
+
+    References
+    ----------
+    Oron, Flournoy, Centered isotonic regression: point and interval estimation for dose-response studies, Statistics in
+    Biopharmaceutical Research 2017.
+
+    Examples
+    --------
+    >>> from calibrant import CenteredIsotonicCalibrator
+    >>> fitted = CenteredIsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
+    >>> fitted.calibrate([0.1, 0.2, 0.25, 0.3, 0.5]).round(3).tolist()
+    [0.0, 0.333, 0.5, 0.667, 1.0]
+    """
+
+    knot_: FloatArray
+    value_: FloatArray
+
+    def __init__(
+        self, *, finite: Finite = None, input: Input = "probability", labels: Sequence[Any] | None = None
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.finite = finite
+
+    def _fit(self, problem: BinaryProblem) -> None:
+        blocks = blocks_of(problem, self.finite)
+        is_end = (blocks.value == 0.0) | (blocks.value == 1.0)
+        first, last = np.where(is_end, [blocks.left, blocks.right], blocks.centre)
+        self.knot_, self.value_ = knots(first, last, blocks.value)
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        return joined(score, self.knot_, self.value_)

@@ -1,0 +1,176 @@
+"""Histogram binning: the event rate of the bin that a score falls in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, BoolArray, IntArray
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.binning import Binning, as_binning, locate
+from calibrant.calibrators.base import BinaryCalibrator
+
+Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
+
+
+@declare("calibrator", "histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001", guarantees=set())
+class HistogramBinning(BinaryCalibrator):
+    """Replace a score by the event rate of its bin (histogram binning, empirical binning, HB).
+
+    Use it when calibration itself has to be shown: it takes few values, so that the error of each can be bounded. Do not use
+    it when scores must stay apart: all rows of a bin are tied, which costs resolution, and rates of neighbouring bins may
+    come in the wrong order. `IsotonicCalibrator` keeps the order and chooses the bins itself.
+
+    Parameters
+    ----------
+    binning : int, str, Binning or sequence of float, default="equal-mass"
+        How scores are cut: n means ``EqualWidth(n)``, a word the registered binning of that name, and numbers that increase
+        from 0 to 1 are the edges themselves.
+    empty : {"midpoint", "interpolate", "base-rate", "identity"}, default="midpoint"
+        What a bin without rows gives: the middle of its edges; what the line between the nearest bins with rows says there;
+        the event rate of all rows; or the score itself. Of bins of equal mass only the last can be empty, where the highest
+        score is tied.
+    smoothing : float, default=0
+        So many rows of each class are added to every bin with rows: (k + a) / (m + 2 a) in place of k / m, for k events in m
+        rows. Above 0 it keeps the log loss finite.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+
+    Attributes
+    ----------
+    edges_ : ndarray of shape (n_bins + 1,)
+        Bin b holds the scores in (edges_[b], edges_[b + 1]]; the first also holds its lower edge.
+    value_ : ndarray of shape (n_bins,)
+        Calibrated probability of each bin; NaN where a score stays as it is.
+    count_ : ndarray of shape (n_bins,)
+        Rows that each bin was fitted on.
+    classes_ : ndarray of shape (2,)
+        Labels, the positive one last.
+
+    Notes
+    -----
+    The event rates make the calibration error over the same bins zero on the rows that were fitted, in any norm. Whole
+    weights count as rows; others are scaled to a mean of one where rows are counted, in ``smoothing``.
+
+    References
+    ----------
+    Zadrozny, Elkan, Obtaining calibrated probability estimates from decision trees and naive Bayesian classifiers, ICML
+    2001.
+
+    Examples
+    --------
+    >>> from calibrant import HistogramBinning
+    >>> fitted = HistogramBinning([0, 0.3, 0.6, 1]).fit([0.1, 0.2, 0.4, 0.5], [0, 1, 1, 1])
+    >>> fitted.calibrate([0.15, 0.6, 0.9]).tolist()
+    [0.5, 1.0, 0.8]
+    """
+
+    edges_: FloatArray
+    value_: FloatArray
+    count_: IntArray
+
+    def __init__(
+        self,
+        binning: int | str | Binning | Sequence[float] = "equal-mass",
+        *,
+        empty: Empty = "midpoint",
+        smoothing: float = 0.0,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.binning = binning
+        self.empty = empty
+        self.smoothing = smoothing
+
+    def _fit(self, problem: BinaryProblem) -> None:
+        if self.empty not in EMPTY_RULES:
+            raise ValueError(
+                f"empty must be one of {', '.join(map(repr, EMPTY_RULES))}; got {self.empty!r}. Pass one of them."
+            )
+        if not (np.isfinite(self.smoothing) and self.smoothing >= 0):
+            raise ValueError(
+                f"smoothing must be a number of rows, at least 0; got {self.smoothing!r}. 1 is Laplace's choice."
+            )
+        bins = _binning(self.binning)(problem)
+        added = self.smoothing / problem.rows_per_weight
+        rate = np.full(len(bins), np.nan)
+        has_rows = bins.count > 0
+        np.divide(bins.outcome_sum + added, bins.weight + 2.0 * added, out=rate, where=has_rows)
+        if not has_rows.all():
+            base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
+            rate[~has_rows] = EMPTY_RULES[self.empty](_Filled(bins.edges, rate, has_rows, base_rate))
+        self.edges_, self.value_, self.count_ = bins.edges, rate, bins.count
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        value = self.value_[locate(self.edges_, score)]
+        return np.where(np.isnan(value), score, value)
+
+
+@dataclass(frozen=True, eq=False)
+class _OwnEdges(Binning):
+    """Bins between edges that the user gave."""
+
+    given: FloatArray
+
+    def edges(self, problem: BinaryProblem) -> FloatArray:
+        return self.given
+
+
+def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
+    if isinstance(binning, (int, str, Binning, np.integer)):
+        return as_binning(binning)
+    try:
+        edges = np.array(binning, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"binning must be a number of bins, a Binning or edges; got {binning!r}. Pass one, such as EqualMass(15)."
+        ) from None
+    if edges.ndim != 1 or edges.size < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or not (np.diff(edges) > 0).all():
+        raise ValueError(f"edges must increase from 0 to 1; got {binning!r} as binning. Pass such as [0, 0.2, 0.5, 1].")
+    return _OwnEdges(edges)
+
+
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """Bins, some of which have no rows, and the event rate of all."""
+
+    edges: FloatArray
+    rate: FloatArray
+    has_rows: BoolArray
+    base_rate: float
+
+    @property
+    def middle(self) -> FloatArray:
+        return (self.edges[:-1] + self.edges[1:]) / 2.0
+
+
+def _midpoint(bins: _Filled) -> FloatArray:
+    return bins.middle[~bins.has_rows]
+
+
+def _interpolate(bins: _Filled) -> FloatArray:
+    middle, has_rows = bins.middle, bins.has_rows
+    return np.interp(middle[~has_rows], middle[has_rows], bins.rate[has_rows])
+
+
+def _base_rate(bins: _Filled) -> FloatArray:
+    return np.full((~bins.has_rows).sum(), bins.base_rate)
+
+
+def _identity(bins: _Filled) -> FloatArray:
+    return np.full((~bins.has_rows).sum(), np.nan)
+
+
+EMPTY_RULES: Mapping[str, Callable[[_Filled], FloatArray]] = MappingProxyType(
+    {"midpoint": _midpoint, "interpolate": _interpolate, "base-rate": _base_rate, "identity": _identity}
+)
+"""What bins without rows give."""

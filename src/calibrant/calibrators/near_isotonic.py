@@ -1,0 +1,121 @@
+"""Nearly-isotonic regression: a map that may fall here and there, at a price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.isotonic import Finite, require_finite
+from calibrant.calibrators.near_isotonic_path import NearIsotonicPath
+
+
+@declare("calibrator", "near-isotonic", symbol="NIR", source="Tibshirani, Hoefling and Tibshirani 2011")
+class NearIsotonicCalibrator(BinaryCalibrator):
+    """Fit a step function that pays for every step down (nearly-isotonic regression, NIR).
+
+    Use it to see whether a score that should rise with the event rate really does: a step down that is left at a high
+    penalty is there in the data. As a calibrator it is an isotonic regression that may break the order; use
+    `EnsembleNearIsotonic` where one penalty is too bold, and `IsotonicCalibrator` where the order must be kept. Its ends can
+    be exactly 0 and 1: a log loss on new rows can be infinite, unless ``finite`` says otherwise.
+
+    Parameters
+    ----------
+    penalty : float or "bic", default="bic"
+        Price of a step down, at least 0, in rows: it makes a block that stands above both its neighbours give up so many
+        events, and one that lies below both gain as many. 0 gives the event rate of each distinct score, and a large
+        enough one, such as infinity, isotonic regression. Twice as many rows need a higher one for the same fit. "bic"
+        takes the one of least  -2 log likelihood + blocks * log(rows).
+    finite : {"smooth", "clip"} or float, optional
+        What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does. ``"smooth"``: a
+        block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends,
+        for n rows in all. A number between 0 and 0.5 clips to that.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+
+    Attributes
+    ----------
+    left_ : ndarray of shape (n_blocks,)
+        Lowest score of each block, increasing. A score takes the value of the last block that begins at or below it, and
+        below all of them that of the first.
+    value_ : ndarray of shape (n_blocks,)
+        Fitted probability of each block.
+    penalty_ : float
+        The penalty, chosen or given.
+    classes_ : ndarray of shape (2,)
+        Labels, the positive one last.
+
+    Notes
+    -----
+    With the event rate y and the weight w of each distinct score in increasing order, the fit b minimises
+
+        1/2 sum of w_i (y_i - b_i)^2  +  penalty * sum of max(b_i - b_(i+1), 0)
+
+    exactly: as the penalty grows from 0, neighbouring blocks join at values that are known in closed form and never part
+    again. All joins together take O(n log n), after which the fit at any penalty is read off.
+
+    Between two joins all blocks move away from their event rates and their number stays, so the least BIC is that of a fit
+    where blocks have just joined, or of penalty 0: only these are looked at. The Akaike criterion is not offered: with
+    scores that differ, as many labels alternate by chance, it takes the labels themselves for the best fit.
+
+    Whole weights count as rows; for the criterion others are scaled to a mean of one.
+
+    References
+    ----------
+    Tibshirani, Hoefling, Tibshirani, Nearly-isotonic regression, Technometrics 2011.
+
+    Examples
+    --------
+    >>> from calibrant import NearIsotonicCalibrator
+    >>> NearIsotonicCalibrator(penalty=0.25).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.2, 0.35]).tolist()
+    [0.75, 0.25]
+    """
+
+    left_: FloatArray
+    value_: FloatArray
+    penalty_: float
+
+    def __init__(
+        self,
+        *,
+        penalty: float | Literal["bic"] = "bic",
+        finite: Finite = None,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.penalty = penalty
+        self.finite = finite
+
+    def _fit(self, problem: BinaryProblem) -> None:
+        _require_penalty(self.penalty)
+        require_finite(self.finite)
+        path = NearIsotonicPath.of(problem)
+        self.penalty_ = float(self.penalty) if self.penalty != "bic" else path.least_bic()
+        fit = path.fit(self.penalty_)
+        self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        return self.value_[np.maximum(np.searchsorted(self.left_, score, side="right") - 1, 0)]
+
+
+def _require_penalty(penalty: object) -> None:
+    if penalty == "bic":
+        return
+    if isinstance(penalty, bool) or not isinstance(penalty, Real):
+        raise TypeError(
+            f"penalty must be a number or 'bic'; got {penalty!r}. Pass penalty='bic' to have the data choose it."
+        )
+    if not float(penalty) >= 0:
+        raise ValueError(
+            f"penalty must be at least 0; got {penalty!r}. Pass 0 for no penalty, float('inf') for isotonic regression."
+        )

@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import scaling_binning as twin
+from strategies import columns, scores
+
+from calibrant import (
+    BinaryCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattScaling,
+    ScalingBinning,
+    TemperatureScaling,
+    load_calibrator,
+    save_calibrator,
+)
+
+# Drawn rows may all be of one class, and be separable; that this is said is a test of its own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+new_scores = st.lists(scores, min_size=1, max_size=20)
+
+
+class Square(BinaryCalibrator):
+    """A map without parameters, whose values are known."""
+
+    def _fit(self, problem):
+        self.rows_ = problem.size
+
+    def _apply(self, score):
+        return score**2
+
+
+class Tent(BinaryCalibrator):
+    """A map that goes up and down."""
+
+    def _fit(self, problem):
+        self.rows_ = problem.size
+
+    def _apply(self, score):
+        return 1 - 2 * np.abs(score - 0.5)
+
+
+@pytest.mark.parametrize("inner", [Square(), Tent(), IsotonicCalibrator()], ids=["rising", "up and down", "isotonic"])
+@given(rows=columns(), n_bins=st.integers(1, 12), new=new_scores)
+def test_the_map_is_what_its_definition_says(inner, rows, n_bins, new):
+    label, score, weight = rows
+    fitted = ScalingBinning(inner, n_bins=n_bins).fit(score, label, weight)
+    values = np.repeat(fitted.calibrator_._apply(score), weight.astype(int))
+    edges, means = twin.fit(values.tolist(), n_bins)
+    assert fitted.edges_.tolist() == edges
+    expected = [twin.calibrated(edges, means, g) for g in fitted.calibrator_._apply(np.array(new)).tolist()]
+    np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-12)
+
+
+@given(rows=columns(weights=st.floats(0.1, 5.0)), n_bins=st.integers(1, 12))
+def test_the_mean_of_the_fitted_map_is_kept(rows, n_bins):
+    label, score, weight = rows
+    fitted = ScalingBinning(Square(), n_bins=n_bins).fit(score, label, weight)
+    prob = fitted.calibrate(score)
+    assert np.average(prob, weights=weight) == pytest.approx(np.average(score**2, weights=weight), abs=1e-11)
+    assert np.unique(prob).size <= n_bins
+    assert fitted.count_.sum() == score.size
+    assert (np.diff(fitted.value_) > -1e-15).all()
+
+
+@given(rows=columns())
+def test_labels_reach_the_values_by_the_fitted_map_alone(rows):
+    label, score, weight = rows
+    one, other = (ScalingBinning(Square()).fit(score, y, weight) for y in (label, 1 - label))
+    np.testing.assert_array_equal(one.value_, other.value_)
+
+
+def test_by_default_the_map_is_platt_scaling_in_15_bins():
+    rng = np.random.default_rng(0)
+    score = rng.random(1500)
+    label = (rng.random(1500) < score**2).astype(int)
+    fitted = ScalingBinning().fit(score, label)
+    platt = PlattScaling().fit(score, label).calibrate(score)
+    assert fitted.count_.tolist() == [100] * 15
+    groups = np.sort(platt).reshape(15, 100).mean(axis=1)
+    np.testing.assert_allclose(np.unique(fitted.calibrate(score)), groups, rtol=1e-12)
+
+
+def test_where_the_map_is_right_its_values_vary_less_than_event_rates_do():
+    truth_of = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+    squared = {"scaled": [], "rates": []}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        score = np.repeat(truth_of, 40)
+        label = (rng.random(200) < score).astype(int)
+        for name, method in [
+            ("scaled", ScalingBinning(PlattScaling(), n_bins=5)),
+            ("rates", HistogramBinning("unique")),
+        ]:
+            squared[name].append(np.square(method.fit(score, label).calibrate(truth_of) - truth_of).mean())
+    assert np.mean(squared["scaled"]) < 0.7 * np.mean(squared["rates"])
+
+
+@given(rows=columns())
+def test_no_value_is_0_or_1(rows):
+    label, score, weight = rows
+    assert ScalingBinning(Square()).fit(score, label, weight).predict_proba([0.0, 0.5, 1.0]).min() > 0
+
+
+def test_the_given_calibrator_is_not_touched():
+    inner = IsotonicCalibrator()
+    fitted = ScalingBinning(inner).fit([0.1, 0.2, 0.8], [0, 1, 1])
+    assert not hasattr(inner, "value_")
+    assert fitted.get_params()["calibrator__interpolate"] is False
+
+
+def test_the_fitted_map_is_saved_with_the_bins(tmp_path):
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    fitted = ScalingBinning(IsotonicCalibrator(interpolate=True), n_bins=7).fit(score, rng.random(300) < score)
+    save_calibrator(fitted, tmp_path / "c.json")
+    new = np.linspace(0, 1, 101)
+    np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), fitted.calibrate(new))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"calibrator": TemperatureScaling()},
+            TypeError,
+            "calibrator must be a BinaryCalibrator, a map of one score; got",
+        ),
+        ({"calibrator": "platt"}, TypeError, "calibrator must be a BinaryCalibrator, a map of one score; got 'platt'"),
+        ({"calibrator": Square(), "n_bins": 0}, ValueError, "n_bins must be at least 1"),
+    ],
+)
+def test_what_is_no_choice_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        ScalingBinning(**options).fit([0.1, 0.9], [0, 1])

@@ -1,0 +1,55 @@
+"""Bayesian binning with a loop over binnings and bins. Rows are repeated by their weights beforehand."""
+
+import math
+
+from reference.histogram import bin_of, equal_mass_edges
+
+
+def sizes(n, spread):
+    """The whole numbers B, at most n, with n <= (spread B)^3 and B^3 <= n spread^3, or the greatest that meets the second."""
+    most = max(b for b in range(1, n + 1) if b**3 <= n * spread**3)
+    return [b for b in range(1, most + 1) if n <= (spread * b) ** 3] or [most]
+
+
+def binnings(scores, spread):
+    """Bins that hold rows, as (lower edge, upper edge, scores in it); the same ones once."""
+    different = []
+    for n_bins in sizes(len(scores), spread):
+        edges = equal_mass_edges(scores, n_bins)
+        held = [[s for s in scores if bin_of(edges, s) == b] for b in range(len(edges) - 1)]
+        if not held[-1]:  # the last one ends at 1 even if no row is near
+            edges, held = [*edges[:-2], 1.0], held[:-1]
+        if edges not in different:
+            different.append(edges)
+    return different
+
+
+def log_beta(a, b):
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def model(edges, scores, outcomes, prior_rows):
+    """Return the log evidence of a binning, and the posterior mean of each bin."""
+    n_bins = len(edges) - 1
+    evidence, values = 0.0, []
+    for b in range(n_bins):
+        came = [y for s, y in zip(scores, outcomes, strict=True) if bin_of(edges, s) == b]
+        mean = min(max((edges[b] + edges[b + 1]) / 2, 1e-12), 1 - 1e-12)
+        alpha, beta = prior_rows / n_bins * mean, prior_rows / n_bins * (1 - mean)
+        m, k = sum(came), len(came) - sum(came)
+        evidence += log_beta(m + alpha, k + beta) - log_beta(alpha, beta)
+        values.append((m + alpha) / (m + k + alpha + beta))
+    return evidence, values
+
+
+def fit(scores, outcomes, spread=10.0, prior_rows=2.0):
+    """Return for each binning its edges, its values and its posterior probability."""
+    cuts = binnings(scores, spread)
+    fits = [model(edges, scores, outcomes, prior_rows) for edges in cuts]
+    best = max(evidence for evidence, _ in fits)
+    weights = [math.exp(evidence - best) for evidence, _ in fits]
+    return [(edges, values, w / sum(weights)) for edges, (_, values), w in zip(cuts, fits, weights, strict=True)]
+
+
+def calibrated(models, score):
+    return sum(w * values[bin_of(edges, score)] for edges, values, w in models)

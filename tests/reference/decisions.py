@@ -1,0 +1,94 @@
+"""Decisions by their definitions: loops over rows, thresholds and classes."""
+
+import math
+
+from reference import isotonic
+
+
+def decision(row, cost):
+    """Cheapest decision of a row of probabilities; of equal ones the first."""
+    expected = [sum(p * cost[i][j] for i, p in enumerate(row)) for j in range(len(cost[0]))]
+    return expected.index(min(expected)), min(expected)
+
+
+def shifted(row, factor):
+    product = [p * f for p, f in zip(row, factor, strict=True)]
+    total = sum(product)
+    return [v / total for v in product] if total > 0 else list(row)
+
+
+def log_likelihood(prob, weight, old, new):
+    total = 0.0
+    for row, w in zip(prob, weight, strict=True):
+        mixture = sum(p * q / o for p, q, o in zip(row, new, old, strict=True))
+        if mixture <= 0:
+            return -math.inf
+        total += w * math.log(mixture)
+    return total / sum(weight)
+
+
+def em(prob, weight, old, n_steps):
+    """Saerens, Latinne and Decaestecker's steps, one after the other."""
+    new = list(old)
+    for _ in range(n_steps):
+        posterior = [shifted(row, [q / o for q, o in zip(new, old, strict=True)]) for row in prob]
+        new = [sum(w * p[k] for w, p in zip(weight, posterior, strict=True)) / sum(weight) for k in range(len(old))]
+    return new
+
+
+def confusion_given_class(said, label, weight, n_classes):
+    """How much is said of class i where class j is true."""
+    matrix = [[0.0] * n_classes for _ in range(n_classes)]
+    for j in range(n_classes):
+        total = sum(w for y, w in zip(label, weight, strict=True) if y == j)
+        for row, y, w in zip(said, label, weight, strict=True):
+            for i in range(n_classes):
+                matrix[i][j] += w * row[i] / total if y == j else 0.0
+    return matrix
+
+
+def errors(score, label, weight, threshold):
+    """Weights of false positives and false negatives, deciding for the event from the threshold on."""
+    rows = list(zip(score, label, weight, strict=True))
+    return (
+        sum(w for s, y, w in rows if s >= threshold and not y),
+        sum(w for s, y, w in rows if s < threshold and y),
+    )
+
+
+def cost_at(score, label, weight, threshold, false_positive, false_negative):
+    fp, fn = errors(score, label, weight, threshold)
+    return (false_positive * fp + false_negative * fn) / sum(weight)
+
+
+def lowest_cost(score, label, weight, false_positive, false_negative):
+    """Cost at the best of all thresholds."""
+    return min(cost_at(score, label, weight, t, false_positive, false_negative) for t in [*score, math.inf])
+
+
+def cost_terms(axis, at, rate):
+    """Threshold, cost of a false positive and cost of a false negative, at a place."""
+    if axis == "cost proportion":
+        return at, 2 * at, 2 * (1 - at)
+    top = rate * (1 - at)
+    return top / (top + (1 - rate) * at), (1 - at) / (1 - rate), at / rate
+
+
+def net_benefit(score, label, weight, threshold):
+    fp, _ = errors(score, label, weight, threshold)
+    found = sum(w for s, y, w in zip(score, label, weight, strict=True) if s >= threshold and y)
+    return (found - fp * threshold / (1 - threshold)) / sum(weight)
+
+
+def mean_cost_of_deciding(score, label, weight, cost):
+    """Mean cost of the decisions by a column of probabilities; at the threshold the event."""
+    total = 0.0
+    for s, y, w in zip(score, label, weight, strict=True):
+        against, for_event = ((1 - s) * cost[0][j] + s * cost[1][j] for j in (0, 1))
+        total += w * cost[y][1 if for_event <= against + 1e-12 else 0]
+    return total / sum(weight)
+
+
+def isotonic_scores(score, label, weight):
+    distinct, values = isotonic.fit(score, label, weight)
+    return [isotonic.step(distinct, values, s) for s in score]

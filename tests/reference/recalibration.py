@@ -1,0 +1,77 @@
+"""Curves of the log-odds from their definitions: features, mean log loss, its gradient by loops, its least value by SciPy."""
+
+import math
+
+import numpy as np
+from reference.logistic import expit, log_expit
+from scipy.optimize import linprog, minimize
+
+
+def line(x):
+    return [1.0, x]
+
+
+def parabola(x):
+    return [1.0, x, x * x]
+
+
+def beta(x):
+    return [1.0, log_expit(x), -log_expit(-x)]
+
+
+def beta_of_one_slope(x):
+    return [1.0, x]
+
+
+def beta_through_half(x):
+    return [log_expit(x) + math.log(2), -log_expit(-x) - math.log(2)]
+
+
+def beta_temperature(x):
+    return [x]
+
+
+def platt_targets(label, weight):
+    came = sum(w for y, w in zip(label, weight, strict=True) if y)
+    stayed = sum(w for y, w in zip(label, weight, strict=True) if not y)
+    return [(came + 1) / (came + 2) if y else 1 / (stayed + 2) for y in label]
+
+
+def value(features, parameters, x):
+    return math.fsum(c * f for c, f in zip(parameters, features(x), strict=True))
+
+
+def mean_log_loss(features, parameters, x, target, weight):
+    rows = [(value(features, parameters, xi), t, w) for xi, t, w in zip(x, target, weight, strict=True)]
+    return -math.fsum(w * (t * log_expit(eta) + (1 - t) * log_expit(-eta)) for eta, t, w in rows) / sum(weight)
+
+
+def gradient(features, parameters, x, target, weight):
+    return [
+        math.fsum(
+            w * (expit(value(features, parameters, xi)) - t) * features(xi)[j]
+            for xi, t, w in zip(x, target, weight, strict=True)
+        )
+        / sum(weight)
+        for j in range(len(parameters))
+    ]
+
+
+def least_log_loss(features, x, target, weight, bounds=None):
+    """The least mean log loss that a general optimiser comes to."""
+    found = minimize(
+        lambda c: mean_log_loss(features, c, x, target, weight),
+        np.zeros(len(features(0.0))),
+        jac=lambda c: np.array(gradient(features, c, x, target, weight)),
+        method="SLSQP",
+        bounds=bounds,
+        options={"maxiter": 300, "ftol": 1e-13},
+    )
+    return float(found.fun)
+
+
+def is_separated(features, x, label, bounds):
+    """Whether a curve that is not zero on all rows is nowhere negative at an event and nowhere positive elsewhere."""
+    signed = np.array([features(xi) for xi in x]) * np.where(label, 1.0, -1.0)[:, None]
+    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=bounds)
+    return bool(-found.fun > 1e-9)

@@ -1,0 +1,66 @@
+"""The penalised log loss of a natural spline that is added to log-odds, and its minimum by a generic optimiser."""
+
+import math
+
+import numpy as np
+from reference.cdf_spline import natural, value_and_slope
+from scipy.optimize import minimize
+
+
+def deviation(knots, values, x):
+    """Natural cubic spline; straight lines outside the knots."""
+    bends = natural(knots, values)
+    for end in (knots[0], knots[-1]):
+        if (x < end) if end == knots[0] else (x > end):
+            value, slope = value_and_slope(knots, values, bends, end)
+            return value + slope * (x - end)
+    return value_and_slope(knots, values, bends, x)[0]
+
+
+def roughness(knots, values):
+    """Integral of the squared second derivative, which is linear between knots."""
+    bends = natural(knots, values)
+    return sum(
+        (knots[i + 1] - knots[i]) * (bends[i] ** 2 + bends[i] * bends[i + 1] + bends[i + 1] ** 2) / 3
+        for i in range(len(knots) - 1)
+    )
+
+
+def nearest_line(knots, values, centre):
+    """Value at the centre and slope of the least-squares line through the values at the knots."""
+    slope, at_zero = np.polyfit(np.asarray(knots) - centre, values, 1)
+    return at_zero, slope
+
+
+def objective(x, outcome, weight, knots, values, penalty, centre):
+    """Penalty infinite: the values must lie on a line, and bending costs nothing."""
+    loss = 0.0
+    for z, y, w in zip(x, outcome, weight, strict=True):
+        eta = (1 - 2 * y) * (z + deviation(knots, values, z))
+        loss += w * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
+    a, b = nearest_line(knots, values, centre)
+    bending = 0.0 if math.isinf(penalty) else penalty * roughness(knots, values)
+    return loss + (a**2 + b**2 + bending) / 2
+
+
+def fit(x, outcome, weight, knots, penalty, centre, start=0.0):
+    """Return the values at the knots that minimise the objective."""
+    knots = np.asarray(knots, dtype=float)
+    span = np.column_stack([np.ones(knots.size), knots - centre]) if math.isinf(penalty) else np.eye(knots.size)
+    found = minimize(
+        lambda c: objective(x, outcome, weight, knots, span @ c, penalty, centre),
+        np.linalg.lstsq(span, np.full(knots.size, 0.0) + start)[0],
+        method="BFGS",
+        options={"gtol": 1e-6, "maxiter": 2000},
+    )
+    return span @ found.x
+
+
+def left_out_loss(x, outcome, weight, knots, penalty, centre):
+    """Mean log loss of each row under the curve that was fitted without one unit of its weight."""
+    loss, whole = 0.0, fit(x, outcome, weight, knots, penalty, centre)
+    for i, (z, y, w) in enumerate(zip(x, outcome, weight, strict=True)):
+        others = [v - (j == i) for j, v in enumerate(weight)]
+        eta = (1 - 2 * y) * (z + deviation(knots, fit(x, outcome, others, knots, penalty, centre, whole), z))
+        loss += w * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
+    return loss / sum(weight)
