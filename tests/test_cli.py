@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from calibrant import (
+    BetaCalibration,
     ByNotion,
     EqualMass,
     IsotonicCalibrator,
+    PlattScaling,
+    SafeCalibrator,
     TemperatureScaling,
+    VectorScaling,
     assess,
     cli,
     hosmer_lemeshow_test,
@@ -253,6 +257,10 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
         (["--method", "isotonic"], ByNotion(IsotonicCalibrator(), "class-wise")),
         (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibrator(), "top-label")),
         (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
+        (["--method", "beta", "--set", "form=ab"], ByNotion(BetaCalibration(form="ab"), "class-wise")),
+        (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
+        (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
+        (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

@@ -130,6 +130,8 @@ WORDS = {
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
     "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
     "a notion too many": (["fit", "good.csv", "--notion", "class-wise", "-o", "o"], r"--notion belongs to methods of one"),
+    "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=false", "-o", "o"], r"--set .*\(bias\); got 'bais"),
+    "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=VALUE .*got 'bias'"),
     "names": (["report", "good.csv", "-o", "o", "--names", "a,b"], r"needs a name of its own; got \['a', 'b'\] for 1"),
     "one name twice": (["report", "good.csv", "good.csv", "-o", "o"], r"needs a name of its own; got \['good', 'good'\]"),
     "no calibrator": (["apply", "no.json", "good.csv", "-o", "o.csv"], r"file that can be read; got no\.json: No such file"),

@@ -38,6 +38,11 @@ def variance_weight(weight: FloatArray) -> FloatArray:
     return weight if are_counts(weight) else weight**2
 
 
+def rows_per_weight(weight: FloatArray) -> float:
+    """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
+    return 1.0 if are_counts(weight) else weight.size / float(weight.sum())
+
+
 @dataclass(frozen=True, eq=False)
 class BinaryProblem:
     """Scores in [0, 1], whether the event came, and positive weights, each of shape (n,).
@@ -66,8 +71,8 @@ class BinaryProblem:
 
     @property
     def rows_per_weight(self) -> float:
-        """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
-        return 1.0 if are_counts(self.weight) else self.size / float(self.weight.sum())
+        """Rows that a weight of one stands for."""
+        return rows_per_weight(self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +94,12 @@ class Forecast:
 
     @property
     def log_odds(self) -> FloatArray:
-        """Log-odds of the second of two classes, shape (n,); of logits exactly, of probabilities clipped."""
-        return self.values[:, 1] - self.values[:, 0] if self.is_logit else _links.log_odds_of_prob(self.values[:, 1])
+        """Log-odds of the second of two classes, shape (n,); of logits exactly, of probabilities clipped.
+
+        Both columns speak: 1 - p has lost what a small p says.
+        """
+        values = self.values if self.is_logit else self.log_prob
+        return values[:, 1] - values[:, 0]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -117,6 +126,11 @@ class SimplexProblem:
     def size(self) -> int:
         """Number of rows."""
         return self.label.size
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows that the weights stand for: their sum where they are whole, else the number of rows."""
+        return float(self.weight.sum()) * rows_per_weight(self.weight)
 
 
 Problem = BinaryProblem | SimplexProblem

@@ -1,11 +1,23 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from calibrant import (
     ByNotion,
@@ -15,7 +27,7 @@ from calibrant import (
     TemperatureScaling,
     negative_log_likelihood,
 )
-from calibrant.calibrators.classifier import _forecast
+from calibrant.calibrators.classifier import _forecast, _pooled
 
 BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
 
@@ -205,6 +217,8 @@ def test_the_defaults_are_logistic_regression_and_temperature(data):
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
         ({"calibrator": GaussianNB()}, TypeError, r"calibrator must be a calibrator of calibrant; got GaussianNB\(\)"),
+        ({"pooling": "median"}, ValueError, r"pooling must be 'mean' or 'geometric'; got 'median'"),
+        ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a share, in \[0, 1\]; got 1\.5"),
     ],
 )
 def test_a_bad_option_is_refused(data, options, error, message):
@@ -230,3 +244,188 @@ def test_every_forecast_of_a_repeated_splitter_counts():
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
     CalibratedClassifier(LogisticRegression(), Counting(), cv=folds).fit(X, y)
     assert seen == [300]
+
+
+# Platt's three folds, and what becomes of an ensemble
+
+
+def test_three_folds_and_an_ensemble_are_platts_scheme(data):
+    """Two folds train, the third calibrates, three times; the mean of the three pairs is the forecast."""
+    X, y = data
+    fitted = CalibratedClassifier(GaussianNB(), cv=KFold(3), ensemble=True).fit(X, y)
+    expected = np.zeros((400, 3))
+    for train, test in KFold(3).split(X):
+        model = GaussianNB().fit(X[train], y[train])
+        scaling = TemperatureScaling().fit(model.predict_proba(X[test]), y[test])
+        expected += scaling.predict_proba(model.predict_proba(X)) / 3
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, rtol=1e-12)
+
+
+def test_each_pair_of_an_ensemble_calibrates_on_the_fold_it_was_not_trained_on(numbered):
+    X, y = numbered
+    CalibratedClassifier(Spy(), BY_CLASS, cv=3, ensemble=True).fit(X, y)
+    assert [len(fitted) for fitted, _ in SEEN] == [40, 40, 40]
+    assert all(fitted | scored == frozenset(range(60)) for fitted, scored in SEEN)
+
+
+def test_a_geometric_ensemble_is_the_normalised_geometric_mean(data):
+    X, y = data
+    fitted = CalibratedClassifier(GaussianNB(), cv=3, ensemble=True, pooling="geometric").fit(X, y)
+    parts = [calibrator.predict_proba(estimator.predict_proba(X)) for estimator, calibrator in fitted.pairs_]
+    product = np.prod(parts, axis=0) ** (1 / 3)
+    np.testing.assert_allclose(fitted.predict_proba(X), product / product.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_a_zero_of_one_pair_is_no_veto_in_a_geometric_ensemble():
+    parts = [np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0.5, 0.5], [1.0, 0.0]])]
+    prob = _pooled(parts, "geometric")
+    assert prob[0, 0] == pytest.approx(1e-6, rel=1e-3)  # the root of 1e-12, from where a zero is clipped
+    assert prob[1].tolist() == [0.5, 0.5]
+
+
+def test_cross_venn_abers_is_the_geometric_ensemble():
+    """Vovk, Petej, Fedorova: GM(p1) / (GM(1 - p0) + GM(p1)), p0 and p1 the two probabilities of each fold."""
+    rng = np.random.default_rng(0)
+    low, high = np.sort(rng.uniform(0.05, 0.95, (2, 3, 50)), axis=0)
+    merged = [np.column_stack([1 - p0, p1]) / (1 - p0 + p1)[:, None] for p0, p1 in zip(low, high, strict=True)]
+    of_zero, of_one = (np.exp(np.log(p).mean(axis=0)) for p in (1 - low, high))
+    np.testing.assert_allclose(_pooled(merged, "geometric")[:, 1], of_one / (of_zero + of_one), rtol=1e-12)
+
+
+# Label smoothing
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_label_smoothing_mixes_the_final_forecast_with_the_uniform_one(data, share, ensemble):
+    X, y = data
+    plain = CalibratedClassifier(GaussianNB(), cv=3, ensemble=ensemble).fit(X, y).predict_proba(X)
+    smooth = CalibratedClassifier(GaussianNB(), cv=3, ensemble=ensemble, label_smoothing=share).fit(X, y)
+    np.testing.assert_allclose(smooth.predict_proba(X), (1 - share) * plain + share / 3, rtol=1e-12)
+
+
+# Groups
+
+
+@pytest.mark.parametrize("cv", [3, GroupKFold(3), StratifiedGroupKFold(3)], ids=["number", "groups", "stratified"])
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_rows_of_one_group_are_never_on_both_sides(numbered, cv, ensemble):
+    X, y = numbered
+    group = np.random.default_rng(1).integers(0, 12, 60)
+    CalibratedClassifier(Spy(), BY_CLASS, cv=cv, ensemble=ensemble).fit(X, y, groups=group)
+    assert len(SEEN) == 3
+    for fitted, scored in SEEN:
+        assert not {group[int(row)] for row in fitted} & {group[int(row)] for row in scored}
+
+
+def test_groups_must_be_one_a_row(numbered):
+    X, y = numbered
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y, groups=[1, 2, 3])
+
+
+# Frozen models
+
+
+def test_a_frozen_estimator_is_a_prefit_one(data):
+    X, y = data
+    model = GaussianNB().fit(X[:200], y[:200])
+    frozen = CalibratedClassifier(FrozenEstimator(model)).fit(X[200:], y[200:])
+    prefit = CalibratedClassifier(model, cv="prefit").fit(X[200:], y[200:])
+    assert frozen.pairs_[0][1].temperature_ == prefit.pairs_[0][1].temperature_
+    np.testing.assert_array_equal(frozen.predict_proba(X), prefit.predict_proba(X))
+    assert clone(frozen).estimator.estimator is model
+
+
+def test_a_frozen_estimator_is_never_trained_and_may_have_a_calibrator_a_fold(numbered):
+    X, y = numbered
+    model = Spy().fit(X[:30], y[:30])
+    fitted = CalibratedClassifier(FrozenEstimator(model), BY_CLASS, cv=3, ensemble=True).fit(X[30:], y[30:])
+    assert len({id(calibrator) for _, calibrator in fitted.pairs_}) == 3
+    assert model.rows_ == frozenset(range(30))
+    assert all(estimator.rows_ is model.rows_ for estimator, _ in fitted.pairs_)
+
+
+def test_a_frozen_estimator_must_be_fitted(data):
+    with pytest.raises(NotFittedError):
+        CalibratedClassifier(FrozenEstimator(GaussianNB())).fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+def test_a_frozen_estimator_needs_no_row_of_each_class_and_no_folds(data):
+    X, y = data
+    model = GaussianNB().fit(X, y)
+    fitted = CalibratedClassifier(FrozenEstimator(model)).fit(X[y < 2][:4], y[y < 2][:4])
+    assert fitted.predict_proba(X).shape == (400, 3)
+
+
+# Inside scikit-learn
+
+
+def test_parameters_of_both_parts_are_searched(data):
+    X, y = data
+    grid = {"estimator__var_smoothing": [1e-9, 1e-2], "calibrator__normalize": [True, False]}
+    one = CalibratedClassifier(GaussianNB(), ByNotion(IsotonicCalibrator()), cv=3)
+    search = GridSearchCV(one, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_estimator_.predict_proba(X).shape == (400, 3)
+    assert set(search.best_params_) == set(grid)
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_scores_are_cross_validated(data, ensemble):
+    one = CalibratedClassifier(GaussianNB(), cv=3, ensemble=ensemble)
+    scores = cross_val_score(one, *data, scoring="neg_log_loss", cv=3, error_score="raise")
+    plain = cross_val_score(GaussianNB(), *data, scoring="neg_log_loss", cv=3)
+    assert scores.mean() > plain.mean()
+
+
+def test_it_calibrates_another_of_its_kind(data):
+    X, y = data
+    prob = CalibratedClassifier(CalibratedClassifier(GaussianNB(), cv=3), BY_CLASS, cv=3).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(prob.sum(axis=1), 1.0)
+
+
+def test_a_pipeline_ends_in_it_and_begins_in_it(data):
+    X, y = data
+    last = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), cv=3)).fit(X, y)
+    inside = CalibratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cv=3).fit(X, y)
+    assert last.predict_proba(X).shape == inside.predict_proba(X).shape == (400, 3)
+    assert inside.n_features_in_ == 20
+
+
+def test_a_pipeline_without_probabilities_gives_logits(data):
+    X, y = data
+    fitted = CalibratedClassifier(make_pipeline(StandardScaler(), RidgeClassifier()), cv=3).fit(X, y)
+    assert fitted.pairs_[0][1].input == "logit"
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_data_frame_reach_the_estimator_by_name(library, ensemble):
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    X = frames.DataFrame({"size": rng.normal(size=120), "colour": rng.choice(["red", "blue"], 120)})
+    y = np.where(rng.random(120) < 0.3, "no", np.where(X["size"].to_numpy() > 0, "yes", "no"))
+    columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["colour"]))
+    model = make_pipeline(columns.set_output(transform=library), LogisticRegression())
+    fitted = CalibratedClassifier(model, cv=3, ensemble=ensemble).fit(X, y)
+    assert fitted.feature_names_in_.tolist() == ["size", "colour"]
+    assert fitted.predict_proba(X[:5]).shape == (5, 2)
+    assert set(fitted.predict(X).tolist()) <= {"no", "yes"}
+
+
+def test_names_of_columns_pass_through_a_pipeline_whose_output_is_set(data):
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame(data[0]).add_prefix("x"), data[1]
+    chain = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), cv=3))
+    chain.set_output(transform="pandas").fit(X, y)
+    assert chain[-1].feature_names_in_.tolist() == X.columns.tolist()
+
+
+def test_a_clone_has_the_parameters_and_nothing_fitted(data):
+    original = CalibratedClassifier(
+        GaussianNB(), BY_CLASS, cv=4, ensemble=True, pooling="geometric", label_smoothing=0.1
+    )
+    copy = clone(original.fit(*data))
+    assert not [name for name in vars(copy) if name.endswith("_")]
+    assert {k: str(v) for k, v in copy.get_params().items()} == {k: str(v) for k, v in original.get_params().items()}

@@ -127,6 +127,18 @@ def test_integer_weights_equal_repeated_rows(key, seed):
 
 
 @each
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_that_are_no_counts_have_any_unit(key, seed):
+    label, prob, weight = table_for(key, seed)
+    np.testing.assert_allclose(
+        fitted(key, (label, prob, weight / 7.0)).calibrate(prob),
+        fitted(key, (label, prob, weight / 700.0)).calibrate(prob),
+        rtol=1e-8,
+        atol=1e-12,
+    )
+
+
+@each
 @pytest.mark.parametrize("seed", range(5))
 def test_a_zero_weight_is_an_absent_row(key, seed):
     label, prob, weight = table_for(key, seed)

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -33,7 +34,15 @@ def problems(entry):
             prob = np.round(prob, 1) + 0.1
         if seed % 3 == 2:
             prob[::7, 0] *= label[::7] == 0
-        yield prob / prob.sum(axis=1, keepdims=True), label
+        prob = prob / prob.sum(axis=1, keepdims=True)
+        if seed % 6 == 4:  # three sure ones are right: the curve rises above the diagonal somewhere
+            prob[:3], prob[range(3), label[:3]] = 0.01 / (k - 1), 0.99
+        yield prob, label
+    # The event rate rises with the score, and falls again.
+    rng = np.random.default_rng(0)
+    z = rng.normal(0.0, 2.0, 2000)
+    label = (rng.random(2000) < expit(1.0 + np.minimum(2.0 * z, -0.5 * z))).astype(int)
+    yield np.column_stack([expit(-z), expit(z)]), label
 
 
 def with_new_rows(prob):

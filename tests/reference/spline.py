@@ -32,11 +32,17 @@ def nearest_line(knots, values, centre):
     return at_zero, slope
 
 
-def objective(x, outcome, weight, knots, values, penalty, centre):
+def deviations(x, knots):
+    """Of the spline that is one at one knot and zero at the others, at each x, for each knot: d is a sum of these."""
+    return np.array([[deviation(knots, list(values), z) for values in np.eye(len(knots))] for z in x])
+
+
+def objective(x, outcome, weight, knots, values, penalty, centre, at_rows=None):
     """Penalty infinite: the values must lie on a line, and bending costs nothing."""
+    at_rows = deviations(x, knots) if at_rows is None else at_rows
     loss = 0.0
-    for z, y, w in zip(x, outcome, weight, strict=True):
-        eta = (1 - 2 * y) * (z + deviation(knots, values, z))
+    for z, y, w, d in zip(x, outcome, weight, at_rows @ values, strict=True):
+        eta = (1 - 2 * y) * (z + d)
         loss += w * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
     a, b = nearest_line(knots, values, centre)
     bending = 0.0 if math.isinf(penalty) else penalty * roughness(knots, values)
@@ -47,8 +53,9 @@ def fit(x, outcome, weight, knots, penalty, centre, start=0.0):
     """Return the values at the knots that minimise the objective."""
     knots = np.asarray(knots, dtype=float)
     span = np.column_stack([np.ones(knots.size), knots - centre]) if math.isinf(penalty) else np.eye(knots.size)
+    at_rows = deviations(x, knots)
     found = minimize(
-        lambda c: objective(x, outcome, weight, knots, span @ c, penalty, centre),
+        lambda c: objective(x, outcome, weight, knots, span @ c, penalty, centre, at_rows),
         np.linalg.lstsq(span, np.full(knots.size, 0.0) + start)[0],
         method="BFGS",
         options={"gtol": 1e-6, "maxiter": 2000},

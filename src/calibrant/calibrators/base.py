@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -192,7 +193,7 @@ class BinaryCalibrator(Calibrator):
                     f"{type(self).__name__} maps one score; got {problem.prob.shape[1]} classes. "
                     f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
                 )
-            problem = next(Binary().split(problem))
+            problem = replace(next(Binary().split(problem)), logit=problem.forecast.log_odds)
         self._fit(problem)
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
@@ -221,7 +222,8 @@ class LogOddsCalibrator(BinaryCalibrator):
         return _links.score_of_logit(self._finite_log_odds(_links.log_odds_of_prob(score)))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        return two_columns(self._finite_log_odds(forecast.log_odds), is_logit=True).prob
+        log_odds = self._finite_log_odds(forecast.log_odds)
+        return np.column_stack([_links.score_of_logit(-log_odds), _links.score_of_logit(log_odds)])
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)

@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
+    _check_method_params,
     _check_sample_weight,
     _num_samples,
+    check_consistent_length,
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
 )
 
+from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._validation import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
 
 Pair = tuple[Any, Calibrator]
+Rows = npt.NDArray[np.intp]
+Pooling = Literal["mean", "geometric"]
+
+
+@dataclass(frozen=True)
+class _Metadata:
+    """What goes where beside X and y: keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups."""
+
+    estimator: dict[str, Any] = field(default_factory=dict)
+    weight: FloatArray | None = None
+    splitter: dict[str, Any] = field(default_factory=dict)
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -36,15 +60,22 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier, optional
         Has ``predict_proba``, or ``decision_function``, whose values are then taken for logits. By default a
-        `LogisticRegression`. It is cloned, unless ``cv="prefit"``.
+        `LogisticRegression`. It is cloned, unless ``cv="prefit"``; a `sklearn.frozen.FrozenEstimator` stays as it is.
     calibrator : Calibrator, optional
         It is cloned. By default `TemperatureScaling`.
     cv : int, splitter, iterable or "prefit", default=5
-        Folds (stratified, for a number), or "prefit": the estimator is fitted already and stays as it is, and all rows
-        passed to ``fit`` serve the calibrator. They must not be the rows it was trained on.
+        Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
+        fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
+        it was trained on. Without an ensemble a frozen estimator needs no folds, and gets none.
     ensemble : bool, default=False
         False: one calibrator, fitted on the out-of-fold forecasts of all rows, behind the estimator trained on all rows.
-        True: a pair of estimator and calibrator a fold; their forecasts are averaged.
+        True: a pair of estimator and calibrator a fold; their forecasts are pooled. Platt's scheme is ``cv=3,
+        ensemble=True``.
+    pooling : {"mean", "geometric"}, default="mean"
+        How an ensemble's forecasts become one: the mean, or the geometric mean of each class, divided by the row's sum
+        (zeros count as 1e-12). With `VennAbers` the latter is the cross Venn-Abers predictor.
+    label_smoothing : float, default=0.0
+        Share of the uniform forecast in the final one, in [0, 1].
 
     Attributes
     ----------
@@ -54,10 +85,28 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         One, or one a fold with ``ensemble=True``.
     n_features_in_ : int
         Features of the estimator, where it says so.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where the estimator knows them.
 
     See Also
     --------
+    SafeCalibrator : A calibrator that leaves a good forecast alone.
     sklearn.calibration.CalibratedClassifierCV : Scikit-learn's own, with its three methods.
+
+    Notes
+    -----
+    With scikit-learn's metadata routing, ``sample_weight`` goes to the calibrator, unless it says otherwise
+    (``TemperatureScaling().set_fit_request(sample_weight=False)``), to the estimator where it was told so
+    (``LogisticRegression().set_fit_request(sample_weight=True)``); ``groups`` go to the splitter; anything else to the
+    estimator that asks for it. Without routing, ``sample_weight`` goes to the calibrator, and to the estimator if its
+    ``fit`` has such a parameter; all other keywords go to the estimator.
+
+    References
+    ----------
+    Platt, Probabilistic outputs for support vector machines, 1999 (three folds, three pairs, their mean).
+    Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of validity, NeurIPS 2015
+    (the geometric mean).
+    Müller, Kornblith, Hinton, When does label smoothing help?, NeurIPS 2019.
 
     Examples
     --------
@@ -69,6 +118,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (2, 3)
     """
 
+    # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
+    __metadata_request__fit = {"sample_weight": True, "groups": True}  # noqa: RUF012 - scikit-learn reads it so
+
     classes_: npt.NDArray[np.generic]
     pairs_: list[Pair]
 
@@ -79,13 +131,24 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         cv: Any | Literal["prefit"] = 5,
         ensemble: bool = False,
+        pooling: Pooling = "mean",
+        label_smoothing: float = 0.0,
     ) -> None:
         self.estimator = estimator
         self.calibrator = calibrator
         self.cv = cv
         self.ensemble = ensemble
+        self.pooling = pooling
+        self.label_smoothing = label_smoothing
 
-    def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Train and calibrate.
 
         Parameters
@@ -95,23 +158,27 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Passed to the calibrator, and to the estimator where its ``fit`` takes weights.
+            Passed to the calibrator, and to the estimator where its ``fit`` takes weights. See the notes of the class.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group stay in one fold: a number of folds becomes `StratifiedGroupKFold`, and a splitter gets them.
+        **fit_params : dict
+            Further keywords of the estimator's ``fit``; what has a value a row is cut to the rows of a fold.
 
         Returns
         -------
         self
             The fitted classifier.
         """
+        self._check_parameters()
         check_classification_targets(y)
         X, y = indexable(X, y)
         truth = column_or_1d(y, warn=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        if isinstance(self.cv, str):
-            if self.cv != "prefit":
-                raise ValueError(f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}. Pass cv=5.")
-            self._fit_prefit(X, truth, weight)
+        check_consistent_length(X, groups)
+        metadata = self._routed(X, sample_weight, groups, fit_params)
+        if self._is_trained():
+            self._fit_prefit(X, truth, metadata)
         else:
-            self._fit_folds(X, truth, weight)
+            self._fit_folds(X, truth, metadata, grouped=groups is not None)
         first = self.pairs_[0][0]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
@@ -137,7 +204,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             calibrator.predict_proba(_forecast(estimator, X, self._seen_by(estimator), n_classes))
             for estimator, calibrator in self.pairs_
         ]
-        return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
+        prob = _pooled(forecasts, self.pooling)
+        return (1.0 - self.label_smoothing) * prob + self.label_smoothing / n_classes if self.label_smoothing else prob
 
     def predict(self, X: Any) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -156,14 +224,91 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
         return label
 
-    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None) -> None:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who gets what of the metadata that ``fit`` gets.
+
+        Returns
+        -------
+        MetadataRouter
+            Of estimator, calibrator and splitter.
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self._wanted_by_estimator(), method_mapping=to_fit)
+        router.add(calibrator=self._wanted_by_calibrator(), method_mapping=to_fit)
+        # A number of folds becomes a splitter of groups as soon as there are groups.
+        splitter = StratifiedGroupKFold() if self._is_number_of_folds() else self.cv
+        return router.add(splitter=splitter, method_mapping=to_split)
+
+    # Who gets what
+
+    def _routed(
+        self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
+    ) -> _Metadata:
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        given = {"sample_weight": weight, "groups": groups, **fit_params}
+        given = {name: value for name, value in given.items() if value is not None}
+        if _routing_enabled():
+            routed = process_routing(self, "fit", **given)
+            return _Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
+        if weight is not None and not self._is_trained():
+            if has_fit_parameter(self._base(), "sample_weight"):
+                fit_params = fit_params | {"sample_weight": weight}
+            else:
+                warnings.warn(
+                    f"fit of {type(self._base()).__name__} takes no sample_weight: the weights serve the calibrator alone. "
+                    "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight.",
+                    CalibrationWarning,
+                    stacklevel=3,
+                )
+        return _Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+
+    def _wanted_by_estimator(self) -> Any:
+        return _asking_for_weights(self._base()) if self.estimator is None else self.estimator
+
+    def _wanted_by_calibrator(self) -> MetadataRequest:
+        return _asking_for_weights(TemperatureScaling() if self.calibrator is None else self.calibrator)
+
+    # Training
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            raise ValueError(f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}. Pass cv=5.")
+        if self.pooling not in ("mean", "geometric"):
+            raise ValueError(f"pooling must be 'mean' or 'geometric'; got {self.pooling!r}. Pass pooling='mean'.")
+        if not 0.0 <= self.label_smoothing <= 1.0:
+            raise ValueError(
+                f"label_smoothing must be a share, in [0, 1]; got {self.label_smoothing!r}. Pass label_smoothing=0.0."
+            )
+        if self.calibrator is not None and not isinstance(self.calibrator, Calibrator):
+            raise TypeError(
+                f"calibrator must be a calibrator of calibrant; got {self.calibrator!r}. Pass TemperatureScaling()."
+            )
+
+    def _is_trained(self) -> bool:
+        """Whether the estimator is fitted already, and all rows serve one calibrator."""
+        return isinstance(self.cv, str) or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+
+    def _base(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _splitter(self, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
+        if grouped and self._is_number_of_folds():
+            return StratifiedGroupKFold(5 if self.cv is None else self.cv)
+        return check_cv(self.cv, truth, classifier=True)
+
+    def _is_number_of_folds(self) -> bool:
+        return self.cv is None or isinstance(self.cv, Integral)
+
+    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata) -> None:
         check_is_fitted(self.estimator)
         self.classes_ = np.asarray(self.estimator.classes_)
         forecast = _forecast(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
         calibrator = self._new_calibrator(self.estimator, labels=self.classes_)
-        self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, weight))]
+        self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, metadata.weight))]
 
-    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None) -> None:
+    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata, *, grouped: bool) -> None:
         self.classes_ = LabelEncoder().fit(truth).classes_
         n_classes = len(self.classes_)
         if n_classes < 2:
@@ -172,15 +317,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "Check how the rows were chosen."
             )
         self.pairs_, forecasts, scored, strange = [], [], [], 0
-        for train, test_rows in check_cv(self.cv, truth, classifier=True).split(X, truth):
-            estimator = self._trained(X, truth, weight, train)
+        for train, test_rows in self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter):
+            estimator = self._trained(X, truth, metadata, train)
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
             strange += len(test_rows) - len(test)
             forecast = _forecast(estimator, _rows(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)
-                part = None if weight is None else weight[test]
+                part = None if metadata.weight is None else metadata.weight[test]
                 self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
             forecasts.append(forecast)
             scored.append(test)
@@ -193,40 +338,51 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if not self.ensemble:
             rows = np.concatenate(scored)
-            estimator = self._trained(X, truth, weight, np.arange(_num_samples(X)))
+            estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
             calibrator = self._new_calibrator(estimator, labels=self.classes_)
-            part = None if weight is None else weight[rows]
+            part = None if metadata.weight is None else metadata.weight[rows]
             self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
 
-    def _trained(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None, rows: npt.NDArray[np.intp]) -> Any:
-        estimator = LogisticRegression() if self.estimator is None else clone(self.estimator)
-        if weight is not None and has_fit_parameter(estimator, "sample_weight"):
-            return estimator.fit(_rows(X, rows), truth[rows], sample_weight=weight[rows])
-        return estimator.fit(_rows(X, rows), truth[rows])
+    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata, rows: Rows) -> Any:
+        keywords = _check_method_params(X, metadata.estimator, indices=rows)
+        return clone(self._base()).fit(_rows(X, rows), truth[rows], **keywords)
 
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
-        given = TemperatureScaling() if self.calibrator is None else self.calibrator
-        if not isinstance(given, Calibrator):
-            raise TypeError(f"calibrator must be a calibrator of calibrant; got {given!r}. Pass TemperatureScaling().")
-        calibrator: Calibrator = clone(given)
+        calibrator: Calibrator = TemperatureScaling() if self.calibrator is None else clone(self.calibrator)
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
 
-    def _seen_by(self, estimator: Any) -> npt.NDArray[np.intp]:
+    def _seen_by(self, estimator: Any) -> Rows:
         """Columns of the classes that the estimator was trained on: a fold may lack one."""
-        columns: npt.NDArray[np.intp] = np.searchsorted(self.classes_, estimator.classes_)
+        columns: Rows = np.searchsorted(self.classes_, estimator.classes_)
         return columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(LogisticRegression() if self.estimator is None else self.estimator)
+        inner = get_tags(self._base())
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
 
 
-def _forecast(estimator: Any, X: Any, columns: npt.NDArray[np.intp], n_classes: int) -> FloatArray:
+def _asking_for_weights(estimator: Any) -> MetadataRequest:
+    """Return what an estimator asks for, ``sample_weight`` included if it has not been told otherwise."""
+    request = estimator.get_metadata_routing()
+    if request.fit.requests.get("sample_weight", False) is None:
+        request.fit.add_request(param="sample_weight", alias=True)
+    return request
+
+
+def _pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
+    if len(forecasts) == 1:
+        return forecasts[0]
+    if pooling == "mean":
+        return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
+    return _links.prob_of_logit(np.mean([_links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
+
+
+def _forecast(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
     """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
     if hasattr(estimator, "predict_proba"):
         known = np.asarray(estimator.predict_proba(X), dtype=np.float64)
@@ -241,7 +397,7 @@ def _forecast(estimator: Any, X: Any, columns: npt.NDArray[np.intp], n_classes: 
     return forecast
 
 
-def _rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+def _rows(X: Any, rows: Rows) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)

@@ -14,7 +14,6 @@ from calibrant.cli.gates import gate_fails, parse_gate
 
 if TYPE_CHECKING:
     from calibrant.assessment import Assessment
-    from calibrant.calibrators.base import Calibrator
 
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
@@ -100,26 +99,18 @@ def run_test(arguments: argparse.Namespace) -> int:
 
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
-    from calibrant._registry import find
-    from calibrant.calibrators.base import BinaryCalibrator
-    from calibrant.calibrators.by_notion import ByNotion
+    from calibrant.cli.methods import calibrator_of
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
 
     require_free(Path(arguments.output), force=arguments.force)
     forecast = read(arguments, arguments.file)
-    options: dict[str, Any] = {"input": forecast.input, "labels": labels_of(arguments, forecast)}
-    target: Any = find("calibrator", arguments.method).target
-    many = len(forecast.forecast_columns) > 2
-    calibrator: Calibrator
-    if issubclass(target, BinaryCalibrator) and (many or arguments.notion):
-        calibrator = ByNotion(target(), arguments.notion or "class-wise", **options)
-    elif arguments.notion:
-        raise ValueError(
-            f"--notion belongs to methods of one score; {arguments.method!r} maps all classes. Leave it out."
-        )
-    else:
-        calibrator = target(**options)
+    calibrator = calibrator_of(
+        arguments,
+        n_columns=len(forecast.forecast_columns),
+        input=forecast.input,
+        labels=labels_of(arguments, forecast),
+    )
     truth = forecast.y_true
     calibrator.fit(values_of(arguments, forecast), truth, weight_of(arguments, forecast))
     save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)

@@ -48,6 +48,13 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--notion", metavar="NAME", help="for methods of one score; `class-wise` where there are more than two classes"
     )
+    fit.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter of the method, such as form=ab; may be repeated",
+    )  # fmt: skip
+    fit.add_argument(
+        "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
+    )
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
     fit.add_argument("--force", action="store_true", help="replace the output if it exists")
     _data_options(fit)

@@ -12,7 +12,7 @@ from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
-from calibrant.significance.weights import assumption, rows_per_weight
+from calibrant.significance.weights import assumption, independent_rows_per_weight
 
 Parameters = Literal["both", "intercept", "slope"]
 
@@ -96,7 +96,7 @@ def cox_test(
         )
     gain, df = _gain(recalibration_of(problems[0]), parameters)
     weight = problems[0].weight
-    statistic = max(0.0, 2.0 * gain * rows_per_weight(weight))
+    statistic = max(0.0, 2.0 * gain * independent_rows_per_weight(weight))
     null = chi_squared(df)
     return TestResult(
         "Cox",

@@ -13,7 +13,7 @@ from calibrant._result import read_only
 from calibrant._validation import CalibrationWarning
 from calibrant.resampling import ConsistentLabels
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
-from calibrant.significance.weights import rows_per_weight
+from calibrant.significance.weights import independent_rows_per_weight
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""
@@ -42,7 +42,7 @@ class Groups:
 
 def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:
     """Return the groups numbered ``of``, each with rows, and what is expected in them."""
-    scale = rows_per_weight(problem.weight)
+    scale = independent_rows_per_weight(problem.weight)
     n_groups = int(of.max()) + 1
     expected = [np.bincount(of, problem.weight * column, n_groups) for column in problem.prob.T]
     return Groups(of, read_only(np.asarray(scale * np.column_stack(expected), dtype=np.float64)), scale)

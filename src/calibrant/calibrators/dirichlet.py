@@ -1,0 +1,117 @@
+"""Dirichlet calibration: each score is linear in the log-probabilities of all classes, drawn to zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.multinomial import Full, checked, fit_table, identity, log_prob_of, penalties, prob_of_scores
+
+
+@declare(
+    "calibrator",
+    "dirichlet",
+    symbol="DIR",
+    source="Kull et al. 2019",
+    guarantees={"permutation equivariant", "finite log loss"},
+)
+class DirichletCalibration(MulticlassCalibrator):
+    """Calibrate as if forecasts came from one Dirichlet distribution a class (DIR, L2 or ODIR): softmax(W log p + b).
+
+    Use it with few classes and hundreds of rows a class. Do not use it with many classes, or with few rows: the default
+    penalty draws the map to the uniform forecast, not to the one that came; `StructuredMatrixScaling` is drawn to that.
+
+    Parameters
+    ----------
+    diagonal, off_diagonal, intercept : float, default=1e-3
+        Penalties on the squares of the weights on the diagonal of W, of those off it, and of the intercepts. All three equal
+        are the L2 penalty of Kull et al.; ``diagonal=0`` is their ODIR.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
+        probabilities are clipped at 1e-12.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_classes)
+        W: the row of a class makes its score.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercept of each class; they sum to zero.
+    gradient_ : float
+        Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
+        over rows of the largest -log p (or 1 if that is less), else there is a `ConvergenceWarning`.
+    n_iter_ : int
+        Newton steps taken.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    If the forecasts of class j follow a Dirichlet distribution with parameters alpha_j, the probability of j given
+    the forecast p is softmax(W log p + b) with row j of W equal to alpha_j up to a vector common to all rows. Any W can be
+    written so: as a map this is matrix scaling of log-probabilities, and with ``diagonal=0`` it is `MatrixScaling` with the
+    same penalties, number for number. They differ where matrix scaling is given logits that the forecast does not
+    determine; here neither is. What sets the two classes apart is where the penalty draws: here each weight to zero, there
+    the map to the identity.
+
+    The objective is the mean log loss plus the sums of penalty times square. A parameter without penalty has one of 1e-8:
+    then there is one solution in all cases, absent or separated classes and fewer rows than classes included. ``diagonal=0``
+    contains the identity, the default does not.
+
+    References
+    ----------
+    Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach, Beyond temperature scaling: obtaining well-calibrated
+    multiclass probabilities with Dirichlet calibration, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from calibrant import DirichletCalibration, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> DirichletCalibration().fit(prob, y).intercept_.shape
+    (10,)
+    """
+
+    coef_: FloatArray
+    intercept_: FloatArray
+    gradient_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        diagonal: float = 1e-3,
+        off_diagonal: float = 1e-3,
+        intercept: float = 1e-3,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.diagonal = diagonal
+        self.off_diagonal = off_diagonal
+        self.intercept = intercept
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        n_classes = problem.forecast.shape[1]
+        ridge = penalties(
+            n_classes,
+            diagonal=checked("diagonal", self.diagonal),
+            off_diagonal=checked("off_diagonal", self.off_diagonal),
+            intercept=checked("intercept", self.intercept),
+        )
+        same = identity(n_classes)
+        # Weights without a penalty of their own are drawn to where they change nothing.
+        centre = np.where(ridge > 0.0, 0.0, same)
+        found = fit_table(Full(), log_prob_of(problem.forecast), problem, ridge, centre, same)
+        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
+        self.gradient_, self.n_iter_ = found.gradient, found.steps
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        return prob_of_scores(log_prob_of(forecast) @ self.coef_.T + self.intercept_)

@@ -1,0 +1,111 @@
+"""Matrix scaling: each score is linear in the log-probabilities of all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.multinomial import Full, checked, fit_table, identity, log_prob_of, penalties, prob_of_scores
+
+
+@declare(
+    "calibrator",
+    "matrix",
+    symbol="MS",
+    source="Guo et al. 2017; Kull et al. 2019",
+    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
+)
+class MatrixScaling(MulticlassCalibrator):
+    """Make the score of each class linear in all log-probabilities (MS, with ODIR penalties): softmax(W log p + b).
+
+    Use it with few classes and hundreds of rows a class: it repairs a class that is foretold in place of another. Do not use
+    it as it stands with many classes: its K (K + 1) parameters over-fit, and the penalty has to grow with K.
+    `StructuredMatrixScaling` lets it grow so, and is the better default.
+
+    Parameters
+    ----------
+    off_diagonal : float, default=1e-3
+        Penalty on the squares of the weights off the diagonal.
+    intercept : float, default=1e-3
+        Penalty on the squares of the intercepts.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
+        probabilities are clipped at 1e-12.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_classes)
+        W: the row of a class makes its score.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercept of each class; they sum to zero.
+    gradient_ : float
+        Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
+        over rows of the largest -log p (or 1 if that is less), else there is a `ConvergenceWarning`.
+    n_iter_ : int
+        Newton steps taken.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    The objective is the mean log loss plus ``off_diagonal`` times the sum of squares of W off its diagonal plus
+    ``intercept`` times the sum of squares of b (ODIR: off-diagonal and intercept regularisation). Kull et al. print means
+    of squares, that is, penalties divided by K (K - 1) and by K; figures published under "ODIR 1e-3" come from the sums.
+
+    What the penalties leave free has a penalty of 1e-8, on the change from W = I, b = 0: with it there is one solution in
+    all cases, those included in which a class did not come, the classes are separated, or there are fewer rows than
+    classes. A vector added to all rows of W changes no probability; it is chosen so that the penalty is least.
+
+    With log-probabilities in place of logits this is the map of `DirichletCalibration`; see there.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger, On calibration of modern neural networks, ICML 2017.
+    Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach, Beyond temperature scaling: obtaining well-calibrated
+    multiclass probabilities with Dirichlet calibration, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from calibrant import MatrixScaling, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> MatrixScaling(off_diagonal=0.01).fit(prob, y).coef_.shape
+    (10, 10)
+    """
+
+    coef_: FloatArray
+    intercept_: FloatArray
+    gradient_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        off_diagonal: float = 1e-3,
+        intercept: float = 1e-3,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.off_diagonal = off_diagonal
+        self.intercept = intercept
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        n_classes = problem.forecast.shape[1]
+        off_diagonal = checked("off_diagonal", self.off_diagonal)
+        ridge = penalties(
+            n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=checked("intercept", self.intercept)
+        )
+        same = identity(n_classes)
+        found = fit_table(Full(), log_prob_of(problem.forecast), problem, ridge, same, same)
+        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
+        self.gradient_, self.n_iter_ = found.gradient, found.steps
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        return prob_of_scores(log_prob_of(forecast) @ self.coef_.T + self.intercept_)

@@ -1,0 +1,122 @@
+"""Structured matrix scaling: temperature first, then a matrix and intercepts, held back by penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.multinomial import (
+    Full,
+    checked,
+    fit_table,
+    identity,
+    log_prob_of,
+    penalties,
+    prob_of_scores,
+    temperature_of,
+    tempered,
+)
+
+
+@declare(
+    "calibrator",
+    "sms",
+    symbol="SMS",
+    source="Berta et al. 2026",
+    guarantees={"permutation equivariant", "finite log loss"},
+)
+class StructuredMatrixScaling(MulticlassCalibrator):
+    """Temperature scaling, then a matrix and intercepts under penalties that fade with data (SMS).
+
+    Use it as the first choice for three classes or more: with few rows it is temperature scaling, with more it becomes
+    vector and then matrix scaling of what the temperature left, and it has no parameter that must be tuned. Do not use it where the predicted class must stay, or
+    where rows are so few that a temperature is all that they bear.
+
+    Parameters
+    ----------
+    rho, tau : float, default=1.0
+        The penalty on the diagonal and on intercepts is K^rho / n^tau, that off the diagonal (K (K - 1))^rho / n^tau, for K
+        classes and n rows.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
+        probabilities are clipped at 1e-12.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    temperature_ : float
+        The temperature that came first.
+    uniform_ : float
+        Weight of the uniform forecast mixed in after it, 1 / (n + 1).
+    coef_ : ndarray of shape (n_classes, n_classes)
+        I + diag(v) + M: the row of a class makes its score.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercept of each class; they sum to zero.
+    gradient_ : float
+        Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
+        over rows of the largest -log q (or 1 if that is less), else there is a `ConvergenceWarning`.
+    n_iter_ : int
+        Newton steps taken after the temperature was found.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    With q the forecast of `TemperatureScaling`, mixed with a little of the uniform one so that no zero stays, the map is
+    softmax((I + diag(v) + M) log q + b), M zero on its diagonal. v, M and b minimise the mean log loss plus
+    K^rho / n^tau (|v|^2 + |b|^2) plus (K (K - 1))^rho / n^tau |M|^2, which is strictly convex. n is the sum of weights. Of a
+    class that did not come the penalties say all; where no temperature is best, it ends as `TemperatureScaling` says, with
+    its warning. The mixture keeps the map from containing the identity exactly: it is missed by about 1 / n.
+
+    References
+    ----------
+    Berta, Holzmüller, Jordan, Bach, Structured matrix scaling for multi-class calibration, AISTATS 2026.
+
+    Examples
+    --------
+    >>> from calibrant import StructuredMatrixScaling, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> StructuredMatrixScaling().fit(prob, y).coef_.shape
+    (10, 10)
+    """
+
+    temperature_: float
+    uniform_: float
+    coef_: FloatArray
+    intercept_: FloatArray
+    gradient_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        rho: float = 1.0,
+        tau: float = 1.0,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.rho = rho
+        self.tau = tau
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        n, n_classes = problem.n_rows, problem.forecast.shape[1]
+        rho, fading = checked("rho", self.rho), n ** -checked("tau", self.tau)
+        log_prob = log_prob_of(problem.forecast)
+        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
+        of_one, of_pairs = n_classes**rho * fading, (n_classes * (n_classes - 1)) ** rho * fading
+        ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
+        z, same = tempered(log_prob, self.temperature_, self.uniform_), identity(n_classes)
+        found = fit_table(Full(), z, problem, ridge, same, same)
+        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
+        self.gradient_, self.n_iter_ = found.gradient, found.steps
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        z = tempered(log_prob_of(forecast), self.temperature_, self.uniform_)
+        return prob_of_scores(z @ self.coef_.T + self.intercept_)

@@ -1,0 +1,121 @@
+"""Structured vector scaling: temperature first, then a weight and an intercept a class, held back by a penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._registry import declare
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.multinomial import (
+    Diagonal,
+    checked,
+    fit_table,
+    log_prob_of,
+    prob_of_scores,
+    temperature_of,
+    tempered,
+)
+
+
+@declare(
+    "calibrator",
+    "svs",
+    symbol="SVS",
+    source="Berta et al. 2026",
+    guarantees={"permutation equivariant", "finite log loss"},
+)
+class StructuredVectorScaling(MulticlassCalibrator):
+    """Temperature scaling, then a weight and an intercept a class under a penalty that fades with data (SVS).
+
+    Use it with any number of rows: with few it is temperature scaling, with many vector scaling of what the temperature
+    left. It has no parameter that must be tuned. It cannot repair what depends on which other classes were likely;
+    `StructuredMatrixScaling` can.
+
+    Parameters
+    ----------
+    rho, tau : float, default=1.0
+        The penalty is K^rho / n^tau for K classes and n rows.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
+        probabilities are clipped at 1e-12.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    temperature_ : float
+        The temperature that came first.
+    uniform_ : float
+        Weight of the uniform forecast mixed in after it, 1 / (n + 1).
+    coef_ : ndarray of shape (n_classes,)
+        Weight of each class, 1 + v.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercept of each class; they sum to zero.
+    gradient_ : float
+        Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
+        over rows of the largest -log q (or 1 if that is less), else there is a `ConvergenceWarning`.
+    n_iter_ : int
+        Newton steps taken after the temperature was found.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    With q the forecast of `TemperatureScaling`, mixed with a little of the uniform one so that no zero stays, the map is
+    softmax((1 + v) log q + b); v and b minimise the mean log loss plus K^rho / n^tau (|v|^2 + |b|^2), which is strictly
+    convex. n is the sum of weights. Of a class that did not come the penalty says all; where no temperature is best, it ends
+    as `TemperatureScaling` says, with its warning. The mixture keeps the map from containing the identity exactly: it is
+    missed by about 1 / n.
+
+    References
+    ----------
+    Berta, Holzmüller, Jordan, Bach, Structured matrix scaling for multi-class calibration, AISTATS 2026.
+
+    Examples
+    --------
+    >>> from calibrant import StructuredVectorScaling, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> StructuredVectorScaling().fit(prob, y).temperature_ > 1
+    True
+    """
+
+    temperature_: float
+    uniform_: float
+    coef_: FloatArray
+    intercept_: FloatArray
+    gradient_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        rho: float = 1.0,
+        tau: float = 1.0,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.rho = rho
+        self.tau = tau
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        n, n_classes = problem.n_rows, problem.forecast.shape[1]
+        penalty = n_classes ** checked("rho", self.rho) / n ** checked("tau", self.tau)
+        log_prob = log_prob_of(problem.forecast)
+        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
+        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
+        z = tempered(log_prob, self.temperature_, self.uniform_)
+        found = fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, penalty), same, same)
+        self.coef_, self.intercept_ = found.table
+        self.gradient_, self.n_iter_ = found.gradient, found.steps
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        return prob_of_scores(
+            tempered(log_prob_of(forecast), self.temperature_, self.uniform_) * self.coef_ + self.intercept_
+        )

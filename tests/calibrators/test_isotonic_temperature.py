@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import mix_n_match as twin
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.isotonic import IsotonicRegression
+from strategies import tables
+
+from calibrant import IsotonicTemperatureScaling, TemperatureScaling, negative_log_likelihood
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+three = st.just(3)
+
+
+def drawn(n=300, k=4, seed=0):
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(0, 2, (n, k))
+    label = (rng.random((n, 1)) > softmax(logit / 2, axis=1).cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return softmax(logit, axis=1), label
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3])
+@given(rows=tables(n_classes=three))
+def test_the_map_is_what_its_definition_says(epsilon, rows):
+    label, prob, weight = rows
+    calibrator = IsotonicTemperatureScaling(epsilon=epsilon, labels=range(3)).fit(prob, label, weight)
+    new = np.vstack([prob, np.eye(3), np.full((1, 3), 1 / 3)])
+    expected = twin.isotonic_temperature(
+        prob.tolist(), label.tolist(), weight.tolist(), new.tolist(), calibrator.temperature_, epsilon
+    )
+    np.testing.assert_allclose(calibrator.predict_proba(new), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_the_temperature_and_its_certificate_are_those_of_temperature_scaling():
+    prob, label = drawn()
+    ours, theirs = IsotonicTemperatureScaling().fit(prob, label), TemperatureScaling().fit(prob, label)
+    assert (ours.temperature_, ours.gradient_, ours.n_iter_) == (
+        theirs.temperature_,
+        theirs.gradient_,
+        theirs.n_iter_,
+    )
+
+
+def test_fitted_rows_agree_with_scikit_learn_after_the_temperature():
+    prob, label = drawn()
+    scaled = TemperatureScaling().fit(prob, label).predict_proba(prob)
+    theirs = np.column_stack(
+        [IsotonicRegression().fit_transform(scaled[:, k], (label == k).astype(float)) for k in range(4)]
+    )
+    ours = IsotonicTemperatureScaling(epsilon=0.0).fit(prob, label).predict_proba(prob)
+    np.testing.assert_allclose(ours, theirs / theirs.sum(axis=1, keepdims=True), atol=1e-10)
+
+
+def test_scores_that_only_rounding_tells_apart_are_one_point():
+    """The same three numbers in another order have another softmax in the last digit."""
+    rows = np.array([[0.2, 0.3, 0.5], [0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    fitted = IsotonicTemperatureScaling().fit(np.tile(rows, (2, 1)), [0, 1, 0, 2, 1, 0, 1, 2])
+    assert fitted.left_[0].size == np.unique(np.round(fitted.left_[0], 8)).size
+
+
+def test_a_class_that_never_came_keeps_a_thousandth_of_its_score():
+    prob, label = drawn(k=3)
+    fitted = IsotonicTemperatureScaling(labels=range(3)).fit(prob, np.where(label == 2, 0, label))
+    assert fitted.value_[2].tolist() == [0.0]
+    calibrated = fitted.predict_proba(prob)[:, 2]
+    assert (calibrated > 0).all()
+    assert calibrated.max() < 0.01
+
+
+def test_rows_that_are_all_right_are_told_of_and_mapped():
+    with pytest.warns(ConvergenceWarning, match="labels all agree with the forecast"):
+        fitted = IsotonicTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    np.testing.assert_allclose(fitted.predict_proba([[0.9, 0.1]]), [[1.0, 0.0]], atol=1e-9)
+
+
+def test_an_epsilon_that_is_no_small_number_is_refused():
+    with pytest.raises(ValueError, match=r"epsilon must be a number in \[0, 1\]; got -1"):
+        IsotonicTemperatureScaling(epsilon=-1).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
+
+
+@pytest.mark.parametrize("name", ["cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5"])
+def test_the_epsilon_lowers_the_log_loss_of_new_rows(name, data_dir):
+    data = np.load(data_dir / f"{name}.npz")
+    prob, label = data["P"].astype(np.float64), data["y"]
+    prob /= prob.sum(axis=1, keepdims=True)
+    losses = [
+        negative_log_likelihood(
+            label[5000:],
+            IsotonicTemperatureScaling(epsilon=e).fit(prob[:5000], label[:5000]).predict_proba(prob[5000:]),
+        )
+        for e in (1e-3, 1e-9)
+    ]
+    assert losses[0] < losses[1]
