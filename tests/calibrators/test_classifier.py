@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from calibrant import (
     ByNotion,
@@ -399,19 +399,27 @@ def test_a_pipeline_without_probabilities_gives_logits(data):
     assert fitted.pairs_[0][1].input == "logit"
 
 
-@pytest.mark.parametrize("ensemble", [False, True])
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_columns_of_a_data_frame_reach_the_estimator_by_name(library, ensemble):
-    frames = pytest.importorskip(library)
+def table_of_sizes(frames):
     rng = np.random.default_rng(0)
     X = frames.DataFrame({"size": rng.normal(size=120), "colour": rng.choice(["red", "blue"], 120)})
-    y = np.where(rng.random(120) < 0.3, "no", np.where(X["size"].to_numpy() > 0, "yes", "no"))
+    return X, np.where(rng.random(120) < 0.3, "no", np.where(X["size"].to_numpy() > 0, "yes", "no"))
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_columns_of_a_data_frame_reach_a_column_transformer_by_name(ensemble):
+    X, y = table_of_sizes(pytest.importorskip("pandas"))
     columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["colour"]))
-    model = make_pipeline(columns.set_output(transform=library), LogisticRegression())
+    model = make_pipeline(columns.set_output(transform="pandas"), LogisticRegression())
     fitted = CalibratedClassifier(model, cv=3, ensemble=ensemble).fit(X, y)
     assert fitted.feature_names_in_.tolist() == ["size", "colour"]
     assert fitted.predict_proba(X[:5]).shape == (5, 2)
     assert set(fitted.predict(X).tolist()) <= {"no", "yes"}
+
+
+def test_a_data_frame_of_any_library_reaches_the_estimator_as_it_is():
+    X, y = table_of_sizes(pytest.importorskip("polars"))
+    model = make_pipeline(FunctionTransformer(lambda frame: frame.select("size").to_numpy()), LogisticRegression())
+    assert CalibratedClassifier(model, cv=3).fit(X, y).predict_proba(X[:5]).shape == (5, 2)
 
 
 def test_names_of_columns_pass_through_a_pipeline_whose_output_is_set(data):

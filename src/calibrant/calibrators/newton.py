@@ -61,7 +61,7 @@ def minimise(objective: Objective, start: FloatArray) -> Minimum:
     rough = was_rough = not objective.dense
     value, gradient = objective.evaluate(table, rough=rough)
     taken, gain = 0, np.inf
-    while taken < MOST_STEPS and not steps.was_last(gain, gradient):
+    while taken < MOST_STEPS and (rough or not steps.was_last(gain, gradient)):
         direction = objective.settled(steps.direction(gradient))
         gain, taken = -float((gradient * direction).sum()), taken + 1
         was_rough, rough = rough, steps.rough(gradient)
@@ -125,6 +125,8 @@ class ConjugateGradients:
     def direction(self, gradient: FloatArray) -> FloatArray:
         """Approximate Newton step by preconditioned conjugate gradients, among changes that have an effect."""
         objective, size = self.objective, float(np.abs(gradient).max())
+        if size == 0.0:
+            return np.zeros_like(gradient)
         self.first = max(self.first, size)
         wanted = max(0.3 * min(1.0, (size / self.first) ** 0.5), 0.3 * self.goal / size) ** 2
         precondition = self._by_block if self.blocks is not None else self._by_rank_one()

@@ -88,7 +88,8 @@ class SplineCalibration(LogOddsCalibrator):
     The penalty is the one of 13, in steps of the square root of ten, and of the straight line, that has the least
     leave-one-out log loss. A row left out moves the others' fit by a Newton step, which its leverage gives in closed form;
     so no folds are drawn. Whole weights count as rows; others are scaled to a mean of one. Lucena's method penalises the
-    sizes of the coefficients of another basis instead, places knots at random rows, draws folds, and adds 20 rows' weight that lies on the identity.
+    sizes of the coefficients of another basis instead, places knots at random rows, draws folds, and adds 20 rows' weight
+    that lies on the identity.
 
     References
     ----------

@@ -34,8 +34,8 @@ class StructuredMatrixScaling(MulticlassCalibrator):
     """Temperature scaling, then a matrix and intercepts under penalties that fade with data (SMS).
 
     Use it as the first choice for three classes or more: with few rows it is temperature scaling, with more it becomes
-    vector and then matrix scaling of what the temperature left, and it has no parameter that must be tuned. Do not use it where the predicted class must stay, or
-    where rows are so few that a temperature is all that they bear.
+    vector and then matrix scaling of what the temperature left, and it has no parameter that must be tuned. Do not use it
+    where the predicted class must stay, or where rows are so few that a temperature is all that they bear.
 
     Parameters
     ----------

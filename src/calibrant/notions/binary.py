@@ -31,6 +31,7 @@ class Binary(Notion):
         if isinstance(problem, BinaryProblem):
             yield problem
             return
+        # The difference of two logits is exact where the probability has long become 0 or 1.
+        logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.prob.shape[1] == 2 else None
         for binary in super().split(problem):
-            # The difference of two logits is exact where the probability has long become 0 or 1.
-            yield replace(binary, logit=problem.forecast.log_odds) if problem.forecast.is_logit else binary
+            yield replace(binary, classes=problem.classes, logit=logit)

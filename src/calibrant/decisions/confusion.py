@@ -1,0 +1,226 @@
+"""What decisions did: how often each was taken when each class was true, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, as_simplex
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
+from calibrant.decisions.decide import cheapest
+from calibrant.decisions.forecasts import event_of
+from calibrant.decisions.threshold import as_threshold
+
+MOST_CLASSES_SHOWN = 12
+"""A larger table fills no screen."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionTable:
+    """How often each decision was taken when each class was true.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n_classes, n_decisions)
+        Weight of the rows; without weights their number. A row a class that was true, a column a decision.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    decisions : ndarray of shape (n_decisions,)
+        Names of the decisions: the classes, then what else can be decided.
+    cost_matrix : ndarray of shape (n_classes, n_decisions)
+        What decisions cost.
+    expected_cost : float
+        Mean cost a row that the probabilities promised for the decisions taken. Where calibration holds, it is near
+        ``mean_cost``.
+    threshold : float or None
+        Probability from which the event was decided, if it was a threshold that decided.
+    """
+
+    weight: FloatArray
+    classes: npt.NDArray[np.generic]
+    decisions: npt.NDArray[np.generic]
+    cost_matrix: FloatArray
+    expected_cost: float
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "classes", "decisions", "cost_matrix"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def mean_cost(self) -> float:
+        """Mean cost a row that came."""
+        return float((self.weight * self.cost_matrix).sum() / self.weight.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right decisions among those for a class; NaN if there was none."""
+        decided = self.weight[:, : len(self.classes)]
+        return float(_ratio(np.trace(decided), decided.sum()))
+
+    @property
+    def abstained(self) -> float:
+        """Share of rows with a decision for no class."""
+        return float(self.weight[:, len(self.classes) :].sum() / self.weight.sum())
+
+    @property
+    def recall(self) -> FloatArray:
+        """Share of each class that was decided as such, shape (n_classes,); NaN for a class that never came.
+
+        Of two classes: specificity and sensitivity.
+        """
+        return _ratio(np.diag(self.weight), self.weight.sum(axis=1))
+
+    @property
+    def precision(self) -> FloatArray:
+        """Share of the decisions for each class that were right, shape (n_classes,); NaN for one never decided.
+
+        Of two classes: the negative and the positive predictive value.
+        """
+        return _ratio(np.diag(self.weight), self.weight[:, : len(self.classes)].sum(axis=0))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a class and decision.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns truth, decision, weight, share (of all rows), rate (among the rows of the class), cost (of one row).
+        """
+        n_classes, n_decisions = self.weight.shape
+        columns: dict[str, Any] = {
+            "truth": np.repeat([str(c) for c in self.classes.tolist()], n_decisions),
+            "decision": np.tile([str(d) for d in self.decisions.tolist()], n_classes),
+            "weight": self.weight.ravel(),
+            "share": (self.weight / self.weight.sum()).ravel(),
+            "rate": _ratio(self.weight, self.weight.sum(axis=1, keepdims=True)).ravel(),
+            "cost": self.cost_matrix.ravel(),
+        }
+        return frame(columns, backend)
+
+    def __repr__(self) -> str:
+        threshold = "" if self.threshold is None else f"threshold={self.threshold:.4g}, "
+        return (
+            f"ConfusionTable({threshold}classes={len(self.classes)}, accuracy={self.accuracy:.4g}, "
+            f"mean_cost={self.mean_cost:.4g}, expected_cost={self.expected_cost:.4g})"
+        )
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        lines = [] if len(self.classes) > MOST_CLASSES_SHOWN else self._table()
+        if self.threshold is not None:
+            lines.append(f"threshold {self.threshold:.4g}")
+        if len(self.decisions) > len(self.classes):
+            lines.append(f"abstained {self.abstained:.2%}")
+        lines.append(f"accuracy {_percent(self.accuracy)}")
+        lines.append(f"mean cost {self.mean_cost:.4g}, the forecast promised {self.expected_cost:.4g}")
+        return "\n".join(lines)
+
+    def _table(self) -> list[str]:
+        head = ["true", *map(str, self.decisions.tolist()), "recall"]
+        body = [
+            [str(c), *(f"{w:g}" for w in row), _percent(rate)]
+            for c, row, rate in zip(self.classes.tolist(), self.weight.tolist(), self.recall.tolist(), strict=True)
+        ]
+        others = [""] * (len(self.decisions) - len(self.classes) + 1)
+        foot = ["precision", *map(_percent, self.precision.tolist()), *others]
+        rows = [head, *body, foot]
+        width = [max(len(row[j]) for row in rows) for j in range(len(head))]
+        return ["  ".join(word.rjust(size) for word, size in zip(row, width, strict=True)).rstrip() for row in rows]
+
+
+def confusion_table(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    threshold: float | None = None,
+    cost_matrix: npt.ArrayLike | None = None,
+    extra: str | Sequence[str] | None = None,
+    **data: Unpack[DataOptions],
+) -> ConfusionTable:
+    """How often each decision is taken when each class is true, with its rates and its cost.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities.
+    threshold : float, optional
+        Probability in [0, 1] from which the event of two classes is decided. By default decisions are those of least
+        expected cost.
+    cost_matrix : array-like of shape (n_classes, n_decisions), optional
+        Cost of deciding j when i is true, as for `decide`; by default every error costs one. With a threshold it only says
+        what the decisions cost.
+    extra : str or sequence of str, optional
+        Names of the columns of the matrix beyond the classes; by default ``"abstain"``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    ConfusionTable
+        A result with ``weight``, ``recall``, ``precision``, ``accuracy``, ``mean_cost``, ``expected_cost`` and
+        ``to_frame()``; printed it is a table.
+
+    Notes
+    -----
+    ``expected_cost`` is what the forecast promises before the labels are known, ``mean_cost`` what came. A forecast that is
+    over-confident promises too little.
+
+    Examples
+    --------
+    >>> from calibrant import confusion_table
+    >>> print(confusion_table([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], cost_matrix=[[0, 4], [1, 0]]))
+         true       0        1   recall
+            0       1        1   50.00%
+            1       1        1   50.00%
+    precision  50.00%   50.00%
+    accuracy 50.00%
+    mean cost 1.25, the forecast promised 0.525
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    if threshold is not None:
+        event_of(problem, None)  # a threshold speaks of one event
+        threshold = as_threshold(threshold)
+    simplex = as_simplex(problem)
+    n_classes = simplex.prob.shape[1]
+    cost = zero_one(n_classes) if cost_matrix is None else as_cost_matrix(cost_matrix, n_classes)
+    names = column_names(simplex.classes, cost.shape[1], extra)
+    if threshold is None:
+        decision, expected = cheapest(simplex.prob, cost, is_column=isinstance(problem, BinaryProblem))
+    else:
+        decision = (simplex.prob[:, 1] >= threshold).astype(np.intp)
+        expected = np.vecdot(simplex.prob, cost.T[decision])
+    weight = simplex.weight
+    counts = np.bincount(simplex.label * len(names) + decision, weight, n_classes * len(names)).astype(np.float64)
+    return ConfusionTable(
+        counts.reshape(n_classes, len(names)),
+        simplex.classes,
+        names,
+        cost.copy(),
+        float(weight @ expected / weight.sum()),
+        threshold,
+    )
+
+
+def _percent(rate: float) -> str:
+    return "-" if np.isnan(rate) else f"{rate:.2%}"
+
+
+def _ratio(part: Any, whole: Any) -> FloatArray:
+    """Divide; NaN where there is nothing to divide by."""
+    result: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=np.asarray(whole) > 0)
+    return result

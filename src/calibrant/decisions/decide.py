@@ -1,0 +1,148 @@
+"""Decisions of least expected cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray
+from calibrant._result import frame, read_only
+from calibrant._validation import Input, as_forecast, as_numbers, classes_of_columns
+from calibrant.decisions.costs import as_cost_matrix, column_names
+from calibrant.decisions.threshold import threshold_of
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What to decide in each row, and what it is expected to cost.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (n,)
+        Column of the cost matrix.
+    expected_cost : ndarray of shape (n,)
+        Cost that the probabilities promise for it.
+    names : ndarray of shape (n_decisions,)
+        Name of each decision: the classes, then what else can be decided.
+    cost_matrix : ndarray of shape (n_classes, n_decisions)
+        Cost of deciding the column when the row is true.
+    """
+
+    decision: IntArray
+    expected_cost: FloatArray
+    names: npt.NDArray[np.generic]
+    cost_matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("decision", "expected_cost", "names", "cost_matrix"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def named(self) -> npt.NDArray[np.generic]:
+        """Name of the decision in each row, shape (n,)."""
+        named: npt.NDArray[np.generic] = self.names[self.decision]
+        return named
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a forecast.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns decision, expected_cost. Names of different kinds are written as text.
+        """
+        named = self.named
+        texts = [str(name) for name in named.tolist()] if named.dtype == object else named
+        return frame({"decision": texts, "expected_cost": self.expected_cost}, backend)
+
+    def __repr__(self) -> str:
+        count = np.bincount(self.decision, minlength=self.names.size)
+        most = [f"{name}: {number}" for name, number in zip(self.names.tolist(), count.tolist(), strict=True) if number]
+        shown = ", ".join(most[:5]) + (", ..." if len(most) > 5 else "")
+        return f"Decisions({shown}; expected cost {self.expected_cost.mean():.4g})"
+
+
+def decide(
+    y_prob: npt.ArrayLike,
+    cost_matrix: npt.ArrayLike,
+    *,
+    extra: str | Sequence[str] | None = None,
+    labels: Sequence[Any] | None = None,
+    input: Input = "probability",
+    normalize: bool = False,
+) -> Decisions:
+    """Decide at the least expected cost.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Calibrated probabilities; one column speaks of the event, class 1 of 2.
+    cost_matrix : array-like of shape (n_classes, n_decisions)
+        ``cost_matrix[i][j]`` is the cost of deciding j when class i is true. The first columns decide for the classes, in their
+        order. Columns beyond them are other decisions, such as to abstain, or to ask an expert.
+    extra : str or sequence of str, optional
+        Names of the columns beyond the classes; by default ``"abstain"``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ....
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds.
+    normalize : bool, default=False
+        Divide each row by its sum instead of refusing rows that do not sum to one.
+
+    Returns
+    -------
+    Decisions
+        A result with ``decision``, ``expected_cost``, ``named`` and ``to_frame()``.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has another shape, a negative cost, or a right decision that costs more than a wrong one.
+
+    Notes
+    -----
+    The expected cost of deciding j is the sum over classes i of p_i cost[i, j]. Of decisions that cost the same the first is
+    taken, except that one column and a 2 x 2 matrix follow `optimal_threshold`: the event is decided from the threshold on. An
+    abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's rule).
+
+    References
+    ----------
+    Chow, On optimum recognition error and reject tradeoff, IEEE Transactions on Information Theory 1970.
+    Elkan, The foundations of cost-sensitive learning, IJCAI 2001.
+
+    Examples
+    --------
+    >>> from calibrant import decide
+    >>> found = decide([0.05, 0.5, 0.95], [[0, 1, 0.2], [1, 0, 0.2]])
+    >>> found
+    Decisions(0: 1, 1: 1, abstain: 1; expected cost 0.1)
+    >>> found.named.tolist()
+    [0, 'abstain', 1]
+    """
+    values = as_numbers("y_prob", y_prob)
+    prob = as_forecast(values, input=input, normalize=normalize).prob
+    cost = as_cost_matrix(cost_matrix, prob.shape[1])
+    classes = classes_of_columns(np.zeros(1, dtype=np.intp), prob.shape[1], labels)
+    names = column_names(classes, cost.shape[1], extra)
+    decision, expected = cheapest(prob, cost, is_column=values.ndim == 1)
+    return Decisions(decision, expected, names, cost.copy())
+
+
+def cheapest(prob: FloatArray, cost: FloatArray, *, is_column: bool) -> tuple[IntArray, FloatArray]:
+    """Return the decision of least expected cost in each row of a table, and that cost."""
+    expected = prob @ cost
+    if is_column and cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
+        decision: IntArray = (prob[:, 1] >= threshold).astype(np.intp)
+    else:
+        decision = expected.argmin(axis=1)
+    return decision, expected[np.arange(len(expected)), decision]

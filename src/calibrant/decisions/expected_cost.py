@@ -1,0 +1,288 @@
+"""Cost curves: what decisions cost, for every ratio of the costs of errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._result import frame, read_only
+from calibrant._validation import CalibrationWarning, DataOptions
+from calibrant.binning.ordered import Ordered
+from calibrant.decisions.errors import errors_at
+from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.decisions.threshold import as_places
+from calibrant.isotonic import base_rate, isotonic_fit
+from calibrant.notions import Notion
+
+CostAxis = Literal["probability cost", "cost proportion"]
+AXES = ("probability cost", "cost proportion")
+
+GRID = np.linspace(0.0, 1.0, 201)
+"""Where a curve is computed by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastCost:
+    """What decisions by one forecast cost, and at best could: at each place of a curve, and on average over all of them.
+
+    ``lowest`` is the cost at the best thresholds in hindsight, which is that of the isotonic fit.
+    """
+
+    name: str
+    cost: FloatArray
+    lowest: FloatArray
+    mean_cost: float
+    mean_lowest: float
+
+    def __post_init__(self) -> None:
+        for name in ("cost", "lowest"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def mean_regret(self) -> float:
+        """By how much decisions cost more than at the best thresholds, on average over all places."""
+        return max(self.mean_cost - self.mean_lowest, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedCostCurve:
+    """Cost of the decisions that forecasts lead to, for every ratio of the costs of errors.
+
+    Attributes
+    ----------
+    panels : tuple of ForecastCost
+        One a forecast.
+    at : ndarray of shape (k,)
+        Places on the axis, from 0 to 1.
+    threshold : ndarray of shape (k,)
+        The optimal threshold of calibrated probabilities at each.
+    never, always : ndarray of shape (k,)
+        Cost of deciding against the event in all rows, and for it.
+    axis : {"probability cost", "cost proportion"}
+        What ``at`` is.
+    event_rate : float
+        Share of events.
+    """
+
+    panels: tuple[ForecastCost, ...]
+    at: FloatArray
+    threshold: FloatArray
+    never: FloatArray
+    always: FloatArray
+    axis: CostAxis
+    event_rate: float
+
+    def __post_init__(self) -> None:
+        for name in ("at", "threshold", "never", "always"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __getitem__(self, name: str) -> ForecastCost:
+        """Return the panel of that name."""
+        panel: ForecastCost = panel_named(self.panels, name)
+        return panel
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a forecast and place.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns forecast, at, threshold, cost, lowest, never, always.
+        """
+        names = np.repeat([p.name for p in self.panels], self.at.size)
+        columns: dict[str, Any] = {"forecast": names}
+        for name in ("at", "threshold"):
+            columns[name] = np.tile(getattr(self, name), len(self.panels))
+        for name in ("cost", "lowest"):
+            columns[name] = np.concatenate([getattr(p, name) for p in self.panels])
+        for name in ("never", "always"):
+            columns[name] = np.tile(getattr(self, name), len(self.panels))
+        return frame(columns, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the cost curves with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_expected_cost`.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
+        """
+        from calibrant.plots.expected_cost import plot_expected_cost
+
+        return plot_expected_cost(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)
+        return f"ExpectedCostCurve({self.axis}; {means})"
+
+
+def expected_cost_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    *,
+    axis: CostAxis = "probability cost",
+    at: npt.ArrayLike | None = None,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> ExpectedCostCurve:
+    """Cost of deciding by the probabilities, and at best, for every ratio of the costs of errors (cost curve, Brier curve).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
+        Probabilities of the event; several forecasts of the same rows by their names.
+    axis : {"probability cost", "cost proportion"}, default="probability cost"
+        What the places on the axis are; see the notes.
+    at : array-like of shape (k,), optional
+        Places in [0, 1]; by default 201 evenly spaced ones. The averages are exact and do not depend on them.
+    notion : str or Notion, optional
+        The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    ExpectedCostCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    Let FPR and FNR be the error rates among rows without and with the event, when deciding for the event from the threshold
+    on that is optimal for calibrated probabilities.
+
+    "probability cost" (Drummond and Holte) : x is the share of what false negatives would cost in what errors could cost at
+    most, r' b / (r' b + a) for costs a and b of a false positive and a false negative and a new ratio r' of events to the
+    rest. It stands for all costs and all new shares of events at once. The cost x FNR + (1 - x) FPR is a fraction of that
+    maximum. With the share q of events in the data the threshold is q (1 - x) / (q (1 - x) + (1 - q) x).
+
+    "cost proportion" (the Brier curve) : c is the cost of a false positive in proportion to that of one error of each kind,
+    and the threshold. The cost is 2 c times the share of false positives plus 2 (1 - c) times that of false negatives. Its
+    average over c is the Brier score, and the average of ``lowest`` that of the isotonic fit: the area between the two
+    is the miscalibration of CORP.
+
+    A place at the best threshold in hindsight is the lower envelope of the lines of all thresholds. It was chosen by the rows
+    on which it is measured: a little of the gap is chance, as `calibration_regret` says.
+
+    Where one class never came, its error rate counts as zero, with a warning.
+
+    References
+    ----------
+    Drummond, Holte, Cost curves: an improved method for visualizing classifier performance, Machine Learning 2006.
+    Hernández-Orallo, Flach, Ferri, A unified view of performance metrics: translating threshold choice into expected
+    classification loss, JMLR 2012.
+
+    Examples
+    --------
+    >>> from calibrant import brier_loss, expected_cost_curve
+    >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
+    ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
+    """
+    if axis not in AXES:
+        raise ValueError(f"axis must be one of {', '.join(map(repr, AXES))}; got {axis!r}. Pass one of them.")
+    places = as_places("at", GRID if at is None else at)
+    problems = {name: Ordered.of(problem) for name, problem in events_of(y_true, y_prob, notion, data).items()}
+    rate = base_rate(next(iter(problems.values())))
+    if axis == "probability cost" and rate in (0.0, 1.0):
+        warnings.warn(
+            f"error rates need rows with and without the event; all rows are {'with' if rate else 'without'} it, and the other "
+            "error rate counts as zero. Pass axis='cost proportion', which needs no rates.",
+            CalibrationWarning,
+            stacklevel=2,
+        )
+    terms = _terms(axis, places, rate)
+    panels = tuple(_panel(name, ordered, terms) for name, ordered in problems.items())
+    never, always = terms.false_negative * rate, terms.false_positive * (1.0 - rate)
+    return ExpectedCostCurve(panels, places, terms.threshold, never, always, axis, rate)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Threshold and costs of each place: of a false positive and of a false negative, a row.
+
+    The average cost over all places is ``even[0] * s**2`` of a row without the event and ``even[1] * (1 - s)**2`` of one
+    with it, where s is the score with its odds multiplied by ``odds``.
+    """
+
+    threshold: FloatArray
+    false_positive: FloatArray
+    false_negative: FloatArray
+    even: tuple[float, float]
+    odds: float
+
+    @property
+    def best_threshold(self) -> FloatArray:
+        """Threshold of event rates that costs least: the same, but where one class never came the costs of the other decide."""
+        both = self.false_positive + self.false_negative
+        threshold: FloatArray = np.divide(self.false_positive, both, out=np.zeros(both.shape), where=both > 0)
+        return threshold
+
+
+def _terms(axis: CostAxis, at: FloatArray, rate: float) -> Terms:
+    if axis == "cost proportion":
+        return Terms(at, 2.0 * at, 2.0 * (1.0 - at), (1.0, 1.0), 1.0)
+    without, with_event = (1.0 / (1.0 - rate) if rate < 1 else 0.0), (1.0 / rate if rate > 0 else 0.0)
+    top, rest = rate * (1.0 - at), (1.0 - rate) * at
+    threshold = np.divide(top, top + rest, out=np.zeros(at.shape), where=top + rest > 0)
+    odds = (1.0 - rate) / rate if rate > 0 else np.inf
+    return Terms(threshold, (1.0 - at) * without, at * with_event, (0.5 * without, 0.5 * with_event), odds)
+
+
+def _panel(name: str, ordered: Ordered, terms: Terms) -> ForecastCost:
+    steps = isotonic_fit(ordered)
+    events = np.add.reduceat(ordered.outcome_sum, steps.starts)
+    best = _costs(steps.rate, steps.weight, events, terms.best_threshold, terms)
+    cost = _costs(ordered.score, ordered.weight, ordered.outcome_sum, terms.threshold, terms)
+    # Rates of 0 and 1 stay where they are; of one class there are no others.
+    fitted = _times_odds(steps.rate, terms.odds) if 0 < terms.odds < np.inf else steps.rate
+    return ForecastCost(
+        name,
+        cost,
+        np.minimum(best, cost),  # what rounding may put above
+        _average(_times_odds(ordered.score, terms.odds), ordered.weight, ordered.outcome_sum, terms),
+        _average(fitted, steps.weight, events, terms),
+    )
+
+
+def _costs(
+    score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray, terms: Terms
+) -> FloatArray:
+    false_positives, false_negatives = errors_at(score, weight, events, threshold)
+    costs: FloatArray = terms.false_positive * false_positives + terms.false_negative * false_negatives
+    return costs
+
+
+def _average(shifted: FloatArray, weight: FloatArray, events: FloatArray, terms: Terms) -> float:
+    """Integrate the cost over all places, exactly."""
+    total = weight.sum()
+    costs = terms.even[0] * ((weight - events) @ shifted**2) + terms.even[1] * (events @ (1.0 - shifted) ** 2)
+    return float(costs / total)
+
+
+def _times_odds(score: FloatArray, odds: float) -> FloatArray:
+    """Multiply the odds of scores; without bound every score becomes 1, by nothing all but the certain ones 0."""
+    if odds == np.inf:
+        return np.ones(score.shape)
+    if odds == 0.0:
+        return (score >= 1.0).astype(np.float64)
+    times: FloatArray = odds * score / (odds * score + (1.0 - score))
+    return times

@@ -1,0 +1,49 @@
+"""One event, and one or several forecasts of it by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from calibrant._problem import BinaryProblem, Problem
+from calibrant._validation import as_problem
+from calibrant.notions import Binary, Notion, as_notion
+
+
+def events_of(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    notion: str | Notion | None,
+    data: Any,
+) -> dict[str, BinaryProblem]:
+    """Return the problem of each forecast by its name; a forecast without a name is "forecast"."""
+    forecasts = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
+    if not forecasts:
+        raise ValueError("y_prob must hold at least one forecast; got an empty dict. Pass {'before': p, 'after': q}.")
+    return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+
+
+def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
+    """Return the one binary problem of a notion; by default that of the event of two classes."""
+    if notion is None and not isinstance(problem, BinaryProblem) and problem.prob.shape[1] > 2:
+        raise ValueError(
+            f"y_prob must speak of one event; got {problem.prob.shape[1]} classes. "
+            "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction."
+        )
+    chosen = Binary() if notion is None else as_notion(notion, problem)
+    problems = list(chosen.split(problem))
+    if len(problems) != 1:
+        raise ValueError(
+            f"notion must speak of one event; {chosen.name!r} speaks of {len(problems)}. Choose one: notion=OneVsRest(name)."
+        )
+    return problems[0]
+
+
+def panel_named(panels: tuple[Any, ...], name: str) -> Any:
+    """Return the panel of that name."""
+    for panel in panels:
+        if panel.name == name:
+            return panel
+    raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(repr(p.name) for p in panels)}")

@@ -1,0 +1,263 @@
+"""Decision curves: the net benefit of acting on a forecast, for every threshold at which people would act."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions
+from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.decisions.threshold import as_places
+from calibrant.notions import Notion
+from calibrant.resampling import Bootstrap, Rng, as_rng
+
+GRID = np.linspace(0.01, 0.99, 99)
+"""Thresholds by default."""
+
+COLUMNS = ("net_benefit", "lower", "upper", "gain", "gain_lower", "gain_upper")
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastBenefit:
+    """Net benefit of one forecast at each threshold, its interval, and its gain over the first forecast with an interval.
+
+    Intervals are NaN where none was asked for.
+    """
+
+    name: str
+    net_benefit: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    gain: FloatArray
+    gain_lower: FloatArray
+    gain_upper: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in COLUMNS:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+@dataclass(frozen=True, eq=False)
+class NetBenefitCurve:
+    """Net benefit of forecasts, and of treating all, at each threshold. Treating none has a net benefit of zero.
+
+    Attributes
+    ----------
+    panels : tuple of ForecastBenefit
+        One a forecast.
+    threshold : ndarray of shape (k,)
+        Probability from which one acts.
+    treat_all : ndarray of shape (k,)
+        Net benefit of acting in all rows.
+    event_rate : float
+        Share of events: no net benefit is higher.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    n_resamples : int
+        Resamples behind the intervals; 0 where there are none.
+    """
+
+    panels: tuple[ForecastBenefit, ...]
+    threshold: FloatArray
+    treat_all: FloatArray
+    event_rate: float
+    level: float
+    n_resamples: int
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "treat_all"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __getitem__(self, name: str) -> ForecastBenefit:
+        """Return the panel of that name."""
+        panel: ForecastBenefit = panel_named(self.panels, name)
+        return panel
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a forecast and threshold.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns forecast, threshold, net_benefit, lower, upper, gain, gain_lower, gain_upper, treat_all.
+        """
+        many = len(self.panels)
+        columns: dict[str, Any] = {
+            "forecast": np.repeat([p.name for p in self.panels], self.threshold.size),
+            "threshold": np.tile(self.threshold, many),
+        }
+        columns |= {name: np.concatenate([getattr(p, name) for p in self.panels]) for name in COLUMNS}
+        return frame(columns | {"treat_all": np.tile(self.treat_all, many)}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the decision curves with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_net_benefit`.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
+        """
+        from calibrant.plots.net_benefit import plot_net_benefit
+
+        return plot_net_benefit(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        names = ", ".join(panel.name for panel in self.panels)
+        return f"NetBenefitCurve({names}; thresholds={self.threshold.size}, event rate {self.event_rate:.4g})"
+
+
+def net_benefit_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    *,
+    threshold: npt.ArrayLike | None = None,
+    notion: str | Notion | None = None,
+    n_resamples: int = 0,
+    level: float = 0.05,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> NetBenefitCurve:
+    """Net benefit of acting on a forecast, for every threshold at which people would act (decision curve analysis).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
+        Probabilities of the event; several forecasts of the same rows by their names, such as before and after calibration.
+    threshold : array-like of shape (k,), optional
+        Probabilities in [0, 1) from which one acts; by default 0.01, 0.02, ..., 0.99.
+    notion : str or Notion, optional
+        The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
+    n_resamples : int, default=0
+        Bootstrap resamples of rows for the intervals; 0 makes none, 1000 is usual.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1).
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the resamples.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    NetBenefitCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    Who acts from a probability of t on holds 1 - t rows treated in vain to be as bad as t rows missed. In units of
+    events found, acting in the rows with a probability of t or more brings
+
+        share of true positives  -  t / (1 - t) * share of false positives.
+
+    Treating none brings nothing, treating all q - (1 - q) t / (1 - t) with the share q of events. A forecast is of use at the
+    thresholds where it lies above both; a calibrated one never lies below them but by chance, a miscalibrated one can.
+
+    Forecasts are resampled together, so that the interval of the gain knows that they speak of the same rows: where it lies
+    above zero the forecast is better than the first, however much the two intervals overlap. Intervals are percentiles,
+    at each threshold by itself.
+
+    References
+    ----------
+    Vickers, Elkin, Decision curve analysis: a novel method for evaluating prediction models, Medical Decision Making 2006.
+    Van Calster, Vickers, Calibration of risk prediction models: impact on decision-analytic performance, Medical Decision
+    Making 2015.
+
+    Examples
+    --------
+    >>> from calibrant import net_benefit_curve
+    >>> curve = net_benefit_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], threshold=[0.5])
+    >>> curve
+    NetBenefitCurve(forecast; thresholds=1, event rate 0.5)
+    >>> curve["forecast"].net_benefit
+    array([0.25])
+    """
+    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 0:
+        raise ValueError(f"n_resamples must be a whole number, at least 0; got {n_resamples!r}. 1000 is usual.")
+    if not 0.0 < float(level) < 1.0:
+        raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
+    at = as_places("threshold", GRID if threshold is None else threshold)
+    if at[-1] == 1.0:
+        raise ValueError(
+            "threshold must lie below 1 for a net benefit; got 1. At 1 no number of events found outweighs one row "
+            "treated in vain: pass 0.99."
+        )
+    problems = events_of(y_true, y_prob, notion, data)
+    first = next(iter(problems.values()))
+    bootstrap = Bootstrap(first.size, int(n_resamples), as_rng(rng)) if n_resamples else None
+    values, draws = {}, {}
+    for name, problem in problems.items():
+        values[name], draws[name] = _benefits(problem, at, bootstrap)
+    base_value, base_draws = next(iter(values.values())), next(iter(draws.values()))
+    panels = []
+    for name in problems:
+        lower, upper = _interval(draws[name], at, level)
+        gain_lower, gain_upper = _interval(draws[name] - base_draws, at, level)
+        gain = values[name] - base_value
+        panels.append(ForecastBenefit(name, values[name], lower, upper, gain, gain_lower, gain_upper))
+    rate = float(first.weight @ first.outcome / first.weight.sum())
+    treat_all = rate - (1.0 - rate) * _price(at)
+    return NetBenefitCurve(tuple(panels), at, treat_all, rate, level, int(n_resamples))
+
+
+def _benefits(
+    problem: BinaryProblem, threshold: FloatArray, bootstrap: Bootstrap | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the net benefit at each threshold, shape (k,), and of each resample, shape (n_resamples, k)."""
+    reached = np.searchsorted(threshold, problem.score, side="right")  # acts at the first so many thresholds
+    group = np.zeros(problem.size, dtype=np.intp) if bootstrap is None else bootstrap.group
+    n_groups = 1 if bootstrap is None else bootstrap.n_groups
+    size = threshold.size + 1
+    cell = group * size + reached
+
+    def acting(weight: FloatArray) -> FloatArray:
+        """Sum weights over the rows of each group that act at each threshold; in column 0 over all rows."""
+        table = np.bincount(cell, weight, n_groups * size).reshape(n_groups, size)
+        sums: FloatArray = table[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return sums
+
+    found = acting(problem.weight * problem.outcome)
+    everyone = acting(problem.weight)
+    benefit = found[:, 1:] - (everyone - found)[:, 1:] * _price(threshold)
+    total = everyone[:, 0]
+    value = benefit.sum(axis=0) / total.sum()
+    if bootstrap is None:
+        return value, np.empty((0, threshold.size))
+    drawn_total = bootstrap.resampled(total)
+    drawn = bootstrap.resampled(benefit)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = np.where(drawn_total[:, None] > 0, drawn / drawn_total[:, None], 0.0)
+    return value, drawn
+
+
+def _interval(draws: FloatArray, threshold: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    if not len(draws):
+        nothing = np.full(threshold.size, np.nan)
+        return nothing, nothing
+    lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
+    return lower, upper
+
+
+def _price(threshold: FloatArray) -> FloatArray:
+    """Return how many events found a row treated in vain takes away."""
+    price: FloatArray = threshold / (1.0 - threshold)
+    return price

@@ -1,0 +1,241 @@
+"""Probabilities for other shares of the classes: known new shares, and what sampling or weights did in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast
+from calibrant._validation import Input, as_forecast, as_numbers, classes_of_columns
+from calibrant.decisions.priors import as_prior, reweighed
+
+Factor = npt.ArrayLike | Mapping[Any, float]
+
+
+def shift_prior(
+    y_prob: npt.ArrayLike,
+    *,
+    old_prior: npt.ArrayLike,
+    new_prior: npt.ArrayLike,
+    input: Input = "probability",
+    normalize: bool = False,
+) -> FloatArray:
+    """Move a forecast to where the classes have other shares than where it is calibrated.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities, calibrated for the old shares.
+    old_prior, new_prior : array-like of shape (n_classes,), or float
+        Shares of the classes in column order; of two classes one number is the share of the event. Old shares are positive. A
+        class whose new share is zero gets probability zero.
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds. Logits are shifted exactly.
+    normalize : bool, default=False
+        Divide each row by its sum instead of refusing rows that do not sum to one.
+
+    Returns
+    -------
+    ndarray of the shape of ``y_prob``
+        Probabilities.
+
+    Raises
+    ------
+    ValueError
+        If shares are negative or do not sum to one, or if an old share is zero.
+
+    See Also
+    --------
+    estimate_prior : New shares that are not known.
+
+    Notes
+    -----
+    If only the shares change, and within each class everything stays as it was, Bayes' rule multiplies the probability of
+    each class by new / old share, and divides by the sum. A row whose probability is all on classes of new share zero
+    contradicts the new shares and stays as it is.
+
+    References
+    ----------
+    Saerens, Latinne, Decaestecker, Adjusting the outputs of a classifier to new a priori probabilities: a simple procedure,
+    Neural Computation 2002.
+
+    Examples
+    --------
+    >>> from calibrant import shift_prior
+    >>> shift_prior([0.2, 0.5], old_prior=0.5, new_prior=0.8)
+    array([0.5, 0.8])
+    """
+    forecast, is_column = _received(y_prob, input, normalize)
+    n_classes = forecast.shape[1]
+    old = as_prior("old_prior", old_prior, n_classes, positive=True)
+    new = as_prior("new_prior", new_prior, n_classes)
+    return _shaped(reweighed(forecast, new / old), is_column)
+
+
+def undo_undersampling(
+    y_prob: npt.ArrayLike,
+    kept: Factor,
+    *,
+    labels: Sequence[Any] | None = None,
+    input: Input = "probability",
+    normalize: bool = False,
+) -> FloatArray:
+    """Put a forecast that was trained on a part of some classes back on the whole population.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of a model that was trained on the sample.
+    kept : float, sequence of length n_classes or dict
+        Share of the rows of each class that the sample kept, in column order or by class. One number, of two classes, is the
+        share of the rows without the event that was kept; all events were. Only ratios matter: over-sampling an event by 5 is
+        ``[1, 5]``.
+    labels : sequence of length n_classes, optional
+        The class of each column, for a dict; by default 0, 1, ....
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds.
+    normalize : bool, default=False
+        Divide each row by its sum instead of refusing rows that do not sum to one.
+
+    Returns
+    -------
+    ndarray of the shape of ``y_prob``
+        Probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a share is not positive, or if there is not one for each class.
+
+    Notes
+    -----
+    Keeping a share of a class multiplies its odds by that share; dividing puts them back. With one share b of the rows
+    without the event, p becomes b p / (b p - p + 1).
+
+    References
+    ----------
+    Dal Pozzolo, Caelen, Johnson, Bontempi, Calibrating probability with undersampling for unbalanced classification,
+    IEEE SSCI 2015.
+
+    Examples
+    --------
+    >>> from calibrant import undo_undersampling
+    >>> undo_undersampling([0.5], 0.25)
+    array([0.2])
+    """
+    forecast, is_column = _received(y_prob, input, normalize)
+    if forecast.shape[1] == 2 and isinstance(kept, (int, float, np.integer, np.floating)):
+        kept = [float(kept), 1.0]
+    return _shaped(reweighed(forecast, 1.0 / _factors("kept", kept, forecast.shape[1], labels)), is_column)
+
+
+def undo_class_weight(
+    y_prob: npt.ArrayLike,
+    class_weight: Factor | str,
+    *,
+    train_prior: npt.ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    input: Input = "probability",
+    normalize: bool = False,
+) -> FloatArray:
+    """Take the class weights with which a model was trained out of its probabilities.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the model.
+    class_weight : {"balanced"}, sequence of length n_classes or dict
+        The ``class_weight`` of scikit-learn with which it was trained. Classes that a dict leaves out have weight one.
+    train_prior : array-like of shape (n_classes,), or float, optional
+        Shares of the classes in training, without weights; needed for ``"balanced"``.
+    labels : sequence of length n_classes, optional
+        The class of each column, for a dict; by default 0, 1, ....
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds.
+    normalize : bool, default=False
+        Divide each row by its sum instead of refusing rows that do not sum to one.
+
+    Returns
+    -------
+    ndarray of the shape of ``y_prob``
+        Probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a weight is not positive, if there is not one for each class, or if "balanced" comes without shares.
+
+    Notes
+    -----
+    A class of weight w counts as w rows of it: a model that fits its data well gives it w times the odds, and dividing by w
+    puts them back. This is exact for the probabilities that weighted data have. A model that cannot follow them (a linear one
+    whose classes are not linear, trees of few leaves) keeps errors of its own: calibrate it on rows without weights instead.
+
+    Examples
+    --------
+    >>> from calibrant import undo_class_weight
+    >>> undo_class_weight([0.5], "balanced", train_prior=0.1)
+    array([0.1])
+    >>> undo_class_weight([0.5], {1: 9})
+    array([0.1])
+    """
+    forecast, is_column = _received(y_prob, input, normalize)
+    n_classes = forecast.shape[1]
+    if isinstance(class_weight, str):
+        if class_weight != "balanced" or train_prior is None:
+            raise ValueError(
+                f"class_weight must be numbers, or 'balanced' with train_prior; got {class_weight!r} and train_prior="
+                f"{train_prior!r}. Pass the weights, or the shares of the classes in training."
+            )
+        weight = 1.0 / as_prior("train_prior", train_prior, n_classes, positive=True)
+    else:
+        if isinstance(class_weight, Mapping):
+            class_weight = dict.fromkeys(_classes(n_classes, labels), 1.0) | dict(class_weight)
+        weight = _factors("class_weight", class_weight, n_classes, labels)
+    return _shaped(reweighed(forecast, 1.0 / weight), is_column)
+
+
+def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | None) -> FloatArray:
+    """Return a positive number for each class."""
+    if isinstance(factor, Mapping):
+        classes = _classes(n_classes, labels)
+        if set(factor) != set(classes):
+            raise ValueError(
+                f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}; got keys "
+                f"{', '.join(map(repr, list(factor)[:5]))}. Pass labels= if the columns are other classes."
+            )
+        factor = [factor[c] for c in classes]
+    if np.ndim(factor) == 0:
+        raise ValueError(
+            f"{name} must hold a number for each of the {n_classes} classes; got {factor!r}. Pass a sequence in column order."
+        )
+    numbers = as_numbers(name, factor)
+    if numbers.shape != (n_classes,):
+        raise ValueError(
+            f"{name} must hold a number for each of the {n_classes} classes; got shape {numbers.shape}. "
+            "Pass them in column order."
+        )
+    if numbers.min() <= 0:
+        raise ValueError(
+            f"{name} must be positive; got {numbers.min():g} at index {int(numbers.argmin())}. "
+            "A class that training never saw cannot be put back."
+        )
+    return numbers
+
+
+def _classes(n_classes: int, labels: Sequence[Any] | None) -> list[Any]:
+    return list(classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels).tolist())
+
+
+def _received(y_prob: npt.ArrayLike, input: Input, normalize: bool) -> tuple[Forecast, bool]:
+    """Return a valid forecast, and whether it came as one column."""
+    values = as_numbers("y_prob", y_prob)
+    return as_forecast(values, input=input, normalize=normalize), values.ndim == 1
+
+
+def _shaped(prob: FloatArray, is_column: bool) -> FloatArray:
+    return prob[:, 1].copy() if is_column else prob

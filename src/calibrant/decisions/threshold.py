@@ -1,0 +1,132 @@
+"""The threshold at which a calibrated probability tips the decision, from costs and from shares of classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._validation import as_numbers
+from calibrant.decisions.costs import as_cost
+from calibrant.decisions.priors import as_event_share
+
+
+def optimal_threshold(
+    cost_false_positive: float,
+    cost_false_negative: float,
+    *,
+    cost_true_positive: float = 0.0,
+    cost_true_negative: float = 0.0,
+    old_prior: float | None = None,
+    new_prior: float | None = None,
+) -> float:
+    """Probability from which it is cheaper to decide for the event, in [0, 1].
+
+    Parameters
+    ----------
+    cost_false_positive, cost_false_negative : float
+        Cost of deciding for the event when it does not come, and against it when it comes. Only their ratio matters.
+    cost_true_positive, cost_true_negative : float, default=0
+        Cost of the right decisions, where there is one: of a treatment that was needed, say. No more than that of the wrong
+        one.
+    old_prior, new_prior : float, optional
+        Share of events for which the forecast is calibrated, and share where it is used. Both or none.
+
+    Returns
+    -------
+    float
+        The threshold for the forecast as it comes: decide for the event where ``y_prob >= threshold``.
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative, if a right decision costs more than the wrong one, if no error costs anything, or if a share
+        is none.
+
+    Notes
+    -----
+    With a the cost of a false positive beyond that of a true negative, and b the cost of a false negative beyond that of a
+    true positive, deciding for the event is cheaper where (1 - p) a <= p b: from p = a / (a + b) on. A new share of events
+    multiplies the odds of every forecast by r' / r, where r and r' are the old and the new ratio of events to the rest. So the
+    threshold for the old forecast is
+
+        a r / (a r + b r'),
+
+    which with equal costs is r / (r + r'). `shift_prior` moves the probabilities in place of the threshold: the decisions
+    are the same.
+
+    The threshold is optimal for probabilities that are calibrated. For others it costs what `calibration_regret` says.
+
+    References
+    ----------
+    Elkan, The foundations of cost-sensitive learning, IJCAI 2001.
+    Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Classifier calibration: a survey, Machine Learning 2023.
+
+    Examples
+    --------
+    >>> from calibrant import optimal_threshold
+    >>> optimal_threshold(4, 1)
+    0.8
+    >>> round(optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8), 12)
+    0.2
+    """
+    a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
+    b = _excess("negative", "positive", cost_false_negative, cost_true_positive)
+    if (old_prior is None) != (new_prior is None):
+        raise ValueError(
+            f"old_prior and new_prior must be given together; got {old_prior!r} and {new_prior!r}. "
+            "Pass both, or none if the share of events stays."
+        )
+    if old_prior is not None and new_prior is not None:
+        old = as_event_share("old_prior", old_prior, positive=True)
+        new = as_event_share("new_prior", new_prior)
+        a, b = a * old * (1.0 - new), b * new * (1.0 - old)
+    if a + b == 0:
+        raise ValueError(
+            "some error that can happen must cost more than the right decision; got costs under which every decision is as "
+            "good. Pass cost_false_positive=1 and cost_false_negative=1 to count errors."
+        )
+    return a / (a + b)
+
+
+def threshold_of(cost: FloatArray) -> float | None:
+    """Return the threshold of a 2 x 2 cost matrix; None if its decisions all cost the same."""
+    a, b = float(cost[0, 1] - cost[0, 0]), float(cost[1, 0] - cost[1, 1])
+    return a / (a + b) if a + b > 0 else None
+
+
+def as_threshold(threshold: object) -> float:
+    """Return a threshold in [0, 1]."""
+    if not isinstance(threshold, (int, float, np.integer, np.floating)) or isinstance(threshold, bool):
+        raise TypeError(f"threshold must be a number; got {threshold!r}. Pass 0.5, say.")
+    if not 0.0 <= float(threshold) <= 1.0:
+        raise ValueError(
+            f"threshold must lie in [0, 1]; got {threshold!r}. It is compared with probabilities; see optimal_threshold."
+        )
+    return float(threshold)
+
+
+def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return places in [0, 1] in increasing order."""
+    places = as_numbers(name, values)
+    if places.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; got shape {places.shape}. Pass numbers between 0 and 1.")
+    outside = (places < 0) | (places > 1)
+    if outside.any():
+        raise ValueError(
+            f"{name} must lie in [0, 1]; got {places[outside][0]:g} at index {int(outside.argmax())}. "
+            "Pass numbers between 0 and 1."
+        )
+    return np.unique(places)
+
+
+def _excess(decided: str, true: str, wrong: float, right: float) -> float:
+    """Return what a wrong decision costs beyond the right one."""
+    wrong_cost = as_cost(f"cost_false_{decided}", wrong)
+    right_cost = as_cost(f"cost_true_{true}", right)
+    if right_cost > wrong_cost:
+        raise ValueError(
+            f"a right decision must not cost more than the wrong one; got cost_true_{true}={right!r} and "
+            f"cost_false_{decided}={wrong!r}. Check which cost is which."
+        )
+    return wrong_cost - right_cost

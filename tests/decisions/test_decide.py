@@ -1,0 +1,134 @@
+"""Decisions of least expected cost."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import decisions as slow
+from strategies import columns, tables
+
+from calibrant.decisions.decide import decide
+from calibrant.decisions.threshold import optimal_threshold
+
+
+@st.composite
+def cost_matrices(draw, n_classes, most_extra=2):
+    """Right decisions cost nothing or a little, wrong ones more; up to two other decisions."""
+    wide = n_classes + draw(st.integers(0, most_extra))
+    whole = st.integers(0, 9).map(float)
+    cost = np.array(
+        draw(st.lists(st.lists(whole, min_size=wide, max_size=wide), min_size=n_classes, max_size=n_classes))
+    )
+    for k in range(n_classes):
+        cost[k, k] = cost[k, :n_classes].min()
+    return cost
+
+
+@given(data=st.data(), rows=tables())
+def test_no_decision_is_expected_to_cost_less(data, rows):
+    _, prob, _ = rows
+    cost = data.draw(cost_matrices(prob.shape[1]))
+    found = decide(prob, cost)
+    for row, j, expected in zip(prob.tolist(), found.decision, found.expected_cost, strict=True):
+        _, least = slow.decision(row, cost.tolist())
+        assert expected == pytest.approx(least, abs=1e-12)
+        assert expected == pytest.approx(sum(p * cost[i, j] for i, p in enumerate(row)), abs=1e-12)
+
+
+@given(rows=tables())
+def test_where_every_error_costs_one_the_most_probable_class_is_decided(rows):
+    _, prob, _ = rows
+    k = prob.shape[1]
+    found = decide(prob * 1.0, 1.0 - np.eye(k))
+    chosen = prob[np.arange(len(prob)), found.decision]
+    np.testing.assert_allclose(chosen, prob.max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(found.expected_cost, 1.0 - prob.max(axis=1), atol=1e-12)
+
+
+@given(rows=columns(), a=st.integers(1, 9), b=st.integers(1, 9))
+def test_a_column_is_decided_by_the_optimal_threshold_also_exactly_on_it(rows, a, b):
+    _, score, _ = rows
+    threshold = optimal_threshold(a, b)
+    score = np.append(score, threshold)
+    np.testing.assert_array_equal(decide(score, [[0, a], [b, 0]]).decision, score >= threshold)
+
+
+@given(rows=tables(), cost=st.floats(0.05, 0.95))
+def test_abstaining_follows_chow(rows, cost):
+    _, prob, _ = rows
+    k = prob.shape[1]
+    found = decide(prob, np.column_stack([1.0 - np.eye(k), np.full(k, cost)]))
+    top = prob.max(axis=1)
+    clear = abs(top - (1 - cost)) > 1e-9
+    np.testing.assert_array_equal((found.decision == k)[clear], (top < 1 - cost)[clear])
+
+
+def test_of_decisions_that_cost_the_same_the_first_is_taken():
+    assert decide([[0.5, 0.5]], [[0, 1], [1, 0]]).decision.tolist() == [0]
+    assert decide([0.3, 0.9], np.zeros((2, 3))).decision.tolist() == [0, 0]
+    assert decide([0.3, 0.9], np.ones((2, 2))).decision.tolist() == [0, 0]
+
+
+def test_a_number_added_to_a_row_of_costs_changes_no_decision():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    cost = np.array([[0, 2, 5], [1, 0, 3], [4, 4, 0]])
+    plain, more = decide(prob, cost), decide(prob, cost + np.array([[7], [0], [1]]))
+    np.testing.assert_array_equal(plain.decision, more.decision)
+
+
+def test_logits_are_decided_as_their_probabilities():
+    logit = np.random.default_rng(0).normal(size=(40, 3))
+    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
+    cost = [[0, 2, 5], [1, 0, 3], [4, 4, 0]]
+    np.testing.assert_array_equal(decide(logit, cost, input="logit").decision, decide(prob, cost).decision)
+
+
+def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
+    prob = [[0.9, 0.1], [0.5, 0.5]]
+    cost = [[0, 1, 0.3], [1, 0, 0.3]]
+    assert decide(prob, cost, labels=["cat", "dog"]).named.tolist() == ["cat", "abstain"]
+    assert decide(prob, cost, extra="ask").names.tolist() == [0, 1, "ask"]
+    two = np.column_stack([cost, [1, 1]])
+    assert decide(prob, two).names.tolist() == [0, 1, "abstain 1", "abstain 2"]
+    assert decide(prob, two, extra=["ask", "wait"]).names.tolist() == [0, 1, "ask", "wait"]
+    assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_a_forecast(backend):
+    frame = decide([0.1, 0.5], [[0, 1, 0.3], [1, 0, 0.3]]).to_frame(backend)
+    assert type(frame).__module__.startswith(backend)
+    assert len(frame) == 2
+
+
+def test_decisions_say_what_they_are_and_cannot_be_changed():
+    found = decide([0.05, 0.5, 0.95], [[0, 1, 0.2], [1, 0, 0.2]])
+    assert repr(found) == "Decisions(0: 1, 1: 1, abstain: 1; expected cost 0.1)"
+    with pytest.raises(AttributeError):
+        found.names = None
+    with pytest.raises(ValueError, match="read-only"):
+        found.decision[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("cost", "options", "message"),
+    [
+        ([[0, -1], [1, 0]], {}, r"cost_matrix must not be negative; got -1 at index \(0, 1\)\. Add a number"),
+        ([[2, 1], [1, 0]], {}, r"a right decision must not cost more than a wrong one; got 2 for deciding 0 and 1"),
+        ([[0, 1]], {}, r"cost_matrix must have a row a class .* got shape \(1, 2\)"),
+        ([[0], [1]], {}, r"cost_matrix must have a row a class .* got shape \(2, 1\)"),
+        ([0, 1], {}, r"cost_matrix must have a row a class .* got shape \(2,\)"),
+        ([[0, np.nan], [1, 0]], {}, r"cost_matrix must be finite; got nan at index \(0, 1\)"),
+        ([[0, 1], [1, 0]], {"extra": "ask"}, r"extra must name each of the 0 decisions .* got \['ask'\]"),
+        ([[0, 1, 1], [1, 0, 1]], {"extra": "1"}, r"extra must name each of the 1 decisions .* once; got \['1'\]"),
+        ([[0, 1], [1, 0]], {"labels": ["a"]}, r"labels must name each of the 2 columns once"),
+    ],
+)
+def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, options, message):
+    with pytest.raises(ValueError, match=message):
+        decide([0.2, 0.7], cost, **options)
+
+
+def test_what_is_no_forecast_is_refused():
+    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
+        decide([1.2], [[0, 1], [1, 0]])

@@ -1,0 +1,322 @@
+"""Shares of the classes where nothing is labelled."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import decisions as slow
+from sklearn.exceptions import ConvergenceWarning
+from strategies import columns, tables
+
+from calibrant import CalibrationWarning, make_softmax_forecast
+from calibrant.decisions import prior_likelihood
+from calibrant.decisions.black_box_shift import on_simplex
+from calibrant.decisions.prior_estimate import METHODS, estimate_prior
+
+each_method = pytest.mark.parametrize("method", METHODS)
+
+
+def shifted_rows(rng, n=30_000, new=(0.6, 0.1, 0.3)):
+    """A calibrated forecast of three even classes, and rows of which new shares are kept."""
+    truth = make_softmax_forecast(2 * n, 3, temperature=1.0, rng=rng)
+    new = np.array(new)
+    kept = np.flatnonzero(rng.random(n) < (new / new.max())[truth.y[n:]]) + n
+    return truth.y[:n], truth.prob[:n], truth.y[kept], truth.prob[kept]
+
+
+# Maximum likelihood
+
+
+@given(data=st.data(), rows=tables())
+def test_no_shares_are_more_likely_by_more_than_the_gap(data, rows):
+    _, prob, weight = rows
+    k = prob.shape[1]
+    parts = np.array(data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k)), dtype=float)
+    old = parts / parts.sum()
+    found = estimate_prior(prob, old_prior=old, sample_weight=weight)
+
+    def likelihood(q):
+        return slow.log_likelihood(prob.tolist(), weight.tolist(), old.tolist(), list(q))
+
+    best = likelihood(found.prior)
+    assert found.gap <= prior_likelihood.GAP
+    others = [*np.eye(k), old, *np.random.default_rng(0).dirichlet(np.ones(k), 20)]
+    others += [0.999 * found.prior + 0.001 * other for other in others]
+    assert max(map(likelihood, others)) <= best + found.gap + 1e-12
+
+
+@given(rows=columns())
+def test_of_two_classes_no_share_of_a_fine_grid_is_more_likely(rows):
+    _, score, weight = rows
+    found = estimate_prior(score, old_prior=0.3, sample_weight=weight)
+    prob = np.column_stack([1 - score, score]).tolist()
+
+    def likelihood(q):
+        return slow.log_likelihood(prob, weight.tolist(), [0.7, 0.3], [1 - q, q])
+
+    assert max(likelihood(q) for q in np.linspace(0, 1, 201)) <= likelihood(found.prior[1]) + 1e-9
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 4))
+def test_the_answer_is_that_of_em_run_for_long(seed, k):
+    rng = np.random.default_rng(seed)
+    prob, old = rng.dirichlet(np.full(k, 0.5), 30), rng.dirichlet(np.full(k, 5.0))
+    weight = rng.integers(1, 4, 30)
+    found = estimate_prior(prob, old_prior=old, sample_weight=weight)
+    expected = slow.em(prob.tolist(), weight.tolist(), old.tolist(), 3000)
+    np.testing.assert_allclose(found.prior, expected, atol=2e-3)
+
+    def likelihood(q):
+        return slow.log_likelihood(prob.tolist(), weight.tolist(), old.tolist(), list(q))
+
+    assert likelihood(found.prior) >= likelihood(expected) - 1e-12
+
+
+def test_many_random_problems_are_certified_also_where_columns_depend_on_each_other():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        k, n = rng.integers(2, 8), rng.integers(1, 40)
+        prob = rng.dirichlet(np.full(k, rng.choice([0.05, 0.3, 1.0, 20.0])), n)
+        old = np.maximum(rng.dirichlet(np.full(k, 2.0)), 1e-4)
+        found = prior_likelihood.most_likely_prior(prob / old, rng.integers(1, 4, n) * 1.0, old)
+        assert found.gap <= prior_likelihood.GAP
+        assert found.prior.sum() == pytest.approx(1.0, rel=1e-12)
+        assert found.prior.min() >= 0
+
+
+def test_a_search_that_is_cut_short_warns_and_says_by_how_much(monkeypatch):
+    monkeypatch.setattr(prior_likelihood, "MOST_STEPS", 2)
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
+    with pytest.warns(ConvergenceWarning, match="is not certified: it may be higher by .* after 2 steps"):
+        found = estimate_prior(prob, old_prior=[0.2, 0.3, 0.5])
+    assert found.gap > prior_likelihood.GAP
+
+
+# All methods
+
+
+@each_method
+def test_the_new_shares_are_found_within_their_standard_errors(method):
+    y, prob, new_y, new = shifted_rows(np.random.default_rng(5))
+    found = estimate_prior(new, method=method, old_true=y, old_prob=prob)
+    error = found.prior - [0.6, 0.1, 0.3]
+    assert (abs(error) < 4 * found.standard_error).all()
+    assert (abs(error) < 0.03).all()
+    assert abs(np.bincount(new_y) / new_y.size - [0.6, 0.1, 0.3]).max() < 0.02
+
+
+@each_method
+def test_standard_errors_are_the_spread_over_samples(method):
+    """60 samples: the root mean squared error is within 30 % of the mean standard error (3 of its standard errors)."""
+    rng = np.random.default_rng(3)
+    priors, errors = [], []
+    for _ in range(60):
+        y, prob, _, new = shifted_rows(rng, 1200)
+        old_prior = np.full(3, 1 / 3)
+        found = estimate_prior(new, method=method, old_true=y, old_prob=prob, old_prior=old_prior)
+        priors.append(found.prior)
+        errors.append(found.standard_error)
+    spread = np.sqrt(((np.array(priors) - [0.6, 0.1, 0.3]) ** 2).mean(axis=0))
+    np.testing.assert_allclose(spread, np.mean(errors, axis=0), rtol=0.3)
+
+
+def test_likelihood_is_more_precise_than_a_confusion_matrix():
+    y, prob, _, new = shifted_rows(np.random.default_rng(0))
+    em, soft, hard = (
+        estimate_prior(new, method=m, old_true=y, old_prob=prob).standard_error for m in ("em", "bbse-soft", "bbse")
+    )
+    assert (em < soft).all()
+    assert (soft < hard).all()
+
+
+@each_method
+@given(rows=tables(min_rows=4, max_rows=15))
+def test_whole_weights_are_repeated_rows(method, rows):
+    _, prob, weight = rows
+    k = prob.shape[1]
+    rng = np.random.default_rng(0)
+    old_prob = rng.dirichlet(np.full(k, 0.3), 30 * k)
+    old_true, times = np.arange(30 * k) % k, weight.astype(int)
+    old_prob[:k] = np.eye(k)
+    old = {"old_true": old_true, "old_prob": old_prob, "old_weight": rng.integers(1, 4, 30 * k)}
+    repeated = {name: np.repeat(old[name], old["old_weight"], axis=0) for name in ("old_true", "old_prob")}
+    weighted = estimate_prior(prob, method=method, sample_weight=weight, **old)
+    rows = estimate_prior(np.repeat(prob, times, axis=0), method=method, **repeated)
+
+    def likelihood(q):
+        return slow.log_likelihood(prob.tolist(), weight.tolist(), weighted.old_prior.tolist(), list(q))
+
+    if method == "em":  # the maximum may be flat
+        assert likelihood(weighted.prior) == pytest.approx(likelihood(rows.prior), abs=1e-8)
+    else:
+        np.testing.assert_allclose(weighted.prior, rows.prior, atol=1e-9)
+        np.testing.assert_allclose(weighted.standard_error, rows.standard_error, rtol=1e-6, atol=1e-9)
+
+
+@each_method
+def test_rows_of_weight_zero_are_absent_and_the_order_of_rows_is_nothing(method):
+    y, prob, _, new = shifted_rows(np.random.default_rng(1), 500)
+    weight = np.arange(len(new)) % 3 + 0.0
+    order = np.random.default_rng(0).permutation(len(new))
+    found = estimate_prior(new, method=method, old_true=y, old_prob=prob, sample_weight=weight)
+    left = estimate_prior(new[weight > 0], method=method, old_true=y, old_prob=prob, sample_weight=weight[weight > 0])
+    mixed = estimate_prior(new[order], method=method, old_true=y, old_prob=prob, sample_weight=weight[order])
+    np.testing.assert_allclose(found.prior, left.prior, rtol=1e-9)
+    np.testing.assert_allclose(found.prior, mixed.prior, rtol=1e-7)
+    np.testing.assert_allclose(found.standard_error, mixed.standard_error, rtol=1e-6)
+
+
+@each_method
+def test_a_column_is_the_second_of_two_and_logits_are_their_probabilities(method):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=600)
+    p = 1 / (1 + np.exp(-z))
+    y = (rng.random(600) < p).astype(int)
+    column = estimate_prior(p[:200], method=method, old_true=y, old_prob=p)
+    table = estimate_prior(
+        np.column_stack([1 - p, p])[:200], method=method, old_true=y, old_prob=np.column_stack([1 - p, p])
+    )
+    logits = estimate_prior(z[:200], method=method, old_true=y, old_prob=z, input="logit")
+    np.testing.assert_allclose(column.prior, table.prior, rtol=1e-9)
+    np.testing.assert_allclose(column.prior, logits.prior, rtol=1e-7)
+
+
+# BBSE
+
+
+@given(rows=tables(min_rows=12, max_rows=20), soft=st.booleans())
+def test_bbse_solves_the_confusion_matrix(rows, soft):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    label = np.append(np.arange(k), label[k:])
+    new = np.random.default_rng(0).dirichlet(np.ones(k), 15)
+    said, new_said = ((q if soft else np.eye(k)[q.argmax(axis=1)]) for q in (prob, new))
+    matrix = np.array(slow.confusion_given_class(said.tolist(), label.tolist(), weight.tolist(), k))
+    if np.linalg.cond(matrix) > 1e6:
+        return
+    method = "bbse-soft" if soft else "bbse"
+    found = estimate_prior(new, method=method, old_true=label, old_prob=prob, old_weight=weight)
+    solved = np.linalg.solve(matrix, new_said.mean(axis=0))
+    np.testing.assert_allclose(found.prior, on_simplex(solved), atol=1e-8)
+    assert found.condition == pytest.approx(np.linalg.cond(matrix), rel=1e-6)
+    if solved.min() > 1e-6:
+        np.testing.assert_allclose(found.prior, solved, atol=1e-8)
+        assert found.gap < 1e-9
+
+
+@given(values=st.lists(st.floats(-3, 3), min_size=1, max_size=6))
+def test_the_projection_is_the_nearest_point_of_the_simplex(values):
+    values = np.array(values)
+    found = on_simplex(values)
+    assert found.sum() == pytest.approx(1.0)
+    assert found.min() >= 0
+    distance = ((found - values) ** 2).sum()
+    others = [*np.eye(values.size), *np.random.default_rng(0).dirichlet(np.ones(values.size), 30)]
+    for other in others:
+        assert distance <= ((other - values) ** 2).sum() + 1e-12
+        between = 0.99 * found + 0.01 * other
+        assert distance <= ((between - values) ** 2).sum() + 1e-12
+
+
+def test_the_standard_error_of_bbse_has_the_noise_of_the_new_and_of_the_labelled_rows():
+    """Of two classes in closed form: q = (m - f) / (t - f), with the hit rate t, the false alarm rate f and m new alarms."""
+    old_true = np.array([0] * 10 + [1] * 20)
+    old_prob = np.array([0.9] * 2 + [0.1] * 8 + [0.9] * 16 + [0.1] * 4)
+    new = np.array([0.9] * 26 + [0.1] * 14)
+    found = estimate_prior(new, method="bbse", old_true=old_true, old_prob=old_prob)
+    f, t, m = 0.2, 0.8, 0.65
+    q = (m - f) / (t - f)
+    variance = (m * (1 - m) / 40 + q**2 * t * (1 - t) / 20 + (1 - q) ** 2 * f * (1 - f) / 10) / (t - f) ** 2
+    np.testing.assert_allclose(found.prior, [1 - q, q], rtol=1e-12)
+    np.testing.assert_allclose(found.standard_error, np.sqrt(variance), rtol=1e-12)
+
+
+def test_bbse_needs_no_calibration_and_em_does():
+    y, prob, _, new = shifted_rows(np.random.default_rng(0))
+
+    def bold(p):
+        return p**3 / (p**3).sum(axis=1, keepdims=True)
+
+    truth = [0.6, 0.1, 0.3]
+    off = {
+        m: abs(estimate_prior(bold(new), method=m, old_true=y, old_prob=bold(prob)).prior - truth).max()
+        for m in METHODS
+    }
+    assert off["bbse"] < 0.02
+    assert off["bbse-soft"] < 0.02
+    assert off["em"] > 0.02
+
+
+def test_predictions_that_tell_nothing_apart_leave_the_old_shares():
+    with pytest.warns(CalibrationWarning, match="must tell all classes apart"):
+        found = estimate_prior([0.1, 0.2], method="bbse", old_true=[0, 1, 1, 1], old_prob=[0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(found.prior, [0.25, 0.75])
+    assert found.condition == np.inf
+
+
+# Degenerate rows
+
+
+def test_certain_rows_are_counted():
+    found = estimate_prior([0.0, 1.0, 1.0, 1.0], old_prior=0.5)
+    np.testing.assert_allclose(found.prior, [0.25, 0.75], rtol=1e-9)
+    np.testing.assert_allclose(found.standard_error, np.sqrt(0.25 * 0.75 / 4), rtol=1e-6)
+
+
+def test_one_row_goes_to_the_class_that_it_speaks_for_and_that_has_no_error():
+    found = estimate_prior([0.7], old_prior=0.5)
+    assert found.prior.tolist() == [0.0, 1.0]
+    assert np.isnan(found.standard_error[0])
+    assert found.standard_error[1] == 0.0
+
+
+def test_a_forecast_that_knows_nothing_leaves_the_old_shares_with_an_infinite_error():
+    found = estimate_prior(np.full((10, 3), 1 / 3), old_prior=[1 / 3, 1 / 3, 1 / 3])
+    np.testing.assert_allclose(found.prior, 1 / 3)
+    assert np.isinf(found.standard_error).all()
+    assert found.condition == np.inf
+
+
+# The result
+
+
+def test_the_class_weights_lead_from_old_shares_to_new_ones():
+    found = estimate_prior([0.1, 0.8, 0.9, 0.9], old_prior=0.4)
+    np.testing.assert_allclose(found.class_weight * found.old_prior, found.prior)
+
+
+def test_classes_are_named_by_labels_by_columns_or_by_the_labelled_rows():
+    prob = [[0.2, 0.8], [0.7, 0.3]]
+    assert estimate_prior(prob, old_prior=0.5, labels=["a", "b"]).classes.tolist() == ["a", "b"]
+    assert estimate_prior([0.2, 0.8], old_prior=0.5, pos_label="b").classes.tolist() == ["not b", "b"]
+    assert estimate_prior(prob, old_true=["x", "y"], old_prob=prob).classes.tolist() == ["x", "y"]
+
+
+def test_an_estimate_says_what_it_is_and_cannot_be_changed():
+    found = estimate_prior([0.0, 1.0, 1.0, 1.0], old_prior=0.5)
+    assert repr(found).startswith("PriorEstimate(0: 0.25, 1: 0.75; em, steps=")
+    with pytest.raises(ValueError, match="read-only"):
+        found.prior[0] = 1
+    assert list(found.to_frame("pandas").columns) == ["class", "prior", "standard_error", "old_prior", "class_weight"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"old shares of the classes must be known; got neither"),
+        ({"method": "mle", "old_prior": 0.5}, r"method must be one of 'em', 'bbse', 'bbse-soft'; got 'mle'"),
+        ({"method": "bbse", "old_prior": 0.5}, r"method 'bbse' needs labelled rows; got none"),
+        ({"old_true": [0, 1]}, r"old_true and old_prob must be given together; old_prob is missing"),
+        ({"old_true": [1, 1], "old_prob": [0.5, 0.6]}, r"old_prior, the shares of old_true, must be positive; got 0"),
+        (
+            {"old_true": [1, 1], "old_prob": [0.5, 0.6], "method": "bbse"},
+            r"old_true must hold every class .* none of 0",
+        ),
+        ({"old_true": [0, 1], "old_prob": np.full((2, 3), 1 / 3)}, r"must have the same columns; got 3 classes and 2"),
+        ({"old_prior": 0.5, "sample_weight": [1.0]}, r"sample_weight must have shape \(2,\)"),
+    ],
+)
+def test_what_is_missing_or_makes_no_sense_is_refused_with_what_to_do(options, message):
+    with pytest.raises(ValueError, match=message):
+        estimate_prior([0.2, 0.7], **options)

@@ -1,0 +1,210 @@
+"""Other shares of the classes: known ones, and what sampling and weights did."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import decisions as slow
+from scipy.special import expit
+from strategies import columns, tables
+
+from calibrant.decisions.prior_shift import shift_prior, undo_class_weight, undo_undersampling
+
+shares = st.floats(0.01, 0.99)
+
+
+@st.composite
+def priors(draw, n_classes):
+    parts = np.array(draw(st.lists(st.integers(1, 20), min_size=n_classes, max_size=n_classes)), dtype=float)
+    return parts / parts.sum()
+
+
+@given(data=st.data(), rows=tables())
+def test_each_class_is_multiplied_by_new_over_old_share(data, rows):
+    _, prob, _ = rows
+    old, new = data.draw(priors(prob.shape[1])), data.draw(priors(prob.shape[1]))
+    found = shift_prior(prob, old_prior=old, new_prior=new)
+    expected = [slow.shifted(row, (new / old).tolist()) for row in prob.tolist()]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@given(rows=columns(), old=shares, new=shares)
+def test_a_column_is_the_second_of_two(rows, old, new):
+    _, score, _ = rows
+    column = shift_prior(score, old_prior=old, new_prior=new)
+    table = shift_prior(np.column_stack([1 - score, score]), old_prior=[1 - old, old], new_prior=[1 - new, new])
+    np.testing.assert_allclose(column, table[:, 1], rtol=1e-12)
+
+
+@given(data=st.data(), rows=tables())
+def test_there_and_back_is_where_it_was(data, rows):
+    _, prob, _ = rows
+    old, new = data.draw(priors(prob.shape[1])), data.draw(priors(prob.shape[1]))
+    back = shift_prior(shift_prior(prob, old_prior=old, new_prior=new), old_prior=new, new_prior=old)
+    np.testing.assert_allclose(back, prob, rtol=1e-9, atol=1e-300)
+
+
+@given(old=shares, new=shares, z=st.floats(-700, 700))
+def test_logits_move_by_the_difference_of_the_log_ratios_exactly(old, new, z):
+    found = shift_prior([z], old_prior=old, new_prior=new, input="logit")[0]
+    assert found == pytest.approx(expit(z + np.log(new / (1 - new)) - np.log(old / (1 - old))), rel=1e-9, abs=1e-320)
+    table = shift_prior([[0.0, z]], old_prior=old, new_prior=new, input="logit")
+    assert table[0, 1] == found
+
+
+def test_of_a_population_that_is_resampled_the_posteriors_come_out():
+    """Two Gaussians: the posterior of each mixture in closed form."""
+    x = np.linspace(-4, 4, 41)
+
+    def posterior(q):
+        return expit(2 * x + np.log(q / (1 - q)))
+
+    np.testing.assert_allclose(shift_prior(posterior(0.3), old_prior=0.3, new_prior=0.05), posterior(0.05), rtol=1e-12)
+
+
+def test_zeros_and_ones_stay():
+    assert shift_prior([0.0, 1.0], old_prior=0.5, new_prior=0.01).tolist() == [0.0, 1.0]
+
+
+def test_a_class_that_comes_no_more_gets_nothing_unless_it_has_all():
+    found = shift_prior([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]], old_prior=[0.2, 0.3, 0.5], new_prior=[0, 0.5, 0.5])
+    np.testing.assert_allclose(found, [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]], rtol=1e-12)
+    logits = shift_prior([[3.0, 0.0]], old_prior=0.5, new_prior=1.0, input="logit")
+    assert logits.tolist() == [[0.0, 1.0]]
+
+
+def test_shares_that_are_rounded_are_divided_by_their_sum():
+    prob = np.full((1, 3), 1 / 3)
+    found = shift_prior(prob, old_prior=[0.333, 0.333, 0.333], new_prior=[0.2, 0.3, 0.5])
+    np.testing.assert_allclose(found, [[0.2, 0.3, 0.5]], rtol=1e-12)
+
+
+def test_the_input_is_left_alone_and_may_be_read_only():
+    prob = np.array([[0.2, 0.8], [0.5, 0.5]])
+    prob.flags.writeable = False
+    before = prob.copy()
+    found = shift_prior(prob, old_prior=0.5, new_prior=0.5)
+    np.testing.assert_array_equal(prob, before)
+    assert not np.shares_memory(found, prob)
+    single = shift_prior(prob.astype(np.float32), old_prior=0.5, new_prior=0.2)
+    np.testing.assert_allclose(single, shift_prior(prob, old_prior=0.5, new_prior=0.2), atol=1e-6)
+
+
+# What sampling did
+
+
+@given(rows=columns(), kept=st.floats(0.01, 1.0))
+def test_undersampling_is_undone_by_the_formula_of_dal_pozzolo(rows, kept):
+    _, p, _ = rows
+    np.testing.assert_allclose(undo_undersampling(p, kept), kept * p / (kept * p - p + 1), rtol=1e-9, atol=1e-300)
+
+
+@given(rows=columns(), kept=st.floats(0.01, 1.0), share=shares)
+def test_undersampling_is_a_shift_of_shares(rows, kept, share):
+    _, p, _ = rows
+    sampled = share / (share + kept * (1 - share))
+    shifted = shift_prior(p, old_prior=sampled, new_prior=share)
+    np.testing.assert_allclose(undo_undersampling(p, kept), shifted, rtol=1e-9, atol=1e-300)
+
+
+def test_only_ratios_of_what_was_kept_matter_and_classes_may_be_named():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 20)
+    found = undo_undersampling(prob, [0.5, 0.1, 1.0])
+    np.testing.assert_allclose(undo_undersampling(prob, [5, 1, 10]), found, rtol=1e-12)
+    named = undo_undersampling(prob, {"b": 0.1, "a": 0.5, "c": 1.0}, labels=["a", "b", "c"])
+    np.testing.assert_array_equal(named, found)
+
+
+# What weights did
+
+
+def test_class_weights_of_a_model_that_knows_only_the_shares_are_undone():
+    """A model without features says the weighted share of each class."""
+    share, weight = np.array([0.7, 0.2, 0.1]), np.array([1.0, 4.0, 9.0])
+    said = share * weight / (share * weight).sum()
+    found = undo_class_weight(said[None], weight)
+    np.testing.assert_allclose(found, share[None], rtol=1e-12)
+    balanced = undo_class_weight(np.full((1, 3), 1 / 3), "balanced", train_prior=share)
+    np.testing.assert_allclose(balanced, share[None], rtol=1e-12)
+
+
+def test_class_weights_of_a_logistic_regression_are_undone():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(40_000) < 0.2).astype(int)
+    x = (rng.normal(size=y.size) + y)[:, None]  # equal variances: the log-odds are linear
+    plain = LogisticRegression(C=1e6).fit(x, y).predict_proba(x)
+    for weight, given_prior in (("balanced", y.mean()), ({0: 1, 1: 5}, None), ({1: 5}, None)):
+        weighted = LogisticRegression(C=1e6, class_weight=weight).fit(x, y).predict_proba(x)
+        assert abs(weighted - plain).max() > 0.2
+        undone = undo_class_weight(weighted, weight, train_prior=given_prior)
+        assert abs(undone - plain).max() < 0.01
+
+
+@given(rows=columns(), weight=st.floats(0.1, 50))
+def test_weighting_the_event_is_as_leaving_out_the_others(rows, weight):
+    _, p, _ = rows
+    np.testing.assert_allclose(undo_class_weight(p, {1: weight}), undo_undersampling(p, [1, weight]), rtol=1e-12)
+
+
+REFUSED = {
+    "negative": (
+        lambda: shift_prior([0.5], old_prior=[-0.1, 1.1], new_prior=0.5),
+        r"old_prior must not be negative; got -0\.1",
+    ),
+    "sum": (
+        lambda: shift_prior([0.5], old_prior=0.5, new_prior=[0.5, 0.6]),
+        r"new_prior must sum to one within 0\.001; got 1\.1\. Divide",
+    ),
+    "counts": (
+        lambda: shift_prior([0.5], old_prior=[30, 70], new_prior=0.5),
+        r"old_prior must sum to one within 0\.001; got 100\.",
+    ),
+    "zero": (
+        lambda: shift_prior([0.5], old_prior=[0, 1], new_prior=0.5),
+        r"old_prior must be positive; got 0 at index 0\. A forecast knows nothing",
+    ),
+    "zero number": (
+        lambda: shift_prior([0.5], old_prior=1.0, new_prior=0.5),
+        r"old_prior must lie above 0 and below 1",
+    ),
+    "length": (
+        lambda: shift_prior([0.5], old_prior=[1 / 3] * 3, new_prior=0.5),
+        r"old_prior must hold a share for each of 2 classes; got shape \(3,\)",
+    ),
+    "a number for three": (
+        lambda: shift_prior([[0.2, 0.3, 0.5]], old_prior=0.5, new_prior=0.5),
+        r"old_prior must hold a share for each of the 3 classes; got 0\.5",
+    ),
+    "nan": (lambda: shift_prior([0.5], old_prior=[np.nan, 0.5], new_prior=0.5), r"old_prior must be finite; got nan"),
+    "kept": (lambda: undo_undersampling([0.5], 0), r"kept must be positive; got 0 at index 0"),
+    "kept of three": (
+        lambda: undo_undersampling([[0.2, 0.3, 0.5]], 0.5),
+        r"kept must hold a number for each of the 3 classes; got 0\.5",
+    ),
+    "kept in words": (
+        lambda: undo_undersampling([0.5], {"a": 1, "b": 2}),
+        r"kept must have a number for each class, 0, 1; got keys 'a', 'b'\. Pass labels=",
+    ),
+    "kept of other length": (
+        lambda: undo_undersampling([0.5], [1, 1, 1]),
+        r"kept must hold a number for each of the 2 classes; got shape \(3,\)",
+    ),
+    "balanced": (
+        lambda: undo_class_weight([0.5], "balanced"),
+        r"class_weight must be numbers, or 'balanced' with train_prior",
+    ),
+    "other word": (lambda: undo_class_weight([0.5], "even"), r"class_weight must be numbers, .* got 'even'"),
+    "unknown class": (
+        lambda: undo_class_weight([0.5], {2: 3}),
+        r"class_weight must have a number for each class, 0, 1; got keys 0, 1, 2",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_makes_no_sense_is_refused_with_what_to_do(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

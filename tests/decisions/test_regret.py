@@ -1,0 +1,192 @@
+"""Regret: what decisions cost because probabilities are off."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import decisions as slow
+from strategies import columns, tables
+
+from calibrant import OneVsRest, corp_decomposition, load_digits_forecast, make_softmax_forecast, make_survey_forecast
+from calibrant.decisions.decide import decide
+from calibrant.decisions.expected_cost import expected_cost_curve
+from calibrant.decisions.regret import CostScore, calibration_regret
+
+errors = st.integers(1, 9)
+
+
+@given(rows=columns(), a=errors, b=errors)
+def test_against_the_fit_it_is_what_the_best_threshold_would_save(rows, a, b):
+    label, score, weight = rows
+    cost = [[0.0, a], [b, 0.0]]
+    assume(abs(score - a / (a + b)).min() > 1e-9)
+    found = calibration_regret(label, score, cost_matrix=cost, sample_weight=weight, n_resamples=1)
+    arrays = score.tolist(), label.tolist(), weight.tolist()
+    assert found.cost == pytest.approx(slow.mean_cost_of_deciding(*arrays, cost), abs=1e-9)
+    assert found.repaired_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
+    assert found.regret == pytest.approx(found.cost - found.repaired_cost, abs=1e-12)
+
+
+@given(rows=columns())
+def test_averaged_over_cost_proportions_it_is_the_miscalibration_of_the_brier_score(rows):
+    label, score, weight = rows
+    found = calibration_regret(label, score, sample_weight=weight, n_resamples=1)
+    corp = corp_decomposition(label, score, sample_weight=weight)
+    assert found.regret == pytest.approx(corp["miscalibration"], abs=1e-12)
+    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
+    assert found.cost == pytest.approx(panel.mean_cost, abs=1e-12)
+    assert found.repaired_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
+
+
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared_distance(rows, seed):
+    label, score, weight = rows
+    truth = np.random.default_rng(seed).random(label.size)
+    found = calibration_regret(label, score, truth=truth, sample_weight=weight)
+    assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
+    places = np.linspace(0, 1, 4001)
+    mean = np.mean([_regret_at(c, score, truth, weight) for c in places[1::20]])
+    assert mean == pytest.approx(found.regret, abs=0.02)
+
+
+def _regret_at(c, score, truth, weight):
+    """Cost to be expected at one cost proportion, of deciding by the score beyond that by the truth."""
+    costs = [np.where(p >= c, 2 * c * (1 - truth), 2 * (1 - c) * truth) for p in (score, truth)]
+    return float(weight @ (costs[0] - costs[1]) / weight.sum())
+
+
+@given(rows=tables(), seed=st.integers(0, 99))
+def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_costs(rows, seed):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), label.size)
+    cost = rng.random((k, k + 1)) + 0.1
+    cost[np.arange(k), np.arange(k)] = 0.0
+    found = calibration_regret(label, prob, cost_matrix=cost, truth=truth, sample_weight=weight)
+    taken, best = (
+        sum(
+            w * sum(q * cost[i][slow.decision(p, cost.tolist())[0]] for i, q in enumerate(row))
+            for p, row, w in zip(by.tolist(), truth.tolist(), weight, strict=True)
+        )
+        / weight.sum()
+        for by in (prob, truth)
+    )
+    assert found.cost == pytest.approx(taken, abs=1e-9)
+    assert found.repaired_cost == pytest.approx(best, abs=1e-9)
+    assert found.regret >= 0
+
+
+def test_the_truth_has_no_regret():
+    case = make_softmax_forecast(2000, 4, rng=0)
+    cost = 1.0 - np.eye(4)
+    cost[0] *= 5
+    assert calibration_regret(case.y, case.calibrated, cost_matrix=cost, truth=case.calibrated).regret == 0.0
+    assert calibration_regret(case.y, case.prob, cost_matrix=cost, truth=case.calibrated).regret > 0.001
+
+
+def test_fit_and_truth_agree_where_rows_are_many():
+    case = make_survey_forecast(200_000, model="over-confident", rng=0)
+    cost = [[0, 4], [1, 0]]
+    for options in ({}, {"cost_matrix": cost}):
+        truth = calibration_regret(case.y, case.prob, truth=case.calibrated, **options)
+        fit = calibration_regret(case.y, case.prob, n_resamples=10, **options)
+        assert truth.regret > 0.005
+        assert fit.regret - fit.noise_floor == pytest.approx(truth.regret, rel=0.1)
+
+
+def test_there_is_none_where_all_probabilities_stand_on_the_right_side_of_the_threshold():
+    rng = np.random.default_rng(0)
+    q = rng.random(5000)
+    squeezed = 0.5 + 0.1 * (q - 0.5)  # badly calibrated, and on the same side of 1/2
+    y = (rng.random(5000) < q).astype(int)
+    assert calibration_regret(y, squeezed, truth=q, cost_matrix=[[0, 1], [1, 0]]).regret == 0.0
+    assert calibration_regret(y, squeezed, truth=q).regret > 0.01
+    assert calibration_regret(y, squeezed, truth=q, cost_matrix=[[0, 4], [1, 0]]).regret > 0.01
+
+
+@pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
+def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
+    """40 samples: within 3.5 standard errors."""
+    rng = np.random.default_rng(0)
+    shown, floor = [], []
+    for _ in range(40):
+        p = rng.random(300)
+        found = calibration_regret((rng.random(300) < p).astype(int), p, n_resamples=50, rng=rng, **options)
+        shown.append(found.regret)
+        floor.append(found.noise_floor)
+    assert abs(np.mean(shown) - np.mean(floor)) < 3.5 * np.std(shown) / np.sqrt(40)
+    assert np.mean(floor) > 0
+
+
+@given(rows=columns())
+def test_whole_weights_are_repeated_rows(rows):
+    label, score, weight = rows
+    times = weight.astype(int)
+    for options in ({}, {"cost_matrix": [[0, 3], [1, 0]]}):
+        weighted = calibration_regret(label, score, sample_weight=weight, n_resamples=2, **options)
+        repeated = calibration_regret(np.repeat(label, times), np.repeat(score, times), n_resamples=2, **options)
+        assert weighted.cost == pytest.approx(repeated.cost, abs=1e-12)
+        assert weighted.repaired_cost == pytest.approx(repeated.repaired_cost, abs=1e-12)
+        assert weighted.noise_floor == pytest.approx(repeated.noise_floor, abs=1e-12)
+
+
+def test_abstaining_can_be_among_the_decisions():
+    rng = np.random.default_rng(0)
+    q = rng.random(20_000)
+    y = (rng.random(q.size) < q).astype(int)
+    cost = [[0, 1, 0.2], [1, 0, 0.2]]
+    fit = calibration_regret(y, q**3, cost_matrix=cost, n_resamples=5)
+    truth = calibration_regret(y, q**3, cost_matrix=cost, truth=q)
+    assert fit.regret == pytest.approx(truth.regret, abs=0.01)
+    assert CostScore(np.array(cost))(np.array([0.5]), np.array([1.0])).tolist() == [0.2]
+    assert decide([0.5], cost).decision.tolist() == [2]
+
+
+def test_one_class_of_many_or_the_confidence_can_be_the_event():
+    y, prob = load_digits_forecast()
+    column = calibration_regret(y == 3, prob[:, 3], n_resamples=3)
+    table = calibration_regret(y, prob, notion=OneVsRest(3), n_resamples=3)
+    assert column == table
+    assert calibration_regret(y, prob, notion="confidence", n_resamples=3).regret > 0
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_and_one_row_have_a_regret(label):
+    found = calibration_regret([label], [0.3], n_resamples=3)
+    assert found.cost == pytest.approx((label - 0.3) ** 2)
+    assert found.repaired_cost == 0.0
+
+
+@pytest.mark.parametrize(
+    ("forecast", "options", "message"),
+    [
+        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
+        (
+            np.full((2, 3), 1 / 3),
+            {"truth": np.full((2, 3), 1 / 3)},
+            r"cost_matrix must be given for more than two classes",
+        ),
+        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob; got 3 classes for 2"),
+        ([0.2, 0.7], {"truth": np.full((2, 2), 0.5)}, r"truth must have the shape of y_prob"),
+        ([0.2, 0.7], {"truth": [0.2]}, r"must have the same number of rows"),
+        ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
+        ([0.2, 0.7], {"cost_matrix": [[0, -1], [1, 0]]}, r"cost_matrix must not be negative"),
+        ([0.2, 0.7], {"n_resamples": 0}, r"n_resamples must be a whole number, at least 1; got 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_regret([0, 1], forecast, **options)
+
+
+def test_a_regret_says_what_it_is():
+    found = calibration_regret(
+        [0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], truth=[0.1, 0.7, 0.5, 0.9], cost_matrix=[[0, 1], [1, 0]]
+    )
+    assert repr(found) == "CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)"
+    names = ["cost", "repaired_cost", "regret", "noise_floor", "against", "costs"]
+    assert list(found.to_frame("pandas").columns) == names
+    fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
+    assert "noise floor" in repr(fit)
+    assert "against isotonic, costs of all proportions" in repr(fit)

@@ -1,0 +1,83 @@
+"""The optimal threshold: where deciding for the event begins to be the cheaper."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibrant.decisions.prior_shift import shift_prior
+from calibrant.decisions.threshold import optimal_threshold
+
+costs = st.floats(0.01, 100.0)
+shares = st.floats(0.01, 0.99)
+
+
+def test_the_examples_of_the_survey_come_out():
+    assert optimal_threshold(4, 1) == 0.8
+    assert optimal_threshold(1, 1) == 0.5
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == pytest.approx(0.2, rel=1e-15)
+
+
+@given(old=shares, new=shares)
+def test_with_equal_costs_the_threshold_is_old_ratio_by_sum_of_ratios(old, new):
+    r, s = old / (1 - old), new / (1 - new)
+    assert optimal_threshold(1, 1, old_prior=old, new_prior=new) == pytest.approx(r / (r + s), rel=1e-12)
+
+
+@given(a=costs, b=costs, right=st.floats(0.0, 1.0), old=shares, new=shares, p=shares)
+def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, old, new, p):
+    """With all costs and new shares at once, by expected costs of the shifted probability."""
+    cost_tp, cost_tn = right * b, right * a
+    threshold = optimal_threshold(
+        a, b, cost_true_positive=cost_tp, cost_true_negative=cost_tn, old_prior=old, new_prior=new
+    )
+    if right < 0.999:
+        now = p * new / old / (p * new / old + (1 - p) * (1 - new) / (1 - old))
+        for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
+        if abs(for_event - against) > 1e-9 * (for_event + against):
+            assert (for_event < against) == (p >= threshold)
+
+
+@given(a=costs, b=costs, old=shares, new=shares, p=shares)
+def test_moving_the_threshold_or_the_probabilities_is_the_same(a, b, old, new, p):
+    moved = optimal_threshold(a, b, old_prior=old, new_prior=new)
+    shifted = shift_prior([p], old_prior=old, new_prior=new)[0]
+    if abs(p - moved) > 1e-9:
+        assert (p >= moved) == (shifted >= optimal_threshold(a, b))
+
+
+def test_only_differences_of_costs_within_a_class_matter():
+    assert optimal_threshold(5, 3, cost_true_negative=1, cost_true_positive=2) == optimal_threshold(4, 1)
+
+
+def test_an_error_without_cost_puts_the_threshold_at_an_end():
+    assert optimal_threshold(0, 1) == 0.0
+    assert optimal_threshold(1, 0) == 1.0
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.0) == 1.0
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=1.0) == 0.0
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert optimal_threshold(np.float32(4), np.int64(1), old_prior=np.float64(0.5), new_prior=0.5) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((-1, 1), {}, ValueError, r"cost_false_positive must be finite and not negative; got -1\. Count a gain"),
+        ((1, np.inf), {}, ValueError, r"cost_false_negative must be finite and not negative; got inf"),
+        ((1, np.nan), {}, ValueError, r"cost_false_negative must be finite and not negative; got nan"),
+        (("a", 1), {}, TypeError, r"cost_false_positive must be a number; got 'a'\. Pass 1\.0"),
+        ((True, 1), {}, TypeError, r"cost_false_positive must be a number; got True"),
+        ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
+        ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
+        ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
+        ((1, 1), {"old_prior": 0.5}, ValueError, r"old_prior and new_prior must be given together; got 0\.5 and None"),
+        ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must lie above 0 and below 1; got 0\."),
+        ((1, 1), {"old_prior": 0.5, "new_prior": 4}, ValueError, r"new_prior must be a share .* got 4\. Of a ratio r"),
+        ((1, 1), {"old_prior": [0.5], "new_prior": 0.5}, TypeError, r"old_prior must be the share of events, a number"),
+    ],
+)
+def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        optimal_threshold(*arguments, **options)
