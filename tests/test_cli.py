@@ -19,10 +19,13 @@ from calibrant import (
     VectorScaling,
     assess,
     cli,
+    confusion_table,
+    decide,
     hosmer_lemeshow_test,
     load_calibrator,
     load_digits_forecast,
     make_survey_forecast,
+    shift_prior,
     spiegelhalter_test,
 )
 from calibrant._registry import HOMES, entries
@@ -257,7 +260,7 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
         (["--method", "isotonic"], ByNotion(IsotonicCalibrator(), "class-wise")),
         (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibrator(), "top-label")),
         (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
-        (["--method", "beta", "--set", "form=ab"], ByNotion(BetaCalibration(form="ab"), "class-wise")),
+        (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
         (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
@@ -343,6 +346,40 @@ def test_a_warning_is_one_line_on_stderr(run):
 
 
 # report, demo, list
+
+
+# decide
+
+
+def test_decisions_cost_what_the_library_says(run, forecast):
+    cost = [[0, 4, 1], [1, 0, 1], [2, 2, 0]]
+    code, out, _ = run("decide", forecast, "--costs", "0,4,1;1,0,1;2,2,0")
+    assert code == 0
+    assert out == f"{confusion_table(TRUTH, PROB, cost_matrix=cost)}\n"
+
+
+def test_the_threshold_of_two_classes_is_said(run):
+    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("positive from 0.8 on\n")
+
+
+def test_decisions_are_written_beside_the_other_columns(run):
+    path = save("f.csv", **columns("p_", PROB))
+    code, out, _ = run("decide", path, "--costs", "0,4,1,0.3;1,0,1,0.3;2,2,0,0.3", "--extra", "ask", "-o", "out.csv")
+    assert code == 0
+    found = decide(PROB, [[0, 4, 1, 0.3], [1, 0, 1, 0.3], [2, 2, 0, 0.3]], extra=["ask"])
+    table = read_table("out.csv")
+    assert list(table) == ["p_0", "p_1", "p_2", "decision", "expected_cost"]
+    assert table["decision"].tolist() == found.named.astype(str).tolist()
+    np.testing.assert_array_equal(table["expected_cost"], found.expected_cost)
+    assert "wrote out.csv: 80 rows" in out
+
+
+def test_new_priors_are_those_of_the_library(run):
+    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    out = run("decide", path, "--old-prior", "0.5", "--new-prior", "0.1")[1]
+    shifted = shift_prior(PROB[:, 0], old_prior=0.5, new_prior=0.1)
+    assert str(confusion_table((TRUTH == 0).astype(int), shifted, cost_matrix=[[0, 1], [1, 0]])) in out
 
 
 def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator):
@@ -455,7 +492,7 @@ def test_progress_is_shown_only_on_a_terminal(terminal, run, forecast, monkeypat
     assert "resampling" not in out
 
 
-@pytest.mark.parametrize("command", ["", "assess", "fit", "apply", "report", "demo", "list"])
+@pytest.mark.parametrize("command", ["", "assess", "test", "fit", "apply", "decide", "report", "demo", "list"])
 def test_help_tells_each_command(command, run):
     code, out, _ = run(*command.split(), "--help")
     assert code == 0

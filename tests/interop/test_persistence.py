@@ -284,7 +284,7 @@ def test_a_path_that_cannot_be_read_is_refused(name, kind, tmp_path):
 @pytest.mark.parametrize("method", ["os.system", "builtins.eval", "calibrant.cli.main", "ByNotion", ""])
 def test_only_registered_methods_are_looked_up(method, document):
     document["calibrator"]["method"] = method
-    with pytest.raises(ValueError, match="calibrator must be one of .*'temperature'"):
+    with pytest.raises(ValueError, match=r"calibrator must be one of .*'temperature'"):
         from_document(resigned(document))
 
 

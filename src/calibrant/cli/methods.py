@@ -26,7 +26,8 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
         )
     if arguments.safe:
         calibrator = SafeCalibrator(calibrator)
-    return calibrator.set_params(**options)
+    calibrator.set_params(**options)
+    return calibrator
 
 
 def _with_parameters(calibrator: Calibrator, arguments: argparse.Namespace) -> Calibrator:

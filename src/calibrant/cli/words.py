@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from calibrant.cli import commands
+from calibrant.cli.decide import run_decide
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     )
     fit.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
-        help="a parameter of the method, such as form=ab; may be repeated",
+        help="a parameter of the method, such as parameters=ab; may be repeated",
     )  # fmt: skip
     fit.add_argument(
         "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
@@ -67,6 +68,27 @@ def parser() -> argparse.ArgumentParser:
     )
     apply.add_argument("--force", action="store_true", help="replace the output if it exists")
     _data_options(apply)
+
+    decide = _command(subparsers, "decide", run_decide, "decide at the least expected cost")
+    decide.add_argument(
+        "file", metavar="FILE", help="a forecast; with a label column, what the decisions cost is printed"
+    )
+    decide.add_argument(
+        "--costs", metavar="ROWS",
+        help="'0,4;1,0': a row for each class that is true, a column for each decision (default: an error costs 1)",
+    )  # fmt: skip
+    decide.add_argument(
+        "--extra", metavar="A,B", help="names of the columns of --costs beyond the classes (default: abstain)"
+    )
+    decide.add_argument(
+        "--old-prior",
+        metavar="P",
+        help="share of the event, or of each class, where the forecast is calibrated",
+    )
+    decide.add_argument("--new-prior", metavar="P", help="the same where it is used")
+    decide.add_argument("-o", "--output", metavar="OUT", help="write the file with columns decision and expected_cost")
+    decide.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _data_options(decide)
 
     report = _command(subparsers, "report", commands.run_report, "write one HTML page that compares forecasts")
     report.add_argument(
