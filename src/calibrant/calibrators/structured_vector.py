@@ -27,7 +27,7 @@ from calibrant.calibrators.multinomial import (
     "calibrator",
     "svs",
     symbol="SVS",
-    source="Berta et al. 2026",
+    source="Berta et al. 2025",
     guarantees={"permutation equivariant", "finite log loss"},
 )
 class StructuredVectorScaling(MulticlassCalibrator):
@@ -69,13 +69,13 @@ class StructuredVectorScaling(MulticlassCalibrator):
     -----
     With q the forecast of `TemperatureScaling`, mixed with a little of the uniform one so that no zero stays, the map is
     softmax((1 + v) log q + b); v and b minimise the mean log loss plus K^rho / n^tau (|v|^2 + |b|^2), which is strictly
-    convex. n is the sum of weights. Of a class that did not come the penalty says all; where no temperature is best, it ends
+    convex. n is the number of rows. Of a class that did not come the penalty says all; where no temperature is best, it ends
     as `TemperatureScaling` says, with its warning. The mixture keeps the map from containing the identity exactly: it is
     missed by about 1 / n.
 
     References
     ----------
-    Berta, Holzmüller, Jordan, Bach, Structured matrix scaling for multi-class calibration, AISTATS 2026.
+    Berta, Holzmüller, Jordan, Bach, Structured matrix scaling for multi-class calibration, arXiv 2511.03685, 2025.
 
     Examples
     --------
