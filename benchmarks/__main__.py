@@ -9,13 +9,23 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import ece, million_rows, temperature
+from benchmarks import ece, every_calibrator, million_rows, temperature
+from benchmarks.calibrators import FITTINGS
+from benchmarks.fitting import SECONDS_FOR_ONCE
 from benchmarks.races import RACES
 
-COMPARISONS = {"ece": ece, "temperature": temperature, **RACES, "million-rows": million_rows}
+COMPARISONS = {
+    "ece": ece,
+    "temperature": temperature,
+    **RACES,
+    **FITTINGS,
+    "every-calibrator": every_calibrator,
+    "million-rows": million_rows,
+}
 PACKAGES = (
     *("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics"),
     *("pycalib", "probcal", "calibre", "relplot"),
+    *("betacal", "dirichletcal", "venn-abers", "probmetrics", "splinecalib"),
 )
 
 
@@ -30,10 +40,11 @@ def main() -> None:
     warnings.simplefilter("ignore")  # what peers say of deprecations is no part of the table
 
     parts = [_preamble(chosen.repeat, chosen.quick)]
+    print(parts[0], end="\n\n", flush=True)
     for name in chosen.only or COMPARISONS:
         parts.append(f"## {COMPARISONS[name].TITLE}\n\n{COMPARISONS[name].tables(chosen.repeat, chosen.quick)}")
+        print(parts[-1], end="\n\n", flush=True)
     page = "\n\n".join(parts) + "\n"
-    print(page)
     if chosen.output:
         chosen.output.write_text(page, encoding="utf-8")
 
@@ -43,7 +54,8 @@ def _preamble(rounds: int, quick: bool) -> str:
     return (
         f"# Benchmarks\n\n"
         f"Written by `{command}`; `make bench PYTHON=python3.12` makes the environment and runs it. All contenders ran in one "
-        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds), each with "
+        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds; a fit "
+        f"of more than {SECONDS_FOR_ONCE:.0f} s is measured once, and marked), each with "
         f"its own default number of threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute "
         f"times are those of one small machine: read the ratios.\n\n"
         f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "

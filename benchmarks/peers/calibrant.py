@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+
+from benchmarks.fitting import Method
 
 
 def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
@@ -84,3 +87,42 @@ def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     losses = ["nll", "mean-brier", "calibration-slope", "calibration-intercept"]
     errors = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
     return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["mean-brier"].value
+
+
+def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray], Method]:
+    """The registered calibrator of that name; a binary one is fitted for each class of a table."""
+
+    def prepare(y: np.ndarray, prob: np.ndarray) -> Method:
+        from calibrant import BinaryCalibrator, ByNotion, entries
+
+        target = entries("calibrator")[name].target
+
+        def fit() -> Any:
+            made = target(**parameters)
+            by_class = prob.ndim == 2 and issubclass(target, BinaryCalibrator)
+            return (ByNotion(made, "class-wise") if by_class else made).fit(prob, y)
+
+        return Method(fit, lambda fitted, other: fitted.calibrate(other))
+
+    return prepare
+
+
+platt = registered("platt")
+beta = registered("beta")
+quadratic = registered("quadratic")
+isotonic = registered("isotonic")
+centered_isotonic = registered("centered-isotonic")
+histogram = registered("histogram-binning")
+scaling_binning = registered("scaling-binning")
+bbq = registered("bbq")
+enir = registered("enir")
+venn_abers = registered("venn-abers")
+spline = registered("spline")
+cdf_spline = registered("cdf-spline")
+temperature_scaling = registered("temperature")
+ensemble_temperature = registered("ensemble-temperature")
+vector = registered("vector")
+matrix = registered("matrix", off_diagonal=0.0, intercept=0.0)
+dirichlet_odir = registered("dirichlet", diagonal=0.0)
+svs = registered("svs")
+sms = registered("sms")

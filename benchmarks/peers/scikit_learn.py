@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.calibration import calibration_curve
 
+from benchmarks.fitting import Method
+
 
 def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
     def call() -> float:
@@ -23,3 +25,45 @@ def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
     from sklearn.calibration import _TemperatureScaling
 
     return lambda: float(1.0 / _TemperatureScaling().fit(z, y).beta_)
+
+
+def temperature_scaling(y: np.ndarray, prob: np.ndarray) -> Method:
+    from sklearn.calibration import _TemperatureScaling
+
+    return Method(lambda: _TemperatureScaling().fit(prob, y), lambda fitted, other: fitted.predict(other))
+
+
+def platt(y: np.ndarray, p: np.ndarray) -> Method:
+    from sklearn.calibration import _SigmoidCalibration
+
+    # CalibratedClassifierCV hands it decision values where the model has them: the log-odds, not timed.
+    z = _log_odds(p)
+    return Method(lambda: _SigmoidCalibration().fit(z, y), _apply_to_log_odds)
+
+
+def isotonic(y: np.ndarray, prob: np.ndarray) -> Method:
+    """Of a table a class at a time, as CalibratedClassifierCV does."""
+    from sklearn.isotonic import IsotonicRegression
+
+    if prob.ndim == 1:
+        return Method(
+            lambda: IsotonicRegression(out_of_bounds="clip").fit(prob, y), lambda fitted, other: fitted.predict(other)
+        )
+
+    def fit() -> list[IsotonicRegression]:
+        return [IsotonicRegression(out_of_bounds="clip").fit(column, y == k) for k, column in enumerate(prob.T)]
+
+    def apply(fitted: list[IsotonicRegression], other: np.ndarray) -> np.ndarray:
+        found = np.column_stack([one.predict(column) for one, column in zip(fitted, other.T, strict=True)])
+        return found / found.sum(axis=1, keepdims=True)
+
+    return Method(fit, apply)
+
+
+def _log_odds(p: np.ndarray) -> np.ndarray:
+    return np.log(p / (1.0 - p))
+
+
+def _apply_to_log_odds(fitted: object, p: np.ndarray) -> np.ndarray:
+    prob: np.ndarray = fitted.predict(_log_odds(p))  # type: ignore[attr-defined]
+    return prob

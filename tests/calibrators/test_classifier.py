@@ -437,3 +437,13 @@ def test_a_clone_has_the_parameters_and_nothing_fitted(data):
     copy = clone(original.fit(*data))
     assert not [name for name in vars(copy) if name.endswith("_")]
     assert {k: str(v) for k, v in copy.get_params().items()} == {k: str(v) for k, v in original.get_params().items()}
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_folds_trained_at_the_same_time_give_the_same_classifier(data, ensemble):
+    X, y = data
+    alone, together = (
+        CalibratedClassifier(GaussianNB(), BY_CLASS, cv=3, ensemble=ensemble, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(together.predict_proba(X), alone.predict_proba(X))

@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibrator, TemperatureScaling
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibrator, SafeCalibrator, TemperatureScaling
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
 FROM_ONE = "gives two columns and the labels 1 and 2; such labels are named with labels="
@@ -56,6 +56,7 @@ EXPECTED_FAILURES = [
     (CalibratedClassifier(), {}),
     (CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01), {}),
     (TemperatureScaling(input="logit"), OF_A_FORECAST | {"check_classifiers_one_label": ONE_LABEL}),
+    (SafeCalibrator(input="logit"), OF_A_FORECAST | {"check_classifiers_one_label": ONE_LABEL}),
     (IsotonicCalibrator(input="logit"), OF_A_SCORE),
     (ByNotion(IsotonicCalibrator(), input="logit"), OF_A_FORECAST),
 ]

@@ -23,6 +23,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
     _check_sample_weight,
@@ -76,6 +77,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (zeros count as 1e-12). With `VennAbers` the latter is the cross Venn-Abers predictor.
     label_smoothing : float, default=0.0
         Share of the uniform forecast in the final one, in [0, 1].
+    n_jobs : int, optional
+        Folds that are trained at a time, as in scikit-learn: None is one, -1 as many as there are processors.
 
     Attributes
     ----------
@@ -133,6 +136,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ensemble: bool = False,
         pooling: Pooling = "mean",
         label_smoothing: float = 0.0,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.calibrator = calibrator
@@ -140,6 +144,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.ensemble = ensemble
         self.pooling = pooling
         self.label_smoothing = label_smoothing
+        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -317,8 +322,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "Check how the rows were chosen."
             )
         self.pairs_, forecasts, scored, strange = [], [], [], 0
-        for train, test_rows in self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter):
-            estimator = self._trained(X, truth, metadata, train)
+        folds = list(self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter))
+        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self._trained)(X, truth, metadata, train) for train, _ in folds
+        )
+        for estimator, (_, test_rows) in zip(models, folds, strict=True):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
             strange += len(test_rows) - len(test)

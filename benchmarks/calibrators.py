@@ -1,0 +1,279 @@
+"""Calibrators against those of other libraries: time to fit, time to apply, and how good the fit is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.fitting import Fitting
+from benchmarks.measure import OURS, Contender
+
+BINARY, QUICK_BINARY = (100_000,), (3_000,)
+TABLE, LONG_TABLE, QUICK_TABLE = (5_000, 100), (50_000, 100), (1_000, 10)
+CONVEX = 1e-6
+"""How much lower a peer's log loss may be where both solve one convex problem: what stopping rules leave."""
+
+LIBRARIES = {
+    "scikit_learn": "scikit-learn",
+    "venn_abers": "venn-abers",
+    **{name: name for name in ("netcal", "betacal", "dirichletcal", "probmetrics", "probcal", "splinecalib")},
+}
+"""The peers: module under benchmarks/peers, and distribution."""
+
+
+def column(rows: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, and probabilities that are too sure, too low, and bent: the log-odds miss a constant, a factor and a "
+    "square."""
+    rng = np.random.default_rng(seed)
+    z = 2.0 * rng.standard_normal(rows)
+    true = -0.3 + 0.7 * z + 0.05 * z**2
+    return (rng.random(rows) < 1.0 / (1.0 + np.exp(-true))).astype(np.int64), 1.0 / (1.0 + np.exp(-z))
+
+
+def table(rows: int, classes: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, and probabilities that are too sure by a factor that varies with the class, and miss the rates of "
+    "classes."""
+    of_class = np.random.default_rng(100)  # the same for the rows that are fitted and for the others
+    scale, bias = of_class.uniform(0.5, 0.7, classes), 0.4 * of_class.standard_normal(classes)
+    rng = np.random.default_rng(seed)
+    z = 2.0 * rng.standard_normal((rows, classes))
+    y = (scale * z + bias + rng.gumbel(size=z.shape)).argmax(axis=1)
+    sure = np.exp(z - z.max(axis=1, keepdims=True))
+    return y, sure / sure.sum(axis=1, keepdims=True)
+
+
+def _contenders(function: str, *peers: str) -> tuple[Contender, ...]:
+    """calibrant's function, and that of the same name of each peer; ``peer.function`` where it is another."""
+    found = [Contender(OURS, "calibrant", function, "calibrant")]
+    for peer in peers:
+        module, _, named = peer.partition(".")
+        found.append(Contender(LIBRARIES[module], module, named or function, LIBRARIES[module]))
+    return tuple(found)
+
+
+FITTINGS = {
+    "platt": Fitting(
+        "Platt scaling",
+        "Two parameters on the log-odds. calibrant, scikit-learn and probcal smooth the targets as Platt does, which "
+        "is no "
+        "difference at this size.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("platt", "scikit_learn", "netcal", "probcal", "probmetrics"),
+        close=CONVEX,
+    ),
+    "beta": Fitting(
+        "Beta calibration",
+        "Three parameters, a, b >= 0. netcal's gradient is numerical.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("beta", "betacal", "netcal", "probcal"),
+        close=CONVEX,
+    ),
+    "quadratic": Fitting(
+        "Quadratic logistic",
+        "Three parameters: a + b x + c x^2 of the log-odds x.",
+        column,
+        (1_000_000,),
+        QUICK_BINARY,
+        _contenders("quadratic", "probmetrics"),
+        close=CONVEX,
+    ),
+    "isotonic": Fitting(
+        "Isotonic regression",
+        "One least-squares problem; what differs is what is done at the ends, where the map is 0 or 1, and between "
+        "the blocks: "
+        "scikit-learn and netcal interpolate. A log loss is cut at 27.6 a row.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("isotonic", "scikit_learn", "netcal", "probcal"),
+    ),
+    "centered-isotonic": Fitting(
+        "Centered isotonic regression",
+        "The blocks of isotonic regression, joined by lines.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("centered_isotonic", "probcal"),
+    ),
+    "histogram": Fitting(
+        "Histogram binning",
+        "Each with its default bins: netcal has 10 of equal width, probcal and calibrant bins of equal mass.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("histogram", "netcal", "probcal"),
+    ),
+    "scaling-binning": Fitting(
+        "Scaling-binning",
+        "A parametric map, then the means of its values over bins of equal mass.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("scaling_binning", "probcal"),
+    ),
+    "bbq": Fitting(
+        "Bayesian binning into quantiles (BBQ)",
+        "The mean of many histograms, weighted by their evidence; netcal weighs by BIC. Asked for: calibrant at "
+        "least 10 times "
+        "as fast as netcal.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("bbq", "netcal", "probcal"),
+    ),
+    "enir": Fitting(
+        "Ensemble of near-isotonic regressions (ENIR)",
+        "The mean of the solutions along the path of near-isotonic regression, weighted by BIC. The peers need a "
+        "time that "
+        "grows with the square of the rows, hence 20,000. Asked for: calibrant at least 10 times as fast.",
+        column,
+        (20_000,),
+        (1_000,),
+        _contenders("enir", "probcal", "netcal"),
+    ),
+    "venn-abers": Fitting(
+        "Venn-Abers",
+        "Inductive, two isotonic regressions for every score; the merged probability p1 / (1 - p0 + p1).",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("venn_abers", "venn_abers", "probcal"),
+        agree=1e-4,
+    ),
+    "spline": Fitting(
+        "Smoothing spline",
+        "Cubic splines of the log-odds; each chooses its penalty by cross-validation, in its own way. Asked for: "
+        "calibrant at "
+        "least 10 times as fast.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("spline", "splinecalib", "probcal"),
+    ),
+    "cdf-spline": Fitting(
+        "CDF spline",
+        "The slope of a spline through the cumulative outcomes; probmetrics' can leave [0, 1], calibrant's cannot.",
+        column,
+        BINARY,
+        QUICK_BINARY,
+        _contenders("cdf_spline", "probmetrics"),
+    ),
+    **{
+        f"temperature-scaling-{rows}": Fitting(
+            f"Temperature scaling, {size[0]:,} rows",
+            "One parameter.",
+            table,
+            size,
+            QUICK_TABLE,
+            _contenders("temperature_scaling", "scikit_learn", "netcal", "probmetrics.temperature"),
+            close=CONVEX,
+        )
+        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
+    },
+    "ensemble-temperature": Fitting(
+        "Ensemble temperature scaling",
+        "A mixture with the forecast as it came and the uniform one, by log loss; probmetrics' temperature ends at 5.",
+        table,
+        TABLE,
+        QUICK_TABLE,
+        _contenders("ensemble_temperature", "probmetrics"),
+    ),
+    **{
+        f"isotonic-{rows}": Fitting(
+            f"Isotonic regression of each class, {size[0]:,} rows",
+            "One against the rest, and rows divided by their sums.",
+            table,
+            size,
+            QUICK_TABLE,
+            _contenders("isotonic", "scikit_learn", "netcal"),
+        )
+        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
+    },
+    **{
+        f"beta-{rows}": Fitting(
+            f"Beta calibration of each class, {size[0]:,} rows",
+            "One against the rest, and rows divided by their sums.",
+            table,
+            size,
+            QUICK_TABLE,
+            _contenders("beta", "betacal.beta_by_class"),
+            close=1e-5,
+        )
+        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
+    },
+    "vector": Fitting(
+        "Vector scaling",
+        "A factor and a constant a class: 200 parameters, no penalty.",
+        table,
+        TABLE,
+        QUICK_TABLE,
+        _contenders("vector", "probmetrics", "dirichletcal"),
+        close=CONVEX,
+    ),
+    "vector-50000": Fitting(
+        "Vector scaling, 50,000 rows",
+        "dirichletcal would need more memory than there is.",
+        table,
+        LONG_TABLE,
+        QUICK_TABLE,
+        _contenders("vector", "probmetrics"),
+        close=CONVEX,
+    ),
+    "vector-20": Fitting(
+        "Vector scaling of 20 classes",
+        "With netcal, whose gradient is numerical: at 100 classes it needs minutes.",
+        table,
+        (2_000, 20),
+        QUICK_TABLE,
+        _contenders("vector", "netcal", "probmetrics", "dirichletcal"),
+        close=CONVEX,
+    ),
+    "matrix": Fitting(
+        "Matrix scaling of 20 classes",
+        "A matrix and a constant a class: 420 parameters, no penalty. With 100 classes it has 10,100, and no sense "
+        "without one.",
+        table,
+        (5_000, 20),
+        QUICK_TABLE,
+        _contenders("matrix", "probmetrics"),
+        close=CONVEX,
+    ),
+    "dirichlet": Fitting(
+        "Dirichlet calibration of 10 classes",
+        "With the penalty on what is off the diagonal and on the constants (ODIR), 1e-3 each. For 2,000 rows of 100 classes "
+        "dirichletcal took three minutes of CPU time, and it holds n (K + 1)^2 numbers several times over: 50,000 rows of 100 "
+        "classes would ask for more than 12 GB. What calibrant needs there stands under its other calibrators below.",
+        table,
+        (5_000, 10),
+        QUICK_TABLE,
+        _contenders("dirichlet_odir", "dirichletcal.dirichlet"),
+        agree=1e-4,
+    ),
+    **{
+        f"svs-{rows}": Fitting(
+            f"Structured vector scaling, {size[0]:,} rows",
+            "Vector scaling after temperature scaling, with a penalty K / n.",
+            table,
+            size,
+            QUICK_TABLE,
+            _contenders("svs", "probmetrics"),
+            agree=1e-3,
+        )
+        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
+    },
+    **{
+        f"sms-{rows}": Fitting(
+            f"Structured matrix scaling, {size[0]:,} rows",
+            "Matrix scaling after temperature scaling, with a penalty for each part.",
+            table,
+            size,
+            QUICK_TABLE,
+            _contenders("sms", "probmetrics"),
+            agree=1e-3,
+        )
+        for rows, size in (("5000", TABLE), ("20000", (20_000, 100)), ("50000", LONG_TABLE))
+    },
+}

@@ -1,0 +1,166 @@
+"""The forecasts that tools/compare_calibrators.py compares calibrators on.
+
+Those of networks come from the data in $CALIBRANT_DATA or ../shared/data, if there is such; ten classifiers are trained here,
+on the tables found there or else on those of scikit-learn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from calibrant._links import prob_of_logit, score_of_logit
+
+ROOT = Path(__file__).parents[1]
+PLACES = (os.environ.get("CALIBRANT_DATA"), ROOT.parent / "shared" / "data")
+DATA = next((Path(place) for place in PLACES if place and Path(place).is_dir()), None)
+
+MOST_TRAINED, MOST_FITTED, MOST_TESTED = 3000, 1000, 5000
+NETWORKS = "networks"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Rows to calibrate on and rows to test, of one column or a table; logits where the classifier has them."""
+
+    name: str
+    group: str
+    y_fit: np.ndarray
+    fit: np.ndarray
+    y_test: np.ndarray
+    test: np.ndarray
+    input: str = "probability"
+
+    @property
+    def n_classes(self) -> int:
+        return 2 if self.fit.ndim == 1 else self.fit.shape[1]
+
+    @property
+    def shape(self) -> str:
+        return f"{len(self.fit):,} x {self.n_classes}"
+
+    @property
+    def before(self) -> np.ndarray:
+        """Test rows as probabilities, as they come."""
+        if self.input == "probability":
+            return self.test
+        return prob_of_logit(self.test) if self.test.ndim == 2 else score_of_logit(self.test)
+
+
+def networks() -> Iterator[Callable[[], Forecast]]:
+    """The shared sets: the first half of their rows to calibrate on, the last half to test, unless they say "
+    "otherwise."""
+    if DATA is None:
+        return
+    for name in ("cifar10_resnet50", "covertype2", "covertype3"):
+        yield partial(_split_already, name)
+    for name in ("cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5"):
+        yield partial(_halves, name, name, "P")
+    for model in ("alexnet", "vgg19", "resnet18"):
+        yield partial(_halves, "imagenet_dogs", f"dogs, {model}", model)
+
+
+def _split_already(name: str) -> Forecast:
+    stored = np.load(_folder() / f"{name}.npz")
+    kind, word = ("logits", "logit") if "logits_cal" in stored else ("P", "probability")
+    fit, test = (_one_column(stored[f"{kind}_{part}"], word) for part in ("cal", "test"))
+    return Forecast(name, NETWORKS, _labels(stored["y_cal"]), fit, _labels(stored["y_test"]), test, word)
+
+
+def _halves(file: str, name: str, key: str) -> Forecast:
+    stored = np.load(_folder() / f"{file}.npz")
+    y, prob = _labels(stored["y"]), np.asarray(stored[key], dtype=np.float64)
+    half = len(y) // 2
+    return Forecast(name, NETWORKS, y[:half], prob[:half], y[half:], prob[half:])
+
+
+def _labels(stored: np.ndarray) -> np.ndarray:
+    return np.asarray(stored).astype(np.int64).ravel()
+
+
+def _one_column(values: np.ndarray, word: str) -> np.ndarray:
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim == 1 or values.shape[1] > 2:
+        return values
+    return values[:, 1] - values[:, 0] if word == "logit" else values[:, 1]
+
+
+def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Features and labels to train classifiers on."""
+    if DATA is None:
+        from sklearn.datasets import load_breast_cancer, load_digits
+
+        return {"breast cancer": load_breast_cancer(return_X_y=True), "digits": load_digits(return_X_y=True)}
+    import gzip
+
+    folder = _folder()
+    spam = np.loadtxt(folder / "spambase.csv", delimiter=",")
+    with gzip.open(folder / "satimage.arff.gz", "rt") as file:
+        rows = [line.strip().split(",") for line in file if line.strip() and line[0] not in "@%"]
+    satellite = np.array([row[:-1] for row in rows], dtype=np.float64)
+    with gzip.open(folder / "covertype_small.csv.gz", "rt") as file:
+        head = file.readline().strip().replace('"', "").split(",")
+        cover = np.loadtxt(file, delimiter=",")
+    label = head.index("Class")
+    return {
+        "spambase": (spam[:, :-1], spam[:, -1]),
+        "satimage": (satellite, np.unique([row[-1].strip("'") for row in rows], return_inverse=True)[1]),
+        "covertype": (np.delete(cover, label, axis=1), cover[:, label]),
+    }
+
+
+def classifiers() -> dict[str, object]:
+    """Ten classifiers with the defaults of scikit-learn, or nearly so."""
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+    from sklearn.ensemble import (
+        AdaBoostClassifier,
+        ExtraTreesClassifier,
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+    )
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    return {
+        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
+        "naive Bayes": GaussianNB(var_smoothing=1e-6),
+        "QDA": QuadraticDiscriminantAnalysis(reg_param=0.1),
+        "forest": RandomForestClassifier(random_state=0),
+        "extra trees": ExtraTreesClassifier(random_state=0),
+        "boosting": HistGradientBoostingClassifier(random_state=0),
+        "AdaBoost": AdaBoostClassifier(random_state=0),
+        "MLP": make_pipeline(StandardScaler(), MLPClassifier(random_state=0, max_iter=100)),
+        "SVM": make_pipeline(StandardScaler(), SVC(decision_function_shape="ovr")),
+        "k-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(10)),
+    }
+
+
+def trained(table: str, classifier: str) -> Forecast:
+    """Forecast of a classifier: 45 % of the rows to train on, 20 % to calibrate on, the others to test, in a fixed "
+    "random order."""
+    X, y = tables()[table]
+    y = np.unique(y, return_inverse=True)[1]
+    order = np.random.default_rng(0).permutation(len(y))
+    cuts = np.cumsum([min(int(0.45 * len(y)), MOST_TRAINED), min(int(0.2 * len(y)), MOST_FITTED), MOST_TESTED])
+    train, fit, test = np.split(order, cuts)[:3]
+    model = classifiers()[classifier].fit(X[train], y[train])  # type: ignore[attr-defined]
+    word = "logit" if classifier == "SVM" else "probability"
+    forecast = model.decision_function if word == "logit" else model.predict_proba
+    values = [_one_column(forecast(X[rows]), word) for rows in (fit, test)]
+    return Forecast(f"{classifier}, {table}", table, y[fit], values[0], y[test], values[1], word)
+
+
+def _folder() -> Path:
+    if DATA is None:
+        raise FileNotFoundError("the shared data is neither in $CALIBRANT_DATA nor in ../shared/data")
+    return DATA

@@ -1,0 +1,214 @@
+"""Draw the survey's figures 13 to 20 and write docs/survey-calibrators.md: python tools/make_survey_calibrators.py"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+
+from make_gallery import COLOURS, DPI
+from matplotlib import pyplot as plt
+from survey_exact import Case
+from survey_findings import DRAWS, ROWS, Finding, findings, the_case
+from survey_three import OF_THREE, dirichlet, fitted_three, matrix, of_three_classes, temperature, values_three, vector
+from survey_two import BINARY, TWO, beta, binning, fitted, isotonic, of_two, platt, values
+
+from calibrant import simplex_map
+from calibrant.plots import _style
+from calibrant.plots.simplex_map import CORNERS
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
+
+IDEAL = {"color": _style.IDEAL, "linestyle": "--", "linewidth": 1, "zorder": 1}
+TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
+BEFORE = {"color": _style.IDEAL, "linewidth": 1.1, "zorder": 2}
+
+
+def save(figure: Any, number: int) -> None:
+    """Save a picture, with few colours."""
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=DPI)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    image.save(IMAGES / f"fig-{number}.png", optimize=True)
+    plt.close(figure)
+
+
+def curve(
+    of: Case, value: np.ndarray, target: np.ndarray, cells: int = 250
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Forecast, what comes given it, and the mass there, for a picture."""
+    cell = np.unique((value * cells).astype(np.int64), return_inverse=True)[1]
+    mass = np.bincount(cell, of.mass)
+    x, y = (np.bincount(cell, of.mass * v) / np.maximum(mass, 1e-300) for v in (value, target))
+    seen = mass > 1e-5
+    return x[seen], y[seen], mass[seen]
+
+
+def draw_two(number: int, family: str) -> None:
+    """Calibration map above, reliability after calibration below, for each of the three cases."""
+    figure, axes = plt.subplots(2, 3, figsize=(9.6, 6.6), layout="constrained", sharex=True, sharey=True)
+    for column, name in enumerate(TWO):
+        of, (top, bottom) = the_case(name), axes[:, column]
+        truth = curve(of, of.forecast, of.posterior)
+        for ax in (top, bottom):
+            ax.plot([0, 1], [0, 1], **IDEAL)
+            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+            ax.grid(color=_style.GRID)
+            ax.set_axisbelow(True)
+        density = truth[2] / truth[2].max()
+        top.fill_between(truth[0], 0.12 * density, color=_style.FILL, linewidth=0, zorder=1)
+        top.plot(*truth[:2], **TRUTH, label="truth")
+        bottom.plot(*truth[:2], **BEFORE, label="before")
+        for shade, (method, make) in enumerate(BINARY[family].items()):
+            grid = np.linspace(of.forecast.min(), of.forecast.max(), 2001)
+            colour = {"color": _style.colour(shade), "zorder": 4}
+            top.plot(grid, fitted(name, method, make).calibrate(grid), linewidth=1.8, **colour, label=method)
+            value = values(name, family, method, 0)
+            x, y, mass = curve(of, value, of.posterior)
+            if family in ("binning", "isotonic"):
+                bottom.scatter(x, y, s=6 + 250 * mass, linewidth=0, alpha=0.75, **colour, label="after")
+            else:
+                bottom.plot(
+                    x,
+                    y,
+                    linewidth=1.8,
+                    **colour,
+                    label=f"after, {method}" if shade or len(BINARY[family]) > 1 else "after",
+                )
+        top.set_title("neural network" if name == "mlp" else name, fontsize="medium")
+        bottom.set_xlabel("probability")
+    axes[0, 0].set_ylabel("calibrated probability")
+    axes[1, 0].set_ylabel("probability of the event given it")
+    axes[0, 0].legend(fontsize="small", **_style.LEGEND)
+    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
+    save(figure, number)
+
+
+def draw_three(number: int, method: str) -> None:
+    """Maps on the simplex above, class-wise reliability before and after calibration below."""
+    of = the_case("mlp", 3)
+    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
+    model = fitted_three(method, 0)
+    named = simplex_map(model.calibrate, resolution=121)
+    named.plot(axes=axes[0])
+    for j in range(3):
+        where = of.mass > 1e-9
+        axes[0, j].plot(*(of.forecast[where] @ CORNERS).T, color="#000000", linewidth=0.9, linestyle=":")
+        axes[0, j].set_title(f"class {j + 1}", fontsize="medium", pad=4)
+        for text in axes[0, j].texts:
+            text.set_text(str(int(text.get_text()) + 1))
+        ax = axes[1, j]
+        ax.plot([0, 1], [0, 1], **IDEAL)
+        x, y, _ = curve(of, of.forecast[:, j], of.posterior[:, j])
+        ax.plot(x, y, **BEFORE, label="before")
+        x, y, _ = curve(of, values_three(method, 0)[:, j], of.posterior[:, j])
+        ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="probability")
+        ax.grid(color=_style.GRID)
+        ax.set_axisbelow(True)
+    axes[1, 0].set_ylabel("probability of the class given it")
+    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
+    save(figure, number)
+
+
+# The page
+
+
+SECTIONS: dict[str, tuple[str, Callable[[], list[Finding]]]] = {
+    "binning": ("Fig. 13: empirical binning", binning),
+    "isotonic": ("Fig. 14: isotonic regression", isotonic),
+    "platt": ("Fig. 15: Platt scaling", platt),
+    "beta": ("Fig. 16: beta calibration", beta),
+    "temperature": ("Fig. 17: temperature scaling", temperature),
+    "vector": ("Fig. 18: vector scaling", vector),
+    "matrix": ("Fig. 19: matrix scaling", matrix),
+    "dirichlet": ("Fig. 20: Dirichlet calibration", dirichlet),
+}
+
+NOTES = {
+    "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
+    "follows its "
+    "probability.",
+    "isotonic": "`IsotonicCalibrator(interpolate=True)`, linear between blocks as in the survey.",
+    "platt": "The survey fits the sigmoid to the probabilities themselves, and says itself that a transformation is "
+    "required; "
+    "`PlattScaling` fits it to their log-odds. Both are shown: most of what the survey finds against Platt scaling "
+    "is due to "
+    "the missing logarithm.",
+    "beta": "`BetaCalibration()`.",
+    "temperature": "`TemperatureScaling()`. Red: the probability of the class rises; blue: it falls; the black line "
+    "is where it "
+    "stays. The dotted line is where the network's forecasts lie: they are functions of one feature, and what the "
+    "map does off that "
+    "line is extrapolation. The survey's own network is not published; the one embedded in calibrant was trained as "
+    "the "
+    "survey says.",
+    "vector": "`VectorScaling()`, on log-probabilities.",
+    "matrix": "The survey's form: W z + b of the log-odds against the last class, z_j = log s_j / s_3, here a logistic "
+    "regression of scikit-learn. On log-probabilities, as `MatrixScaling` takes them, it is the same family as "
+    "Dirichlet "
+    "calibration.",
+    "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the "
+    "survey's formula.",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        "# The survey's calibrators, run",
+        "Figures 13 to 20 of *Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, "
+        "Kull, Flach, "
+        "Machine Learning 2023), drawn again by `python tools/make_survey_calibrators.py`, and each thing that the "
+        "survey says of "
+        "them beside a figure that bears it out or does not.",
+        "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
+        "logistic functions of x, "
+        "one under- and one over-confident, and a neural network forecast two classes (section 5.2); another network "
+        "three "
+        f"(section 5.4). A calibrator is fitted to {ROWS:,} rows. The pictures show one calibration set, the figures "
+        f"are means "
+        f"over {DRAWS}.",
+        "Nothing is measured on rows: with one feature every expectation is a sum over a fine grid of x, exact to "
+        "the digits shown. "
+        "S is the forecast, C the probability of the event given the forecast, Q given the feature. **E abs(S - C)** "
+        "is what an ECE "
+        "estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** E(C - Q)^2, "
+        "what is lost where rows "
+        "with different Q get one forecast, plus what no forecast can avoid. The **log loss above Bayes** is that of "
+        "S minus "
+        "that of Q.",
+    ]
+    for number, (method, (title, found)) in zip(range(13, 21), SECTIONS.items(), strict=True):
+        parts += [f"## {title}", NOTES[method], f"![{title}](images/survey/fig-{number}.png)"]
+        if method in BINARY:
+            parts.append(of_two({method: list(BINARY[method])}))
+        elif method == "temperature":
+            parts.append(of_three_classes())
+        parts.append(findings(found()))
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Draw the pictures and write the page."""
+    warnings.simplefilter("ignore")
+    for number, family in zip(range(13, 17), BINARY, strict=True):
+        draw_two(number, family)
+    for number, method in zip(range(17, 21), OF_THREE, strict=True):
+        draw_three(number, method)
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
