@@ -12,12 +12,15 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
 EXAMPLES = {name: re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
 
+CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
+"""Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
+
 
 @pytest.mark.parametrize("page", [name for name, blocks in EXAMPLES.items() if blocks])
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
     done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", "\n".join(EXAMPLES[page])],
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page])],
         cwd=tmp_path,
         env=os.environ | {"MPLBACKEND": "agg"},
         capture_output=True,

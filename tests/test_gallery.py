@@ -28,7 +28,3 @@ def test_every_picture_is_there_and_small_and_there_is_no_other(blocks):
     folder = blocks[1][1].parent
     assert set(folder.iterdir()) == pictures
     assert max(picture.stat().st_size for picture in pictures) < 60_000
-
-
-def test_there_are_no_more_pictures_than_matplotlib_keeps_open(blocks):
-    assert len(blocks) - 1 <= 20

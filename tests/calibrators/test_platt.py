@@ -64,9 +64,13 @@ def test_the_targets_are_those_of_platt():
     np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [(low + high) / 2, (2 * high + low) / 3], rtol=1e-10)
 
 
-def test_the_sums_of_weights_are_the_numbers_of_rows():
-    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], [0.5, 2.5])
-    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [1 / 2.5, 3.5 / 4.5], rtol=1e-10)
+@pytest.mark.parametrize(
+    ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
+)
+def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
+    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
+    targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
 
 
 def test_smoothing_matters_less_with_more_rows():

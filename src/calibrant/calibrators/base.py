@@ -23,6 +23,7 @@ from calibrant._validation import (
     as_labels,
     as_numbers,
     as_problem,
+    as_score,
     is_column,
 )
 from calibrant.notions import Binary
@@ -100,8 +101,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         values = self._received(y_prob, reset=False)
-        calibrated = self._map_forecast(self._forecast(values))
-        return calibrated[:, 1] if values.ndim == 1 else calibrated
+        return self._map_column(values) if values.ndim == 1 else self._map_forecast(self._forecast(values))
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast; one column comes back as two.
@@ -116,8 +116,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_classes)
             Calibrated probabilities, columns in the order of ``classes_``.
         """
-        prob = self.calibrate(X)
-        return prob if prob.ndim == 2 else two_columns(prob, is_logit=False).values
+        check_is_fitted(self)
+        return self._map_forecast(self._forecast(self._received(X, reset=False)))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -141,6 +141,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
+
+    def _map_column(self, values: FloatArray) -> FloatArray:
+        return self._map_forecast(self._forecast(values))[:, 1]
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
@@ -199,6 +202,9 @@ class BinaryCalibrator(Calibrator):
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         return two_columns(self._apply(forecast.prob[:, 1]), is_logit=False).values
 
+    def _map_column(self, values: FloatArray) -> FloatArray:
+        return self._apply(_links.score_of_logit(values) if self.input == "logit" else as_score(values))
+
 
 class LogOddsCalibrator(BinaryCalibrator):
     """A map of the log-odds of one event. Implement ``_fit(problem)`` and ``_map_log_odds(log_odds)``.
@@ -224,6 +230,11 @@ class LogOddsCalibrator(BinaryCalibrator):
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         log_odds = self._finite_log_odds(forecast.log_odds)
         return np.column_stack([_links.score_of_logit(-log_odds), _links.score_of_logit(log_odds)])
+
+    def _map_column(self, values: FloatArray) -> FloatArray:
+        if self.input != "logit":
+            return self._apply(as_score(values))
+        return _links.score_of_logit(self._finite_log_odds(values))
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)

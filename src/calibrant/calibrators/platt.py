@@ -30,7 +30,7 @@ class PlattScaling(LogOddsCalibrator):
     Parameters
     ----------
     smooth_targets : bool, default=True
-        Fit to (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, where N+ and N- are the sums of the weights of the two
+        Fit to (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, where N+ and N- are the numbers of rows of the two
         classes, as Platt does: a minimum always exists, and few rows do not make a bold map. False: the plain logistic
         regression, which is a recalibration that leaves a calibrated forecast as it is.
     input : {"probability", "logit"}, default="probability"
