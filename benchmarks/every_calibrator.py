@@ -29,9 +29,8 @@ def tables(rounds: int, quick: bool) -> str:
             )
     heads = [" x ".join(f"{number:,}" for number in (small if quick else full)) for _, full, small in SIZES]
     lines = [
-        "calibrant alone, with the defaults; a binary calibrator is fitted for each class of a table. Seconds to fit "
-        "/ to apply to "
-        "as many other rows, medians of up to three rounds after a first run.",
+        "calibrant alone, with the defaults; a binary calibrator is fitted for each class of a table. Seconds to "
+        "fit / to apply to as many other rows, medians of up to three rounds after a first run.",
         "",
         "| | " + " | ".join(heads) + " |",
         "|---" * (len(heads) + 1) + "|",

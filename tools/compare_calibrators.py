@@ -189,7 +189,7 @@ def conclusions(found: list[Score], methods: list[str]) -> str:
             + f" ({least:.0%}); most: "
             + ", ".join(f"`{m}`" for m in methods if harm[m] == most)
             + f" ({most:.0%}). The smallest loss in the worst case has `{safest}` ({worst[safest]:+.4f}).",
-            f"* By ECE the order is another one: rank correlation (Spearman) of the mean ranks "
+            "* By ECE the order is another one: rank correlation (Spearman) of the mean ranks "
             f"{spearmanr(by_nll, by_ece)[0]:.2f}. First by "
             + "ECE are "
             + ", ".join(f"`{methods[i]}`" for i in np.argsort(by_ece)[:3])
@@ -248,23 +248,17 @@ def page(forecasts: list[Forecast], found: list[Score], seconds: float) -> str:
     parts = [
         "# Calibrators compared",
         f"Written by `python tools/compare_calibrators.py`, in {seconds:.0f} s on two cores. Every registered "
-        f"calibrator with "
-        f"its defaults on {len(forecasts)} forecasts; a binary one is fitted for each class (`ByNotion`, class-wise) "
-        f"where there "
-        "are more than two. All figures are of rows that neither the classifier nor the calibrator has seen.",
+        f"calibrator with its defaults on {len(forecasts)} forecasts; a binary one is fitted for each class "
+        "(`ByNotion`, class-wise) where there are more than two. All figures are of rows that neither the "
+        "classifier nor the calibrator has seen.",
         "* **NLL** is the mean log loss (probabilities cut at 1e-12, so that a zero for what came costs 27.6), "
-        "**Brier** the sum of "
-        f"squared errors over the classes, **ECE** that of the predicted class over {BINS} bins of equal width (of "
-        f"the event "
-        "for two classes).\n"
-        "* **Rank** is by NLL among all lines, 1 the best. **Harm** is the share of forecasts whose NLL is worse "
-        "than without "
-        "calibration; **change** is NLL minus NLL without calibration. Choose on these: an ECE can be low for a "
-        "forecast that "
-        "says little. What is left of the harm inside `SafeCalibrator`, and with few rows, says [do no "
-        "harm](do-no-harm.md).\n"
-        "* **Time** is CPU seconds of one fit, on a machine that ran two of them at a time.\n"
-        "* The best of a column is bold; lines are in the order of their mean rank.",
+        f"**Brier** the sum of squared errors over the classes, **ECE** that of the predicted class over {BINS} "
+        "bins of equal width (of the event for two classes).\n* **Rank** is by NLL among all lines, 1 the best. "
+        "**Harm** is the share of forecasts whose NLL is worse than without calibration; **change** is NLL minus "
+        "NLL without calibration. Choose on these: an ECE can be low for a forecast that says little. What is left "
+        "of the harm inside `SafeCalibrator`, and with few rows, says [do no harm](do-no-harm.md).\n* **Time** is "
+        "CPU seconds of one fit, on a machine that ran two of them at a time.\n* The best of a column is bold; "
+        "lines are in the order of their mean rank.",
         "## Over all forecasts",
         summary(found, names),
         conclusions(found, methods),
@@ -288,9 +282,9 @@ def page(forecasts: list[Forecast], found: list[Score], seconds: float) -> str:
     mean = averaged([s for s in found if s.group in groups])
     parts += [
         "## Ten trained classifiers",
-        f"Each trained on {len(groups)} tables: {sizes}; in brackets the rows to calibrate on x classes. The figures "
-        f"are means over "
-        "the tables. The SVM gives decision values, which are taken as logits; all others give probabilities.",
+        f"Each trained on {len(groups)} tables: {sizes}; in brackets the rows to calibrate on x classes. The "
+        "figures are means over the tables. The SVM gives decision values, which are taken as logits; all others "
+        "give probabilities.",
     ]
     for what, title, digits in (("nll", "NLL", 4), ("brier", "Brier", 4), ("ece", "ECE", 4)):
         parts += [f"### {title}", grid(mean, what, names, models, digits)]

@@ -53,8 +53,8 @@ class Forecast:
 
 
 def networks() -> Iterator[Callable[[], Forecast]]:
-    """The shared sets: the first half of their rows to calibrate on, the last half to test, unless they say "
-    "otherwise."""
+    """The shared sets: the first half of their rows to calibrate on, the last half to test, unless they say
+    otherwise."""
     if DATA is None:
         return
     for name in ("cifar10_resnet50", "covertype2", "covertype3"):
@@ -146,8 +146,8 @@ def classifiers() -> dict[str, object]:
 
 
 def trained(table: str, classifier: str) -> Forecast:
-    """Forecast of a classifier: 45 % of the rows to train on, 20 % to calibrate on, the others to test, in a fixed "
-    "random order."""
+    """Forecast of a classifier: 45 % of the rows to train on, 20 % to calibrate on, the others to test, in a fixed
+    random order."""
     X, y = tables()[table]
     y = np.unique(y, return_inverse=True)[1]
     order = np.random.default_rng(0).permutation(len(y))

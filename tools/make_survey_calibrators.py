@@ -138,27 +138,20 @@ SECTIONS: dict[str, tuple[str, Callable[[], list[Finding]]]] = {
 
 NOTES = {
     "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
-    "follows its "
-    "probability.",
+    "follows its probability.",
     "isotonic": "`IsotonicCalibrator(interpolate=True)`, linear between blocks as in the survey.",
     "platt": "The survey fits the sigmoid to the probabilities themselves, and says itself that a transformation is "
-    "required; "
-    "`PlattScaling` fits it to their log-odds. Both are shown: most of what the survey finds against Platt scaling "
-    "is due to "
-    "the missing logarithm.",
+    "required; `PlattScaling` fits it to their log-odds. Both are shown: most of what the survey finds against "
+    "Platt scaling is due to the missing logarithm.",
     "beta": "`BetaCalibration()`.",
     "temperature": "`TemperatureScaling()`. Red: the probability of the class rises; blue: it falls; the black line "
-    "is where it "
-    "stays. The dotted line is where the network's forecasts lie: they are functions of one feature, and what the "
-    "map does off that "
-    "line is extrapolation. The survey's own network is not published; the one embedded in calibrant was trained as "
-    "the "
-    "survey says.",
+    "is where it stays. The dotted line is where the network's forecasts lie: they are functions of one feature, "
+    "and what the map does off that line is extrapolation. The network is the one embedded in calibrant, trained "
+    "as the survey says; it is not the survey's own.",
     "vector": "`VectorScaling()`, on log-probabilities.",
-    "matrix": "The survey's form: W z + b of the log-odds against the last class, z_j = log s_j / s_3, here a logistic "
-    "regression of scikit-learn. On log-probabilities, as `MatrixScaling` takes them, it is the same family as "
-    "Dirichlet "
-    "calibration.",
+    "matrix": "The survey's form: W z + b of the log-odds against the last class, z_j = log s_j / s_3, here a "
+    "logistic regression of scikit-learn. On log-probabilities, as `MatrixScaling` takes them, it is the same "
+    "family as Dirichlet calibration.",
     "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the "
     "survey's formula.",
 }
@@ -168,27 +161,22 @@ def page() -> str:
     """The whole page."""
     parts = [
         "# The survey's calibrators, run",
-        "Figures 13 to 20 of *Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, "
-        "Kull, Flach, "
-        "Machine Learning 2023), drawn again by `python tools/make_survey_calibrators.py`, and each thing that the "
-        "survey says of "
-        "them beside a figure that bears it out or does not.",
+        "Figures 13 to 20 of *Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, "
+        "Santos-Rodriguez, Kull, Flach, Machine Learning 2023), drawn again by `python "
+        "tools/make_survey_calibrators.py`, and each thing that the survey says of them beside a figure that bears "
+        "it out or does not.",
         "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
-        "logistic functions of x, "
-        "one under- and one over-confident, and a neural network forecast two classes (section 5.2); another network "
-        "three "
-        f"(section 5.4). A calibrator is fitted to {ROWS:,} rows. The pictures show one calibration set, the figures "
-        f"are means "
-        f"over {DRAWS}.",
+        "logistic functions of x, one under- and one over-confident, and a neural network forecast two classes "
+        f"(section 5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. The pictures "
+        f"show one calibration set, the figures are means over {DRAWS}.",
         "Nothing is measured on rows: with one feature every expectation is a sum over a fine grid of x, exact to "
-        "the digits shown. "
-        "S is the forecast, C the probability of the event given the forecast, Q given the feature. **E abs(S - C)** "
-        "is what an ECE "
-        "estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** E(C - Q)^2, "
-        "what is lost where rows "
-        "with different Q get one forecast, plus what no forecast can avoid. The **log loss above Bayes** is that of "
-        "S minus "
-        "that of Q.",
+        "the digits shown. S is the forecast, C the probability of the event given the forecast, Q given the "
+        "feature. **E abs(S - C)** is what an ECE estimates. The Brier score of the event is calibration loss E(S - "
+        "C)^2, plus **grouping loss** E(C - Q)^2, what is lost where rows with different Q get one forecast, plus "
+        "what no forecast can avoid. The **log loss above Bayes** is that of S minus that of Q.",
+        "The verdicts are calibrant's; judge by the figures. From which difference on a finding counts as borne out is "
+        "a choice, made in the tool; three such borders (the time of isotonic regression, its middle left and right, "
+        "and how exact an identity is) were set with the figures in sight.",
     ]
     for number, (method, (title, found)) in zip(range(13, 21), SECTIONS.items(), strict=True):
         parts += [f"## {title}", NOTES[method], f"![{title}](images/survey/fig-{number}.png)"]

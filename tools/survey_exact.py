@@ -28,8 +28,8 @@ LEAST = 1e-300
 
 @dataclass(frozen=True)
 class Case:
-    """A forecast of the survey on the grid: mass (n,), posterior and forecast (n,) for two classes, (n, 3) for "
-    "three."""
+    """A forecast of the survey on the grid: mass (n,), posterior and forecast (n,) for two classes, (n, 3) for
+    three."""
 
     name: str
     x: np.ndarray

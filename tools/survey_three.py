@@ -15,8 +15,8 @@ from calibrant import DirichletCalibration, TemperatureScaling, VectorScaling
 
 
 class RelativeMatrix:
-    """Matrix scaling as the survey has it: softmax(W z + b) of z_j = log s_j / s_K, a logistic regression on K - 1 "
-    "features."""
+    """Matrix scaling as the survey has it: softmax(W z + b) of z_j = log s_j / s_K, a logistic regression on K - 1
+    features."""
 
     def fit(self, prob: np.ndarray, y: np.ndarray) -> Self:
         self.regression = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(self._features(prob), y)
@@ -112,8 +112,7 @@ def temperature() -> list[Finding]:
             "It improves the classes 1 and 2 around [0.1, 0.4], and makes things worse elsewhere.",
             f"T = {np.mean(heat):.3f} (standard deviation {np.std(heat):.3f}). E abs(S - C), {shown}",
             f"{confirmed(middle)} for [0.1, 0.4]; elsewhere worse in {sum(a > b for b, a in elsewhere)} of "
-            f"{len(elsewhere)} "
-            "regions, "
+            f"{len(elsewhere)} regions, "
             + (
                 "and better on the whole"
                 if after_three("temperature").by_class.sum() < before_three().by_class.sum()
@@ -123,8 +122,7 @@ def temperature() -> list[Finding]:
         Finding(
             "It has the same map for all classes, although their diagrams differ, and is sub-optimal for that.",
             f"Log loss above Bayes {after_three('temperature').log_excess:.5f}; with a factor and a constant for "
-            f"each class "
-            f"(vector) {after_three('vector').log_excess:.5f}",
+            f"each class (vector) {after_three('vector').log_excess:.5f}",
             confirmed(after_three("vector").log_excess < after_three("temperature").log_excess),
         ),
     ]
@@ -178,9 +176,8 @@ def dirichlet() -> list[Finding]:
         Finding(
             "Its changes of class 3 leave out the corner of class 3, unlike those of matrix scaling.",
             f"At the forecast (0.02, 0.02, 0.96) the probability of class 3 changes by {moved['matrix']:+.4f} "
-            f"(matrix) and "
-            f"{moved['dirichlet']:+.4f} (Dirichlet). No forecast of the network comes there (the highest is "
-            f"{of.forecast[:, 2].max():.2f}): both extrapolate",
+            f"(matrix) and {moved['dirichlet']:+.4f} (Dirichlet). No forecast of the network comes there (the "
+            f"highest is {of.forecast[:, 2].max():.2f}): both extrapolate",
             confirmed(abs(moved["dirichlet"]) < abs(moved["matrix"])),
         ),
         Finding(
@@ -191,8 +188,8 @@ def dirichlet() -> list[Finding]:
         Finding(
             "It contains the identity, which prevents over-adjusting calibrated results.",
             f"With W = I and b = 0 nothing changes (to {unchanged:.0e}). Fitted to Bayes' own forecast it adds "
-            f"{plain:.5f} to the log "
-            f"loss. The default penalty, which draws W to zero and does not contain the identity, adds {drawn:.5f}",
+            f"{plain:.5f} to the log loss. The default penalty, which draws W to zero and does not contain the "
+            f"identity, adds {drawn:.5f}",
             confirmed(unchanged < 1e-10 and plain < 0.002),
         ),
     ]

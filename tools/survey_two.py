@@ -117,8 +117,7 @@ def binning() -> list[Finding]:
     return [
         Finding(
             "With 10 bins of equal width there are 10 values or fewer, and fewer in the under-confident case, whose "
-            "outer bins "
-            "are empty.",
+            "outer bins are empty.",
             "Bins with rows: "
             + ", ".join(f"{min(with_rows[n])} to {max(with_rows[n])} ({spelt(n)})" for n in TWO)
             .replace("10 to 10", "10")
@@ -186,11 +185,9 @@ def isotonic() -> list[Finding]:
         Finding(
             "In the over-confident case errors remain at the middle left and middle right, for lack of training "
             "points there.",
-            f"E abs(S - C) is {middle:.4f} for forecasts in [0.1, 0.4] and [0.6, 0.9], where {rare:.0%} of them lie, "
-            f"and "
-            f"{outer:.4f} beyond. In units of x the under-confident case has the same errors: isotonic regression "
-            f"sees the order "
-            "alone",
+            f"E abs(S - C) is {middle:.4f} for forecasts in [0.1, 0.4] and [0.6, 0.9], where {rare:.0%} of them "
+            f"lie, and {outer:.4f} beyond. In units of x the under-confident case has the same errors: isotonic "
+            "regression sees the order alone",
             confirmed(middle > 1.5 * outer, "hardly"),
         ),
         Finding(
@@ -204,21 +201,20 @@ def isotonic() -> list[Finding]:
         Finding(
             "Where the true map is not monotone it is sub-optimal.",
             f"The network's forecast falls with x over {falling():.0%} of its rows, and the true map with it: the "
-            f"best monotone map "
-            f"of all has a calibration loss x 1000 of {1000 * best_monotone():.4f}. Drawing the calibration set costs "
-            f"{now['mlp'].brier_calibration / best_monotone():.0f} times as much",
+            f"best monotone map of all has a calibration loss x 1000 of {1000 * best_monotone():.4f}. Drawing the "
+            f"calibration set costs {now['mlp'].brier_calibration / best_monotone():.0f} times as much",
             "**confirmed**, and small",
         ),
         Finding(
             "The first and the last value can be 0 and 1, a problem for the log loss.",
             f"The first value is 0 in {np.mean([a for a, _ in ends]):.0%} of the fits, the last 1 in "
-            f"{np.mean([b for _, b in ends]):.0%}: "
-            "an infinite log loss. `IsotonicCalibrator(finite=...)` and `VennAbers` cure it",
+            f"{np.mean([b for _, b in ends]):.0%}: an infinite log loss. `IsotonicCalibrator(finite=...)` and "
+            "`VennAbers` cure it",
             confirmed(any(a or b for a, b in ends)),
         ),
         Finding(
             "Its training time is high on large sets.",
-            f"10^6 rows: {slower:.1f} times the CPU time of Platt scaling",
+            f"10^6 rows take {seconds['IsotonicCalibrator']:.2f} s of CPU time, {slower:.1f} times that of Platt scaling",
             confirmed(slower > 5),
         ),
     ]
@@ -261,17 +257,16 @@ def platt() -> list[Finding]:
         Finding(
             "It improves the under-confident case well.",
             f"E abs(S - C) falls from {change('under-confident', STRAIGHT)} {STRAIGHT}, and from "
-            f"{change('under-confident', PLATT)} "
-            f"{PLATT}: about half of it is left, since the true map bends more often than a sigmoid does",
+            f"{change('under-confident', PLATT)} {PLATT}: about half of it is left, since the true map bends more "
+            "often than a sigmoid does",
             confirmed(kept("under-confident", STRAIGHT) < 0.3, "in part"),
         ),
         Finding(
             "It fails on the over-confident case: a sigmoid cannot push probabilities to the middle.",
             f"{STRAIGHT.capitalize()} {kept('over-confident', STRAIGHT):.0%} of the error is left "
-            f"({change('over-confident', STRAIGHT)}). "
-            f"{PLATT.capitalize()}, {kept('over-confident', PLATT):.0%} ({change('over-confident', PLATT)}): the "
-            f"same calibrated "
-            f"forecast as in the under-confident case (to {same:.0e}), since the log-odds of both are multiples of x",
+            f"({change('over-confident', STRAIGHT)}). {PLATT.capitalize()}, {kept('over-confident', PLATT):.0%} "
+            f"({change('over-confident', PLATT)}): the same calibrated forecast as in the under-confident case (to "
+            f"{same:.0e}), since the log-odds of both are multiples of x",
             f"**confirmed** {STRAIGHT}, **refuted** {PLATT}"
             if kept("over-confident", STRAIGHT) > 0.75 > 0.6 > kept("over-confident", PLATT)
             else "**unclear**",
@@ -279,9 +274,8 @@ def platt() -> list[Finding]:
         Finding(
             "It makes the neural network worse around several regions.",
             f"{STRAIGHT.capitalize()} the error rises from {change('mlp', STRAIGHT)}, and for "
-            f"{made_worse('mlp', 'platt', STRAIGHT):.0%} "
-            f"of the forecasts; {PLATT} it goes from {change('mlp', PLATT)}, and rises for "
-            f"{made_worse('mlp', 'platt', PLATT):.0%}",
+            f"{made_worse('mlp', 'platt', STRAIGHT):.0%} of the forecasts; {PLATT} it goes from "
+            f"{change('mlp', PLATT)}, and rises for {made_worse('mlp', 'platt', PLATT):.0%}",
             f"**confirmed** {STRAIGHT}" + (f"; {PLATT} it helps on the whole" if kept("mlp", PLATT) < 1 else ""),
         ),
     ]
@@ -318,16 +312,15 @@ def beta() -> list[Finding]:
         Finding(
             "It deals with the under-confident case fairly well: the reliability diagram follows the diagonal closely.",
             f"{kept:.0%} of the error is left ({after('under-confident', 'beta', 'beta').calibration:.4f}); Platt "
-            f"scaling {PLATT} leaves "
-            f"{after('under-confident', 'platt', PLATT).calibration:.4f}",
+            f"scaling {PLATT} leaves {after('under-confident', 'platt', PLATT).calibration:.4f}",
             confirmed(kept < 0.3, "in part"),
         ),
         Finding(
             "In the over-confident case it corrects more than Platt scaling in [0, 0.5], and does not help much in "
             "[0.5, 1].",
-            f"E abs(S - C) before, after Platt scaling {STRAIGHT}, after beta: {', '.join(f'{v:.4f}' for v in left)} "
-            f"for forecasts in "
-            f"[0, 0.5]; {', '.join(f'{v:.4f}' for v in right)} in [0.5, 1]",
+            f"E abs(S - C) before, after Platt scaling {STRAIGHT}, after beta: "
+            f"{', '.join(f'{v:.4f}' for v in left)} for forecasts in [0, 0.5]; "
+            f"{', '.join(f'{v:.4f}' for v in right)} in [0.5, 1]",
             "**confirmed** for [0, 0.5], "
             + ("**refuted** for [0.5, 1]" if right[2] < 0.75 * right[1] else "and for [0.5, 1]"),
         ),
@@ -350,8 +343,8 @@ def beta() -> list[Finding]:
         Finding(
             "It contains the identity, which prevents over-calibration.",
             f"With a = b = 1 and c = 0 nothing changes (to {unchanged:.0e}). Fitted to Bayes' own forecast it adds "
-            f"{spoilt['beta']:.5f} "
-            f"to the log loss; Platt scaling {STRAIGHT}, which does not contain it, {spoilt[STRAIGHT]:.5f}",
+            f"{spoilt['beta']:.5f} to the log loss; Platt scaling {STRAIGHT}, which does not contain it, "
+            f"{spoilt[STRAIGHT]:.5f}",
             confirmed(unchanged < 1e-12 and spoilt["beta"] < 0.1 * spoilt[STRAIGHT]),
         ),
     ]

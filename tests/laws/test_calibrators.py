@@ -13,6 +13,7 @@ from strategies import columns, tables
 
 from calibrant import BinaryCalibrator, ByNotion, CalibrationWarning, load_calibrator, save_calibrator
 from calibrant._registry import entries
+from calibrant.calibrators import base
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -220,3 +221,12 @@ def test_what_is_saved_comes_back_to_the_last_bit(key, tmp_path):
     save_calibrator(original, tmp_path / "c.json")
     new = np.vstack([rows[1], np.eye(rows[1].shape[1])])
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), original.calibrate(new))
+
+
+@each
+def test_blocks_of_rows_do_not_show(key, monkeypatch):
+    rows = table_for(key)
+    calibrator = fitted(key, rows)
+    whole = calibrator.calibrate(rows[1])
+    monkeypatch.setattr(base, "BLOCK", 7)
+    np.testing.assert_allclose(calibrator.calibrate(rows[1]), whole, rtol=1e-14)

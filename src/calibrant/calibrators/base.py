@@ -28,6 +28,9 @@ from calibrant._validation import (
 )
 from calibrant.notions import Binary
 
+BLOCK = 1 << 17
+"""Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
+
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
 
@@ -101,7 +104,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         values = self._received(y_prob, reset=False)
-        return self._map_column(values) if values.ndim == 1 else self._map_forecast(self._forecast(values))
+        return self._map_column(values) if values.ndim == 1 else self._map_table(self._forecast(values))
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast; one column comes back as two.
@@ -117,7 +120,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             Calibrated probabilities, columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._map_forecast(self._forecast(self._received(X, reset=False)))
+        return self._map_table(self._forecast(self._received(X, reset=False)))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -143,7 +146,19 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
 
     def _map_column(self, values: FloatArray) -> FloatArray:
-        return self._map_forecast(self._forecast(values))[:, 1]
+        return self._map_table(self._forecast(values))[:, 1]
+
+    def _map_table(self, forecast: Forecast) -> FloatArray:
+        """Map some rows at a time: a row's result hangs on that row alone."""
+        n, n_classes = forecast.shape
+        step = max(1, BLOCK // n_classes)
+        if n <= step:
+            return self._map_forecast(forecast)
+        calibrated = np.empty((n, n_classes))
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            calibrated[rows] = self._map_forecast(Forecast(forecast.values[rows], forecast.is_logit))
+        return calibrated
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
