@@ -1,7 +1,7 @@
 # The public names, once: the package loads each from its home when it is first asked for.
 from ._registry import declare as declare
 from ._registry import entries as entries
-from ._validation import CalibrationWarning as CalibrationWarning
+from ._warnings import CalibrationWarning as CalibrationWarning
 from ._validation import DataOptions as DataOptions
 from .assessment import Assessment as Assessment
 from .assessment import assess as assess

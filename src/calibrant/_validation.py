@@ -38,10 +38,6 @@ Input = Literal["probability", "logit"]
 Labels = npt.NDArray[np.generic]
 
 
-class CalibrationWarning(UserWarning):
-    """A degenerate but legal input: the answer is defined, and the message says which one was given."""
-
-
 class DataOptions(TypedDict, total=False):
     """What every metric and curve accepts about its data.
 

@@ -16,16 +16,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
-from calibrant._validation import (
-    CalibrationWarning,
-    Input,
-    as_forecast,
-    as_labels,
-    as_numbers,
-    as_problem,
-    as_score,
-    is_column,
-)
+from calibrant._validation import Input, as_forecast, as_labels, as_numbers, as_problem, as_score, is_column
+from calibrant._warnings import CalibrationWarning
 from calibrant.notions import Binary
 
 BLOCK = 1 << 17

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast, Problem, as_simplex
-from calibrant._validation import CalibrationWarning, Input
+from calibrant._validation import Input
+from calibrant._warnings import CalibrationWarning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.notions import Notion, as_notion, top_label
 

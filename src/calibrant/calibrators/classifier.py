@@ -36,7 +36,7 @@ from sklearn.utils.validation import (
 
 from calibrant import _links
 from calibrant._links import FloatArray
-from calibrant._validation import CalibrationWarning
+from calibrant._warnings import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
 

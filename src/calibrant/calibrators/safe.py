@@ -16,7 +16,8 @@ from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast, IntArray, Problem, SimplexProblem, are_counts, as_simplex, variance_weight
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, Input
+from calibrant._validation import Input
+from calibrant._warnings import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
 

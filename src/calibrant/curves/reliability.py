@@ -12,7 +12,8 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import Problem
 from calibrant._result import frame, read_only
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion

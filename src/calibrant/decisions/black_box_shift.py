@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._links import FloatArray
 from calibrant._problem import SimplexProblem, variance_weight
-from calibrant._validation import CalibrationWarning
+from calibrant._warnings import CalibrationWarning
 
 WORST = 1e10
 """A larger condition number says that the predictions cannot tell some classes apart."""

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._result import frame, read_only
-from calibrant._validation import CalibrationWarning, DataOptions
+from calibrant._validation import DataOptions
+from calibrant._warnings import CalibrationWarning
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.errors import errors_at
 from calibrant.decisions.forecasts import events_of, panel_named

@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr, ndtri
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Problem, as_simplex
-from calibrant._validation import CalibrationWarning
+from calibrant._warnings import CalibrationWarning
 from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion, as_notion

@@ -21,7 +21,8 @@ from scipy.special import stdtr, stdtrit
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, Problem, as_simplex
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.metrics.pairs import Blocks, Pairs, pairs_of
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, pvalue_of
 from calibrant.notions import Notion, as_notion

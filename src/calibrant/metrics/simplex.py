@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import Problem, SimplexProblem, as_simplex
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.metrics.cells import Cells, Sizes, noise_of
 from calibrant.metrics.losses import Norm, as_norm, l1
 from calibrant.metrics.uncertainty import Estimate, Resampling

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.lenses.base import Size, View, residual_of
 from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread

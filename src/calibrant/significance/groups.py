@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, SimplexProblem
 from calibrant._result import read_only
-from calibrant._validation import CalibrationWarning
+from calibrant._warnings import CalibrationWarning
 from calibrant.resampling import ConsistentLabels
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
 from calibrant.significance.weights import independent_rows_per_weight

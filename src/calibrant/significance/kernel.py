@@ -12,7 +12,8 @@ from scipy.special import gammaln, stdtr
 
 from calibrant._links import FloatArray
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.metrics.kernel import (
     as_bandwidth,
     as_block_size,

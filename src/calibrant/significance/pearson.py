@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, as_simplex
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import (
     RULE_OF_FIVE,

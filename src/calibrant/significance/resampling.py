@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._registry import Entry, declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.binning import Binning
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.measure import Function, as_measure

@@ -12,7 +12,8 @@ from scipy.special import ndtr
 from calibrant._links import FloatArray
 from calibrant._problem import Problem, as_simplex, variance_weight
 from calibrant._registry import declare
-from calibrant._validation import CalibrationWarning, DataOptions, as_problem
+from calibrant._validation import DataOptions, as_problem
+from calibrant._warnings import CalibrationWarning
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
