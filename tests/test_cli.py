@@ -264,6 +264,10 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
         (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
+        (
+            ["--method", "platt", "--set", "smooth_targets=False", "--safe", "--set", "safe.caution=2"],
+            SafeCalibrator(ByNotion(PlattScaling(smooth_targets=False)), caution=2),
+        ),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

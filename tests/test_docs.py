@@ -1,4 +1,4 @@
-"""The examples of the documentation run: each page in a process of its own, since a page may declare things."""
+"""The examples of the documentation run and print what stands below them: each page in a process of its own, since a page may declare things."""
 
 import os
 import re
@@ -10,7 +10,11 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
+PRINTED = {name: re.findall(r"^```text\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
 EXAMPLES = {name: re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
+
+NOT_PRINTED = ("calibrant ", "GCE = ", "mean score  =")
+"""How text begins that is no output: a command, a formula."""
 
 CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
@@ -28,6 +32,8 @@ def test_every_example_of_the_page_runs(page, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    shown = [block for block in PRINTED[page] if not block.startswith(NOT_PRINTED)]
+    assert [block for block in shown if block not in done.stdout] == []
 
 
 def test_every_page_is_in_the_table_of_contents():

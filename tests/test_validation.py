@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._problem import BinaryProblem, SimplexProblem
-from calibrant._validation import as_problem
+from calibrant._validation import as_numbers, as_problem
 
 Y = np.array([0, 1, 2])
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
@@ -423,7 +423,25 @@ def test_one_column_of_logits_goes_through_the_logistic_function():
 
 
 def test_numbers_that_only_overflow_in_their_sum_are_finite():
-    assert as_problem([0, 1], np.full((2, 2), 1e308), input="logit").prob.tolist() == [[0.5, 0.5]] * 2
+    assert as_numbers("y_prob", np.full((2, 2), 1e308)).tolist() == [[1e308, 1e308]] * 2
+
+
+def test_logits_whose_squares_overflow_are_refused():
+    with pytest.raises(
+        ValueError, match=r"logits in y_prob must be at most 1e\+100 in size; got -1e\+200 at index \(1, 0\)"
+    ):
+        as_problem([0, 1], [[0.0, 1.0], [-1e200, 0.0]], input="logit")
+
+
+def test_weights_whose_squares_vanish_are_refused():
+    with pytest.raises(ValueError, match=r"sample_weight must be 0 or at least 1e-100; got 1e-200 at index 1"):
+        as_problem([0, 1], [0.2, 0.7], sample_weight=[1.0, 1e-200])
+
+
+@pytest.mark.parametrize("labels", [5, "ab"])
+def test_labels_that_are_no_sequence_are_refused(labels):
+    with pytest.raises(TypeError, match="labels must be a sequence, the class of each of the 2 columns; got"):
+        as_problem([0, 1], [0.2, 0.7], labels=labels)
 
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])

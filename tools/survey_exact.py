@@ -1,13 +1,11 @@
-"""Exact errors of calibrated forecasts of the survey's test cases, where everything is a function of one feature.
+"""Errors of calibrated forecasts of the survey's test cases, where everything is a function of one feature.
 
-The feature stands on a fine grid, each point with the probability of its cell and with Bayes' probabilities of the '
-'classes. A
-calibrated forecast is a function on the grid, and every expectation a sum over it: no rows are drawn to measure anything.
+The feature stands on a fine grid, each point with the probability of its cell and with Bayes' probabilities of the classes.
+A calibrated forecast is a function on the grid, and every expectation a sum over it: no rows are drawn to measure anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +14,16 @@ from calibrant import SurveyMixture, make_survey_forecast
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.survey import SLOPES
 
-END, POINTS = 260.0, 104_001
-"""The grid reaches seven standard deviations beyond the outermost mean."""
+END, NEAR = 260.0, 20.0
+"""The grid reaches seven standard deviations beyond the outermost mean, and is finer about the middle."""
+
+FINE, COARSE = 1e-4, 5e-3
+"""Its steps there and beyond. In a step a forecast moves by less than a cell: where a network's forecast is not monotone,
+the branches that make the same forecast must meet in one cell."""
 
 CELL = 1e-4
 """Forecasts that differ by less are one: what comes given a forecast is a mean over the points where it is made."""
 
-CASES = {"under-confident": 2, "over-confident": 2, "mlp": 2}
 LEAST = 1e-300
 
 
@@ -51,11 +52,11 @@ class Case:
         return float(self.mass @ values)
 
 
-def case(name: str, n_classes: int = 2) -> Case:
-    """A test case: "under-confident", "over-confident", "mlp" or "bayes-optimal"."""
-    x = np.linspace(-END, END, POINTS)
+def case(name: str, n_classes: int = 2, refined: int = 1) -> Case:
+    """A test case: "under-confident", "over-confident", "mlp" or "bayes-optimal"; ``refined`` times as many points."""
+    x, width = grid(refined)
     mixture = SurveyMixture(n_classes)
-    mass = np.exp(mixture.log_density(x)).mean(axis=1)
+    mass = np.exp(mixture.log_density(x)).mean(axis=1) * width
     posterior = mixture.posterior(x)
     if name in SLOPES:
         forecast = 1.0 / (1.0 + np.exp(-SLOPES[name] * x))
@@ -64,11 +65,20 @@ def case(name: str, n_classes: int = 2) -> Case:
     return Case(name, x, mass / mass.sum(), posterior, forecast)
 
 
+def grid(refined: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The points, and the width of the cell about each."""
+    near = np.linspace(-NEAR, NEAR, round(2 * NEAR / FINE) * refined + 1)
+    beyond = np.linspace(NEAR, END, round((END - NEAR) / COARSE) * refined + 1)[1:]
+    x = np.concatenate([-beyond[::-1], near, beyond])
+    between = np.concatenate([[x[0]], (x[1:] + x[:-1]) / 2.0, [x[-1]]])
+    return x, np.diff(between)
+
+
 def given(value: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """E[target | value] at each point of the grid, for one column of values."""
-    cell = np.unique((value / CELL).astype(np.int64), return_inverse=True)[1]
+    cell = (value / CELL).astype(np.int64)
     weight = np.maximum(np.bincount(cell, mass), LEAST)
-    return (np.bincount(cell, mass * target) / weight)[cell]
+    return np.asarray((np.bincount(cell, mass * target) / weight)[cell])
 
 
 @dataclass(frozen=True)
@@ -86,15 +96,14 @@ class Errors:
 
 
 def errors(case: Case, value: np.ndarray) -> Errors:
-    """Exact errors of a forecast of two classes, given on the grid."""
+    """Errors of a forecast of two classes, given on the grid."""
     truth = given(value, case.posterior, case.mass)
+    both = (np.column_stack([1.0 - p, p]) for p in (case.posterior, value))
     return Errors(
         case.mean(np.abs(value - truth)),
         case.mean((value - truth) ** 2),
         case.mean((truth - case.posterior) ** 2),
-        case.mean(
-            divergence(np.column_stack([1 - case.posterior, case.posterior]), np.column_stack([1 - value, value]))
-        ),
+        case.mean(divergence(*both)),
     )
 
 
@@ -110,9 +119,3 @@ def class_wise(case: Case, value: np.ndarray) -> np.ndarray:
     return np.column_stack(
         [np.abs(column - given(column, q, case.mass)) for column, q in zip(value.T, case.posterior.T, strict=True)]
     )
-
-
-def over_draws(measure: Callable[[int], np.ndarray], draws: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation over calibration sets."""
-    found = np.array([measure(seed) for seed in range(draws)])
-    return found.mean(axis=0), found.std(axis=0)

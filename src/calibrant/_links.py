@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -33,6 +33,22 @@ def log_prob_of_logit(logit: FloatArray) -> FloatArray:
     """Log-probabilities of logits, exact: nothing is clipped."""
     result: Any = log_softmax(logit, axis=1)
     return np.asarray(result, dtype=np.float64)
+
+
+def log_odds_of_logits(logits: FloatArray) -> FloatArray:
+    """Log-odds of each class against all others, shape (n, K): exact where the probability has long become 0 or 1."""
+    rows = np.arange(len(logits))
+    top = logits.argmax(axis=1)
+    highest = logits[rows, top]
+    others = np.exp(logits - highest[:, None])
+    others[rows, top] = 0.0
+    rest = others.sum(axis=1)
+    log_odds: FloatArray = logits - highest[:, None] - np.log(1.0 + rest[:, None] - others)
+    # Seen from the highest logit itself, the others count from the highest among them.
+    below = logits.copy()
+    below[rows, top] = -np.inf
+    log_odds[rows, top] = highest - np.asarray(logsumexp(below, axis=1))
+    return log_odds
 
 
 def score_of_logit(logit: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ Every message says what must hold, what came, where, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any, Literal, TypedDict
 
@@ -25,8 +25,11 @@ from calibrant._problem import (
     unit_weight,
 )
 
-MOST_WEIGHT = 1e100
-"""Sum of weights up to which their squares do not overflow."""
+MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
+"""Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
+
+MOST_LOGIT = 1e100
+"""Size of logits up to which their squares do not overflow."""
 
 ROUNDING = 1e-6
 """How far a probability may lie outside [0, 1]: a few units in the last place of single precision."""
@@ -96,7 +99,7 @@ def as_problem(
     weight = as_weight(sample_weight, len(truth))
     kept = slice(None) if is_unit_weight(weight) or weight.all() else weight > 0
     if values.ndim == 1:
-        logit = values[kept] if _check_input(input) == "logit" else None
+        logit = as_logits(values)[kept] if _check_input(input) == "logit" else None
         score = _links.score_of_logit(values) if logit is not None else as_score(values)
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label)
         outcome = truth == classes[1]
@@ -151,17 +154,29 @@ def as_score(values: FloatArray) -> FloatArray:
     return _in_unit_interval(values)
 
 
+def as_logits(values: FloatArray) -> FloatArray:
+    """Logits of a size that can be squared."""
+    if max(values.max(), -values.min()) > MOST_LOGIT:
+        where = _first(np.abs(values) > MOST_LOGIT)
+        raise ValueError(
+            f"logits in y_prob must be at most {MOST_LOGIT:g} in size; got {values[where]:g} at index {_index(where)}. "
+            "Divide them all by one number."
+        )
+    return values
+
+
 def as_forecast(values: FloatArray, *, input: Input, normalize: bool = False) -> Forecast:
     """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
     if values.ndim == 1:
-        return two_columns(values if _check_input(input) == "logit" else as_score(values), is_logit=input == "logit")
+        is_logit = _check_input(input) == "logit"
+        return two_columns(as_logits(values) if is_logit else as_score(values), is_logit=is_logit)
     n_classes = values.shape[1]
     if n_classes < 2:
         raise ValueError(
             "y_prob must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
         )
     if _check_input(input) == "logit":
-        return Forecast(values, is_logit=True)
+        return Forecast(as_logits(values), is_logit=True)
     values = _in_unit_interval(values)
     sums = values.sum(axis=1)
     if normalize:
@@ -202,6 +217,12 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
         )
     if not weight.any():
         raise ValueError("sample_weight must have a positive sum; got only zeros. Give some row a weight.")
+    if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
+        row = int(np.argmax(tiny))
+        raise ValueError(
+            f"sample_weight must be 0 or at least {LEAST_WEIGHT:g}; got {weight[row]:g} at index {row}{_more(tiny)}. "
+            "Multiply the weights by one number."
+        )
     return weight
 
 
@@ -386,6 +407,10 @@ def _kind(value: object) -> str:
 
 
 def _given_classes(labels: Sequence[Any], n_classes: int) -> Labels:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(
+            f"labels must be a sequence, the class of each of the {n_classes} columns; got {labels!r}. Pass a list."
+        )
     classes = np.asarray(list(labels))
     if classes.shape != (n_classes,) or len(set(classes.tolist())) != n_classes:
         raise ValueError(

@@ -40,6 +40,9 @@ BLOCK = 1 << 13
 MANY_ROWS, ONE_IN = 1 << 15, 16
 """From so many rows on, the fit of one row in so many is where the fit of all begins."""
 
+BISECTIONS = 10_000
+"""Logits may be as large as 1e100: some hundreds of them lead from there to a shift that is certain to 1e-14."""
+
 Shape = Literal["regular", "one class", "one score", "events above", "events below"]
 
 
@@ -47,9 +50,10 @@ Shape = Literal["regular", "one class", "one score", "events above", "events bel
 class LogisticFit:
     """The least mean log loss: log-odds  intercept + coef @ columns.
 
-    ``gradient`` is the largest absolute component of the gradient of the mean loss where it was last evaluated, one step of
-    less than 1e-6 in any log-odds before the solution; a coefficient that a constraint holds at zero counts by what pulls it
-    away from zero. ``rank`` counts the parameters that rows determine.
+    ``gradient`` is the largest absolute component of the gradient of the mean loss at these parameters, in standardised
+    units: columns less their means (where there is an intercept), divided by the largest absolute value that is left. A
+    coefficient that a constraint holds at zero counts by what pulls it away from zero. ``rank`` counts the parameters that
+    rows determine.
     """
 
     intercept: float
@@ -80,28 +84,22 @@ def fit_logistic(
     kept = _independent(table, total)
     bounded = np.array([nonnegative and not (intercept and j == 0) for j in kept], dtype=bool)
     found = _newton(table if len(kept) == len(table) else table[kept], total, events, bounded, intercept=intercept)
-    theta, slope = np.zeros(len(table)), np.zeros(len(table))
-    theta[kept], slope[kept] = found.theta / scale[kept], found.gradient * scale[kept]
+    theta = np.zeros(len(table))
+    theta[kept] = found.theta / scale[kept]
     if intercept:
         theta[0] -= centre @ theta
-        slope[kept] += centre[kept] * slope[0]
-    held = np.isin(np.arange(len(table)), np.array(kept)[bounded]) & (theta <= 0.0)
+    constant, coef = (float(theta[0]), theta[1:]) if intercept else (0.0, theta)
+    slope = _slope(table, total, events, sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=constant))[kept]
+    held = bounded & (theta[kept] <= 0.0)
     residual = np.where(held, np.maximum(-slope, 0.0), np.abs(slope))
-    start = int(intercept)
     return LogisticFit(
-        float(theta[0]) if intercept else 0.0,
-        theta[start:],
-        float(residual.max(initial=0.0)),
-        found.steps,
-        found.converged,
-        len(kept),
+        constant, coef, float(residual.max(initial=0.0)), found.steps, found.converged, len(kept)
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
     theta: FloatArray
-    gradient: FloatArray
     steps: int
     converged: bool
 
@@ -111,7 +109,7 @@ def _standardised(raw: FloatArray, total: FloatArray, *, intercept: bool) -> tup
     centre = np.zeros(len(raw))
     largest = np.maximum(raw.max(axis=1), -raw.min(axis=1))
     if intercept:
-        centre[1:] = raw[1:] @ total / total.sum()
+        centre[1:] = raw[1:] @ (total / total.sum())
         raw -= centre[:, None]
     scale = np.maximum(raw.max(axis=1), -raw.min(axis=1))
     constant = scale <= EXPLAINED * largest
@@ -145,7 +143,7 @@ def _newton(
     """
     theta = _beginning(table, total, events, bounded, intercept=intercept)
     if not np.isfinite(theta).all():
-        return _Found(np.zeros_like(theta), np.zeros_like(theta), 0, False)
+        return _Found(np.zeros_like(theta), 0, False)
     loss, gradient, curvature = _derivatives(table, total, events, theta)
     for steps in range(MOST_STEPS):
         free = ~(bounded & (theta <= 0.0) & (gradient > 0.0))
@@ -158,7 +156,7 @@ def _newton(
         if not np.isfinite(reach):
             break
         if reach <= LAST_STEP or (gain <= LAST_GAIN and reach <= ROUNDED_STEP):
-            return _Found(_cut(theta + step, bounded), gradient, steps + 1, True)
+            return _Found(_cut(theta + step, bounded), steps + 1, True)
         if gain <= LAST_GAIN:
             break
         while True:
@@ -169,7 +167,7 @@ def _newton(
                 break
             step /= 2.0
         theta, (loss, gradient, curvature) = new, found
-    return _Found(theta, gradient, MOST_STEPS, False)
+    return _Found(theta, MOST_STEPS, False)
 
 
 def _cut(theta: FloatArray, bounded: npt.NDArray[np.bool_]) -> FloatArray:
@@ -210,6 +208,17 @@ def _derivatives(
         curvature += (z * (w * likely * rare)) @ z.T
     weight = float(total.sum())
     return loss / weight, gradient / weight, curvature / weight
+
+
+def _slope(table: FloatArray, total: FloatArray, events: FloatArray, log_odds: FloatArray | float) -> FloatArray:
+    """Return the gradient of the mean log loss at these log-odds."""
+    slope, eta = np.zeros(len(table)), np.broadcast_to(log_odds, total.shape)
+    for start in range(0, total.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        w, came = total[rows], events[rows]
+        slope += table[:, rows] @ ((w - came) * expit(eta[rows]) - came * expit(-eta[rows]))
+    result: FloatArray = slope / total.sum()
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,9 +277,11 @@ class Recalibration:
         if came in (0.0, weight):
             return float("inf") if came else float("-inf")
         rate = np.log(came) - np.log(weight - came)
-        # At the ends of the bracket every row is on one side of the rate; one more covers rounding.
-        low, high = rate - self.x[-1] - 1.0, rate - self.x[0] + 1.0
-        return float(brentq(lambda a: float(self.total @ expit(self.x + a)) - came, low, high, xtol=1e-14))
+        # At the ends of the bracket every row is on one side of the rate; a little more covers rounding.
+        low, high = (rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0)))
+        return float(
+            brentq(lambda a: float(self.total @ expit(self.x + a)) - came, low, high, xtol=1e-14, maxiter=BISECTIONS)
+        )
 
     def log_likelihood(self, intercept: float, slope: float) -> float:
         """Log-likelihood at an intercept and a slope."""

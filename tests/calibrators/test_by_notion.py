@@ -6,8 +6,10 @@ from calibrant import (
     ByNotion,
     CalibrationWarning,
     IsotonicCalibrator,
+    PlattScaling,
     TemperatureScaling,
     Unique,
+    VennAbers,
     calibration_error,
 )
 from calibrant.notions import TopLabel
@@ -110,7 +112,28 @@ def test_by_the_binary_notion_the_calibrator_is_as_by_itself():
         IsotonicCalibrator().fit(score, label),
         ByNotion(IsotonicCalibrator(), "binary").fit(score, label),
     )
-    np.testing.assert_array_equal(by_notion.predict_proba(score), alone.predict_proba(score))
+    np.testing.assert_array_equal(by_notion.calibrate(score), alone.calibrate(score))
+    np.testing.assert_allclose(by_notion.predict_proba(score), alone.predict_proba(score), rtol=1e-15)
+
+
+@pytest.mark.parametrize("notion", ["binary", "class-wise"])
+def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
+    rng = np.random.default_rng(0)
+    z = 60.0 * rng.normal(size=500)
+    label = (rng.random(500) < 1 / (1 + np.exp(-z / 20))).astype(int)
+    alone = PlattScaling(input="logit").fit(z, label)
+    by_notion = ByNotion(PlattScaling(), notion, input="logit").fit(np.column_stack([0 * z, z]), label)
+    np.testing.assert_allclose(
+        by_notion.predict_proba(np.column_stack([0 * z, z])), alone.predict_proba(z), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_a_method_of_probabilities_says_that_it_loses_large_logits():
+    z, label = np.array([100.0, 200.0, 300.0, 400.0]), [0, 0, 1, 1]
+    with pytest.warns(
+        CalibrationWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibrator; got 4"
+    ):
+        IsotonicCalibrator(input="logit").fit(z, label)
 
 
 @pytest.mark.parametrize("method", ["predict_top", "predict_proba", "predict", "calibrate"])
@@ -126,3 +149,28 @@ def test_a_forecast_of_other_columns_is_refused(forecast):
         calibrator.predict_proba([[0.5, 0.5]])
     with pytest.raises(ValueError, match=r"y_prob must have 3 columns; got one\."):
         calibrator.predict_proba([0.5, 0.5])
+
+
+def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
+    interval = ByNotion(VennAbers(), "class-wise").fit(prob, label).predict_interval(prob)
+    for j in range(3):
+        np.testing.assert_array_equal(
+            interval[:, j], VennAbers().fit(prob[:, j], label == j).predict_interval(prob[:, j])
+        )
+
+
+def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
+    interval = ByNotion(VennAbers(), "confidence").fit(prob, label).predict_interval(prob)
+    unknown = (interval == [0.0, 1.0]).all(axis=2)
+    assert (unknown.sum(axis=1) == 2).all()
+    assert not unknown[np.arange(100), prob.argmax(axis=1)].any()
+
+
+@pytest.mark.parametrize("options", [{"notion": None}, {"normalize": "no"}])
+def test_what_is_no_notion_and_no_flag_is_refused(options):
+    with pytest.raises(TypeError, match=r"(notion must be a word or a Notion|normalize must be True or False); got"):
+        ByNotion(IsotonicCalibrator(), **options).fit([0.1, 0.9], [0, 1])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 
 from calibrant import (
     ByNotion,
@@ -25,6 +26,7 @@ from calibrant import (
     CalibrationWarning,
     IsotonicCalibrator,
     TemperatureScaling,
+    VennAbers,
     negative_log_likelihood,
 )
 from calibrant.calibrators.classifier import _forecast, _pooled
@@ -217,8 +219,8 @@ def test_the_defaults_are_logistic_regression_and_temperature(data):
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
         ({"calibrator": GaussianNB()}, TypeError, r"calibrator must be a calibrator of calibrant; got GaussianNB\(\)"),
-        ({"pooling": "median"}, ValueError, r"pooling must be 'mean' or 'geometric'; got 'median'"),
-        ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a share, in \[0, 1\]; got 1\.5"),
+        ({"pooling": "median"}, ValueError, r"pooling must be one of 'mean', 'geometric'; got 'median'"),
+        ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a number, at least 0 and at most 1; got 1\.5"),
     ],
 )
 def test_a_bad_option_is_refused(data, options, error, message):
@@ -447,3 +449,35 @@ def test_folds_trained_at_the_same_time_give_the_same_classifier(data, ensemble)
         for n_jobs in (None, 2)
     )
     np.testing.assert_array_equal(together.predict_proba(X), alone.predict_proba(X))
+
+
+def test_values_for_pairs_of_classes_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"decision_function must give a value for each of the 3 classes; .*'ovr'"):
+        CalibratedClassifier(SVC(decision_function_shape="ovo"), cv=3).fit(X, y)
+
+
+def test_a_fold_of_which_nothing_can_be_learnt_is_refused(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match="each fold must hold a row with a weight whose class its model has seen; got"):
+        CalibratedClassifier(GaussianNB(), cv=KFold(3)).fit(X[order], np.repeat([0, 1, 2], [134, 133, 133]))
+
+
+def test_the_interval_of_cross_venn_abers_merges_into_its_probability():
+    X, y = make_classification(300, random_state=0)
+    model = CalibratedClassifier(GaussianNB(), VennAbers(), ensemble=True, pooling="geometric").fit(X, y)
+    p0, p1 = model.predict_interval(X).T
+    assert (p0 < p1).all()
+    np.testing.assert_allclose(p1 / (1 - p0 + p1), model.predict_proba(X)[:, 1], rtol=1e-12)
+
+
+def test_the_mean_interval_is_the_mean_of_the_folds():
+    X, y = make_classification(300, random_state=0)
+    model = CalibratedClassifier(GaussianNB(), VennAbers(), cv=2, ensemble=True).fit(X, y)
+    each = [calibrator.predict_interval(estimator.predict_proba(X)) for estimator, calibrator in model.pairs_]
+    np.testing.assert_allclose(model.predict_interval(X), (each[0] + each[1]) / 2, rtol=1e-12)
+
+
+def test_only_venn_abers_has_an_interval(data):
+    assert not hasattr(CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(*data), "predict_interval")

@@ -12,8 +12,12 @@ from sklearn.linear_model import LogisticRegression
 import calibrant
 from calibrant import (
     ByNotion,
+    EqualMass,
+    HistogramBinning,
     IsotonicCalibrator,
     OneVsRest,
+    SafeCalibrator,
+    StructuredMatrixScaling,
     TemperatureScaling,
     ThresholdedClassWise,
     load_calibrator,
@@ -321,3 +325,36 @@ def test_a_document_that_lacks_something_is_refused(missing, document):
     del document[missing]
     with pytest.raises(ValueError, match=rf"must describe a calibrator fully; got .*{missing}"):
         from_document(resigned(document))
+
+
+@pytest.mark.parametrize(
+    ("columns", "error"), [(["one"], ValueError), (5, TypeError), ("ab", TypeError)], ids=["too few", "number", "text"]
+)
+def test_names_of_columns_that_do_not_fit_are_refused(columns, error, tmp_path):
+    fitted = TemperatureScaling().fit(PROB[:, :2] / PROB[:, :2].sum(axis=1, keepdims=True), TRUTH == 1)
+    with pytest.raises(error, match=r"columns must .*; got .*\. Pass"):
+        save_calibrator(fitted, tmp_path / "c.json", columns=columns)
+
+
+def test_a_loaded_calibrator_can_be_fitted_again_with_the_labels_it_was_given():
+    labels, words = ["d", "c", "b", "ä"], np.array(list("dcbä"))[TRUTH]
+    loaded = from_document(to_document(TemperatureScaling(labels=labels).fit(PROB, words)))
+    assert loaded.fit(PROB, words).classes_.tolist() == labels
+
+
+def test_calibrators_inside_calibrators_come_back_to_the_last_bit(tmp_path):
+    inner = ByNotion(HistogramBinning(EqualMass(5)), "class-wise")
+    for original in (SafeCalibrator(inner), SafeCalibrator(StructuredMatrixScaling())):
+        save_calibrator(original.fit(PROB, TRUTH), tmp_path / "c.json", force=True)
+        loaded = load_calibrator(tmp_path / "c.json")
+        np.testing.assert_array_equal(loaded.predict_proba(NEW), original.predict_proba(NEW))
+        assert repr(loaded) == repr(original)
+
+
+def test_a_random_state_that_is_no_number_cannot_be_saved(tmp_path):
+    fitted = SafeCalibrator(random_state=np.random.RandomState(0)).fit(PROB, TRUTH)
+    with pytest.raises(
+        TypeError, match="holds numbers, strings, .*; got RandomState.*such as a number for a random state"
+    ):
+        save_calibrator(fitted, tmp_path / "c.json")
+    assert list(tmp_path.iterdir()) == []

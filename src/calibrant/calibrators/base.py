@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,9 +15,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
-from calibrant._validation import Input, as_forecast, as_labels, as_numbers, as_problem, as_score, is_column
-from calibrant._warnings import CalibrationWarning
+from calibrant._validation import Input, as_forecast, as_labels, as_logits, as_numbers, as_problem, as_score, is_column
+from calibrant._warnings import warn
 from calibrant.notions import Binary
+
+HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
+"""Beyond these the logistic function is 1 and 0 to the last digit."""
 
 BLOCK = 1 << 17
 """Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
@@ -72,11 +74,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = problem.classes
         came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
         if came.min() == came.max():
-            warnings.warn(
+            warn(
                 f"only the class {self.classes_[int(came[0])]!s} came in the {problem.size} rows to calibrate on: the map is "
-                "fitted all the same, and knows nothing of the others. Fit on more rows.",
-                CalibrationWarning,
-                stacklevel=2,
+                "fitted all the same, and knows nothing of the others. Fit on more rows."
             )
         self._fit_problem(problem)
         return self
@@ -196,6 +196,22 @@ class BinaryCalibrator(Calibrator):
     @abstractmethod
     def _apply(self, score: FloatArray) -> FloatArray: ...
 
+    def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
+        """Map scores that came as log-odds; a method that reads log-odds takes them exactly."""
+        return self._apply(_links.score_of_logit(log_odds))
+
+    def _fit_one(self, problem: BinaryProblem) -> None:
+        """Fit a binary problem, and say so if its logits are lost on the method."""
+        if problem.logit is not None and type(self)._apply_logit is BinaryCalibrator._apply_logit:
+            lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
+            if np.unique(lost).size > 1:
+                warn(
+                    f"logits beyond {HIGHEST_LOGIT:g} are one probability, 1, to {type(self).__name__}; got {lost.size} of "
+                    f"{problem.size}, up to {np.abs(lost).max():g}. Divide them by a number, or take a method of log-odds such "
+                    "as PlattScaling."
+                )
+        self._fit(problem)
+
     def _fit_problem(self, problem: Problem) -> None:
         if isinstance(problem, SimplexProblem):
             if problem.prob.shape[1] != 2:
@@ -204,13 +220,14 @@ class BinaryCalibrator(Calibrator):
                     f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
                 )
             problem = replace(next(Binary().split(problem)), logit=problem.forecast.log_odds)
-        self._fit(problem)
+        self._fit_one(problem)
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        return two_columns(self._apply(forecast.prob[:, 1]), is_logit=False).values
+        column = self._apply_logit(forecast.log_odds) if forecast.is_logit else self._apply(forecast.prob[:, 1])
+        return two_columns(column, is_logit=False).values
 
     def _map_column(self, values: FloatArray) -> FloatArray:
-        return self._apply(_links.score_of_logit(values) if self.input == "logit" else as_score(values))
+        return self._apply_logit(as_logits(values)) if self.input == "logit" else self._apply(as_score(values))
 
 
 class LogOddsCalibrator(BinaryCalibrator):
@@ -232,16 +249,14 @@ class LogOddsCalibrator(BinaryCalibrator):
         """Return the calibrated log-odds."""
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return _links.score_of_logit(self._finite_log_odds(_links.log_odds_of_prob(score)))
+        return self._apply_logit(_links.log_odds_of_prob(score))
+
+    def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
+        return _links.score_of_logit(self._finite_log_odds(log_odds))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         log_odds = self._finite_log_odds(forecast.log_odds)
         return np.column_stack([_links.score_of_logit(-log_odds), _links.score_of_logit(log_odds)])
-
-    def _map_column(self, values: FloatArray) -> FloatArray:
-        if self.input != "logit":
-            return self._apply(as_score(values))
-        return _links.score_of_logit(self._finite_log_odds(values))
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from calibrant._links import FloatArray, score_of_logit
+from calibrant._parameters import choice
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -51,9 +52,9 @@ class BetaCalibration(LogOddsCalibrator):
     c_ : float
         Shift of the log-odds.
     gradient_ : float
-        Largest absolute component of the gradient of the mean log loss where it was last evaluated, one step of less than
-        1e-6 in any log-odds before the solution; one that pulls a parameter at 0 below it does not count. The certificate
-        of optimality.
+        Largest absolute component of the gradient of the mean log loss at the solution, with each feature less its mean
+        (where c is fitted), divided by its largest absolute value; one that pulls a parameter at 0 below it does not
+        count. The certificate of optimality: above 1e-8 there is a `ConvergenceWarning`.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (2,)
@@ -107,22 +108,17 @@ class BetaCalibration(LogOddsCalibrator):
         return float(score_of_logit(brentq(value, -MOST_LOG_ODDS, MOST_LOG_ODDS)))
 
     def _fit(self, problem: BinaryProblem) -> None:
-        if self.parameters not in get_args(Parameters):
-            raise ValueError(
-                f"parameters must be one of {', '.join(map(repr, get_args(Parameters)))}; got {self.parameters!r} in "
-                "BetaCalibration. 'abm' fits all three."
-            )
-        family: Family = "rising" if "m" in self.parameters else "rising through zero"
+        fitted = choice("parameters", self.parameters, get_args(Parameters))
+        family: Family = "rising" if "m" in fitted else "rising through zero"
         # At a score of 1/2 both features are ln 2 from zero: less that, the curve without an intercept is 0 there.
-        pivot = 0.0 if "m" in self.parameters else np.log(2.0)
-        found = None
-        if "b" in self.parameters:
+        pivot = 0.0 if "m" in fitted else np.log(2.0)
+        both = [problem.log_odds]
+        if "b" in fitted:
             low, high = _features(problem.log_odds)
-            found = least_log_loss(problem, [low + pivot, high - pivot], family)
-            self.a_, self.b_ = map(float, found.coef)
-        if found is None or found.rank < len(self.parameters):
-            found = least_log_loss(problem, [problem.log_odds], family)
-            self.a_ = self.b_ = float(found.coef[0])
+            found = least_log_loss(problem, [low + pivot, high - pivot], family, otherwise=both)
+        else:
+            found = least_log_loss(problem, both, family)
+        self.a_, self.b_ = float(found.coef[0]), float(found.coef[-1])
         self.c_ = found.intercept + (self.a_ - self.b_) * pivot
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from calibrant import _links
 from calibrant._links import FloatArray
+from calibrant._parameters import flag
 from calibrant._problem import Forecast, Problem, as_simplex
 from calibrant._validation import Input
-from calibrant._warnings import CalibrationWarning
+from calibrant._warnings import warn
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.venn_abers import VennAbers
 from calibrant.notions import Notion, as_notion, top_label
 
 
@@ -92,10 +96,34 @@ class ByNotion(Calibrator):
             What the calibrator of that class makes of it, before any normalisation.
         """
         check_is_fitted(self)
-        prob = self._forecast(self._received(X, reset=False)).prob
+        forecast = self._forecast(self._received(X, reset=False))
+        prob = forecast.prob
         top = top_label(prob)
-        merged = self.fitted_notion.merge(prob, self._calibrated(prob), normalize=False)
+        merged = self.fitted_notion.merge(prob, self._calibrated(forecast), normalize=False)
         return self.classes_[top], merged[np.arange(len(prob)), top]
+
+    @available_if(lambda self: isinstance(self.calibrator, VennAbers))
+    def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the pair of probabilities of `VennAbers` for each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, 2)
+            The probabilities p0 and p1 of each class by itself; 0 and 1 where no part of the notion speaks of it.
+        """
+        check_is_fitted(self)
+        prob = self._forecast(self._received(X, reset=False)).prob
+        interval = np.tile([0.0, 1.0], (*prob.shape, 1))
+        for fitted, part in zip(self.calibrators_, self.fitted_notion.parts(prob), strict=True):
+            if isinstance(fitted, VennAbers):
+                for end, values in enumerate(fitted._interval(part.scores(prob))):
+                    part.put(interval[:, :, end], values)
+        return interval
 
     @property
     def fitted_notion(self) -> Notion:
@@ -103,6 +131,9 @@ class ByNotion(Calibrator):
         return as_notion(self.notion).named_in(self.classes_)
 
     def _fit_problem(self, problem: Problem) -> None:
+        flag("normalize", self.normalize)
+        if not isinstance(self.notion, (str, Notion)):
+            raise TypeError(f"notion must be a word or a Notion; got {self.notion!r}. Pass notion='class-wise'.")
         if not isinstance(self.calibrator, BinaryCalibrator):
             raise TypeError(
                 f"calibrator must be a BinaryCalibrator, a map of one score; got {self.calibrator!r}. "
@@ -110,27 +141,29 @@ class ByNotion(Calibrator):
             )
         self.calibrators_ = []
         empty = []
-        for binary in self.fitted_notion.split(as_simplex(problem)):
+        simplex, notion = as_simplex(problem), self.fitted_notion
+        log_odds = _links.log_odds_of_logits(simplex.forecast.values) if simplex.forecast.is_logit else None
+        for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
             fitted = None
             if binary.size:
                 fitted = clone(self.calibrator)
-                fitted._fit(binary)
+                fitted._fit_one(binary if log_odds is None else replace(binary, logit=part.scores(log_odds)))
             else:
                 empty.append(binary.name)
             self.calibrators_.append(fitted)
         if empty:
-            warnings.warn(
-                f"no row to calibrate on for {', '.join(empty)}: such scores are left as they are. Fit on more rows.",
-                CalibrationWarning,
-                stacklevel=3,
-            )
+            warn(f"no row to calibrate on for {', '.join(empty)}: such scores are left as they are. Fit on more rows.")
 
-    def _calibrated(self, prob: FloatArray) -> list[FloatArray]:
-        parts = [part.scores(prob) for part in self.fitted_notion.parts(prob)]
-        return [
-            score if fitted is None or not score.size else fitted._apply(score)
-            for fitted, score in zip(self.calibrators_, parts, strict=True)
-        ]
+    def _calibrated(self, forecast: Forecast) -> list[FloatArray]:
+        parts = list(self.fitted_notion.parts(forecast.prob))
+        log_odds = _links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
+        calibrated = []
+        for fitted, part in zip(self.calibrators_, parts, strict=True):
+            score = part.scores(forecast.prob)
+            if fitted is not None and score.size:
+                score = fitted._apply(score) if log_odds is None else fitted._apply_logit(part.scores(log_odds))
+            calibrated.append(score)
+        return calibrated
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        return self.fitted_notion.merge(forecast.prob, self._calibrated(forecast.prob), normalize=self.normalize)
+        return self.fitted_notion.merge(forecast.prob, self._calibrated(forecast), normalize=self.normalize)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import gmean
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import (
     _routing_enabled,
     process_routing,
 )
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
@@ -36,9 +37,11 @@ from sklearn.utils.validation import (
 
 from calibrant import _links
 from calibrant._links import FloatArray
-from calibrant._warnings import CalibrationWarning
+from calibrant._parameters import choice, flag, number
+from calibrant._warnings import warn
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.venn_abers import VennAbers
 
 Pair = tuple[Any, Calibrator]
 Rows = npt.NDArray[np.intp]
@@ -229,6 +232,35 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
         return label
 
+    @available_if(lambda self: isinstance(self.calibrator, VennAbers))
+    def predict_interval(self, X: Any) -> FloatArray:
+        """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
+
+        With ``pooling="geometric"`` p1 is the geometric mean of the folds', and 1 - p0 that of theirs: cross Venn-Abers,
+        whose merged probability p1 / (1 - p0 + p1) is what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The probabilities p0 and p1 of the positive label, p0 < p1.
+        """
+        check_is_fitted(self)
+        intervals = np.array(
+            [
+                calibrator.predict_interval(_forecast(estimator, X, self._seen_by(estimator), len(self.classes_)))
+                for estimator, calibrator in self.pairs_
+            ]
+        )
+        if self.pooling == "mean":
+            return np.asarray(intervals.mean(axis=0), dtype=np.float64)
+        lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
+        return np.column_stack([lower, upper])
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets what of the metadata that ``fit`` gets.
 
@@ -261,11 +293,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if has_fit_parameter(self._base(), "sample_weight"):
                 fit_params = fit_params | {"sample_weight": weight}
             else:
-                warnings.warn(
+                warn(
                     f"fit of {type(self._base()).__name__} takes no sample_weight: the weights serve the calibrator alone. "
-                    "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight.",
-                    CalibrationWarning,
-                    stacklevel=3,
+                    "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
                 )
         return _Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
 
@@ -280,12 +310,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if isinstance(self.cv, str) and self.cv != "prefit":
             raise ValueError(f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}. Pass cv=5.")
-        if self.pooling not in ("mean", "geometric"):
-            raise ValueError(f"pooling must be 'mean' or 'geometric'; got {self.pooling!r}. Pass pooling='mean'.")
-        if not 0.0 <= self.label_smoothing <= 1.0:
-            raise ValueError(
-                f"label_smoothing must be a share, in [0, 1]; got {self.label_smoothing!r}. Pass label_smoothing=0.0."
-            )
+        flag("ensemble", self.ensemble)
+        choice("pooling", self.pooling, ("mean", "geometric"))
+        number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
         if self.calibrator is not None and not isinstance(self.calibrator, Calibrator):
             raise TypeError(
                 f"calibrator must be a calibrator of calibrant; got {self.calibrator!r}. Pass TemperatureScaling()."
@@ -330,6 +357,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
             strange += len(test_rows) - len(test)
+            if not len(test) or (metadata.weight is not None and not metadata.weight[test].any()):
+                raise ValueError(
+                    "each fold must hold a row with a weight whose class its model has seen; got a fold of "
+                    f"{len(test_rows)} rows without one. Use fewer folds, or a splitter that keeps the classes in proportion."
+                )
             forecast = _forecast(estimator, _rows(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)
@@ -338,11 +370,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             forecasts.append(forecast)
             scored.append(test)
         if strange:
-            warnings.warn(
+            warn(
                 f"{strange} rows are of a class that was absent when their fold's model was trained: they do not serve to "
-                "calibrate. Use fewer folds, or collect more rows of rare classes.",
-                CalibrationWarning,
-                stacklevel=3,
+                "calibrate. Use fewer folds, or collect more rows of rare classes."
             )
         if not self.ensemble:
             rows = np.concatenate(scored)
@@ -399,6 +429,13 @@ def _forecast(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArr
         known = np.asarray(estimator.decision_function(X), dtype=np.float64)
         if known.ndim == 1:
             known = np.column_stack([np.zeros(len(known)), known])
+        of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
+        if of_pairs or known.shape[1] != len(columns):
+            raise ValueError(
+                f"decision_function must give a value for each of the {len(columns)} classes; got {known.shape[1]} of "
+                f"{type(estimator).__name__}, one for each pair. Pass decision_function_shape='ovr', or an estimator with "
+                "predict_proba."
+            )
         absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
     forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known

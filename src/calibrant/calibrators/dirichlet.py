@@ -12,7 +12,8 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import Full, checked, fit_table, identity, log_prob_of, penalties, prob_of_scores
+from calibrant.calibrators.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
+from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -63,8 +64,8 @@ class DirichletCalibration(MulticlassCalibrator):
     the map to the identity.
 
     The objective is the mean log loss plus the sums of penalty times square. A parameter without penalty has one of 1e-8:
-    then there is one solution in all cases, absent or separated classes and fewer rows than classes included. ``diagonal=0``
-    contains the identity, the default does not.
+    then there is one solution in all cases, absent or separated classes and fewer rows than classes included; where only
+    that ridge holds the map there is a `ConvergenceWarning`, as of `MatrixScaling`. ``diagonal=0`` contains the identity, the default does not.
 
     References
     ----------
@@ -102,9 +103,9 @@ class DirichletCalibration(MulticlassCalibrator):
         n_classes = problem.forecast.shape[1]
         ridge = penalties(
             n_classes,
-            diagonal=checked("diagonal", self.diagonal),
-            off_diagonal=checked("off_diagonal", self.off_diagonal),
-            intercept=checked("intercept", self.intercept),
+            diagonal=penalty("diagonal", self.diagonal),
+            off_diagonal=penalty("off_diagonal", self.off_diagonal),
+            intercept=penalty("intercept", self.intercept),
         )
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,13 +9,13 @@ import numpy as np
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
+from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.temperature import TemperatureScaling, prob_of_scores
 
 CERTAIN = 1e-8
 """Largest component of the KKT residual at which weights are optimal: the mean log loss is then as small as it gets."""
@@ -110,11 +109,10 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         best, self.gradient_, self.n_iter_ = mixture_weights(came, problem.weight)
         self.weights_ = best if best[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
         if self.gradient_ > CERTAIN:
-            warnings.warn(
+            warn(
                 f"the weights must have a KKT residual below {CERTAIN:g}; got {self.gradient_:.2g} after "
                 f"{self.n_iter_} steps on {problem.size} rows. They are used as they are: check for extreme logits.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _apply(self, forecast: Forecast) -> FloatArray:
@@ -124,8 +122,8 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
 
     def _parts(self, forecast: Forecast) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the three forecasts that are mixed."""
-        prob = forecast.prob
-        scaled = _links.prob_of_logit(forecast.log_prob / self.temperature_)
+        prob = prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
+        scaled = prob_of_scores(forecast.log_prob / self.temperature_)
         return scaled, prob, np.broadcast_to(1.0 / prob.shape[1], prob.shape)
 
 

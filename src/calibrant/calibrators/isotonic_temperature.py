@@ -9,12 +9,13 @@ import numpy as np
 
 from calibrant import _links
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multiclass_isotonic import divided, on_steps, require_small, steps_of
-from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.multiclass_isotonic import divided, on_steps, steps_of
+from calibrant.calibrators.temperature import LEAST_SCORE, TemperatureScaling
 
 TIED = 10
 """Decimals of the logarithm at which scaled scores are tied: equal ones must not be told apart by rounding."""
@@ -94,7 +95,7 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         self.epsilon = epsilon
 
     def _fit(self, problem: SimplexProblem) -> None:
-        require_small(self.epsilon)
+        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         scaling = TemperatureScaling()
         scaling._fit(problem)
         self.temperature_, self.gradient_, self.n_iter_ = scaling.temperature_, scaling.gradient_, scaling.n_iter_
@@ -109,7 +110,7 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         return divided(stepped + self.epsilon * scaled, scaled)
 
     def _scaled(self, forecast: Forecast) -> FloatArray:
-        """Return softmax(z / T), rounded."""
+        """Return softmax(z / T), rounded and never zero."""
         log_prob = _links.log_prob_of_logit(forecast.log_prob / self.temperature_)
-        scaled: FloatArray = np.exp(np.round(log_prob, TIED))
+        scaled: FloatArray = np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))
         return scaled

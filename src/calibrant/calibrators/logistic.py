@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -12,7 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray
+from calibrant._warnings import warn
 from calibrant.logistic import LogisticFit, fit_logistic
+
+CERTAIN = 1e-8
+"""Largest component of the gradient of the mean log loss, in standardised units, at which a curve is the minimum."""
 
 A_PART = 1000
 """Rows that are looked at before all are, to see that the classes overlap."""
@@ -27,28 +30,39 @@ def least_log_loss(
     family: Family,
     *,
     smooth: bool = False,
+    otherwise: Sequence[FloatArray] | None = None,
 ) -> LogisticFit:
     """Return the curve of the family with the least mean log loss on the problem.
 
     Where the log loss has no minimum, as the classes are separated or one is absent, and where ``smooth`` asks for it, it is
     that on Platt's targets, which has one. Of scores that are all equal the slope, the coefficient of the first column, is
-    1: log-odds are shifted.
+    1: log-odds are shifted. Where rows do not determine all coefficients, the columns ``otherwise`` take the place of
+    the others.
     """
     intercept, nonnegative = family != "rising through zero", family.startswith("rising")
 
-    def fit(events: FloatArray) -> LogisticFit:
+    def fit(columns: Sequence[FloatArray]) -> tuple[LogisticFit, bool]:
+        """Fit, and whether it is to the outcomes themselves."""
+        if not smooth and not is_separated(problem.log_odds, problem.outcome, family):
+            found = fit_to(columns, problem.weight * problem.outcome)
+            if found.converged:
+                return found, True
+        return fit_to(columns, problem.weight * platt_targets(problem)), smooth
+
+    def fit_to(columns: Sequence[FloatArray], events: FloatArray) -> LogisticFit:
         return fit_logistic(columns, problem.weight, events, intercept=intercept, nonnegative=nonnegative)
 
-    found = None
-    if not smooth and not is_separated(problem.log_odds, problem.outcome, family):
-        found = fit(problem.weight * problem.outcome)
-    if found is None or not found.converged:
-        if not smooth:
-            _warn_of_separation(problem)
-        found = fit(problem.weight * platt_targets(problem))
-    if not found.converged:
+    found, as_wanted = fit(columns)
+    if otherwise is not None and found.rank < len(columns) + intercept:
+        columns = otherwise
+        found, as_wanted = fit(columns)
+    if not as_wanted:
+        _warn_of_separation(problem)
+    if not found.converged or found.gradient > CERTAIN:
         _warn(
-            "the log loss must have a minimum that rounding shows; Newton's method has not come to it", "the last step"
+            "the log loss must have a minimum that rounding shows, with a gradient of at most "
+            f"{CERTAIN:g} in standardised units; got {found.gradient:.1e}: Newton's method has not come to it",
+            "the last step",
         )
     if found.rank == intercept:
         ahead = np.zeros(len(columns))
@@ -104,4 +118,4 @@ def _warn_of_separation(problem: BinaryProblem) -> None:
 
 
 def _warn(what: str, answer: str) -> None:
-    warnings.warn(f"{what}. Instead {answer} is used. Fit on more rows.", ConvergenceWarning, stacklevel=6)
+    warn(f"{what}. Instead {answer} is used. Fit on more rows.", ConvergenceWarning)

@@ -10,7 +10,8 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import Full, checked, fit_table, identity, log_prob_of, penalties, prob_of_scores
+from calibrant.calibrators.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
+from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -61,7 +62,8 @@ class MatrixScaling(MulticlassCalibrator):
 
     What the penalties leave free has a penalty of 1e-8, on the change from W = I, b = 0: with it there is one solution in
     all cases, those included in which a class did not come, the classes are separated, or there are fewer rows than
-    classes. A vector added to all rows of W changes no probability; it is chosen so that the penalty is least.
+    classes. In the first two only this ridge may hold the map: a `ConvergenceWarning` says so where a class did not come,
+    the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. A vector added to all rows of W changes no probability; it is chosen so that the penalty is least.
 
     With log-probabilities in place of logits this is the map of `DirichletCalibration`; see there.
 
@@ -98,9 +100,9 @@ class MatrixScaling(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.forecast.shape[1]
-        off_diagonal = checked("off_diagonal", self.off_diagonal)
+        off_diagonal = penalty("off_diagonal", self.off_diagonal)
         ridge = penalties(
-            n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=checked("intercept", self.intercept)
+            n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
         )
         same = identity(n_classes)
         found = fit_table(Full(), log_prob_of(problem.forecast), problem, ridge, same, same)

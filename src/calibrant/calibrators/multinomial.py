@@ -11,18 +11,18 @@ which is convex; `newton.minimise` finds its minimum. No array is larger than th
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem, is_unit_weight
+from calibrant._parameters import number
+from calibrant._problem import BoolArray, Forecast, SimplexProblem, is_unit_weight
+from calibrant._warnings import warn
 from calibrant.calibrators.newton import TOLERANCE, Minimum, minimise
 from calibrant.calibrators.temperature import TemperatureScaling
 
@@ -32,16 +32,16 @@ TINY_RIDGE = 1e-8
 BLOCK, LEAST_ROWS = 1 << 15, 256
 """Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
 
-LEAST_SCORE = -700.0
-"""A score ends this far below the highest of its row, so that no probability becomes zero."""
+ORDINARY = 1e6
+"""Size of log-probabilities beyond which they are measured in units of the largest: squares would overflow."""
 
+MOST_EXPONENT = 100.0
 
-def prob_of_scores(scores: FloatArray) -> FloatArray:
-    """Softmax over the columns, never zero."""
-    prob: FloatArray = np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_SCORE)
-    np.exp(prob, out=prob)
-    prob /= prob.sum(axis=1, keepdims=True)
-    return prob
+STRONGEST = 1e100
+"""Largest ridge."""
+
+EVEN = 1e-12
+"""Difference of scores, relative to the largest, that is rounding."""
 
 
 class Design(ABC):
@@ -49,6 +49,9 @@ class Design(ABC):
 
     shared: slice
     """Rows of the table to which a constant can be added without any effect on the probabilities."""
+
+    slopes: slice
+    """Rows of the table that multiply log-probabilities."""
 
     most_dense: int
     """Parameters up to which the whole Hessian is made; beyond, products with it are cheaper."""
@@ -69,6 +72,7 @@ class Design(ABC):
 class Diagonal(Design):
     """The score of a class is a weight times its own log-probability, plus an intercept."""
 
+    slopes = slice(0, 1)
     most_dense = 64
 
     def __init__(self, *, intercept: bool) -> None:
@@ -96,6 +100,7 @@ class Full(Design):
     """The score of a class is linear in all log-probabilities."""
 
     shared = slice(None)
+    slopes = slice(0, -1)
     most_dense = 600
 
     def scores(self, z: FloatArray, table: FloatArray) -> FloatArray:
@@ -124,7 +129,7 @@ class Objective:
         self, design: Design, z: FloatArray, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray
     ) -> None:
         self.design, self.z, self.label = design, z, problem.label
-        self.ridge, self.centre = np.maximum(ridge, TINY_RIDGE), centre
+        self.ridge, self.centre = ridge, centre
         self.share = problem.weight / problem.weight.sum()
         self.equal = is_unit_weight(problem.weight)
         self.scale = max(1.0, float(self.share @ np.abs(z).max(axis=1)))
@@ -207,17 +212,55 @@ class Objective:
 def fit_table(
     design: Design, z: FloatArray, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray, start: FloatArray
 ) -> Minimum:
-    """Minimise the objective; say so where its certificate is not met."""
-    objective = Objective(design, z, problem, ridge, centre)
-    found = minimise(objective, start)
-    if found.gradient > (most := TOLERANCE * objective.scale):
-        warnings.warn(
+    """Minimise the objective; say so where its certificate is not met, or nothing but the smallest ridge holds the table."""
+    free, ridge = ridge <= TINY_RIDGE, np.maximum(ridge, TINY_RIDGE)
+    unit = np.ones_like(centre)
+    largest = float(np.abs(z).max())
+    if largest > ORDINARY:
+        unit[design.slopes] = largest
+        z = z / largest
+        start = start / unit
+    objective = Objective(design, z, problem, ridge / unit**2, centre * unit)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = minimise(objective, start)
+    if not found.gradient <= (most := TOLERANCE * objective.scale):
+        warn(
             f"the largest component of the gradient must come below {most:.1e}; it is {found.gradient:.1e} after "
             f"{found.steps} Newton steps. The table found last is used. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
-            stacklevel=5,
         )
-    return found
+    elif why := _held_by_ridge(design, z, problem, free, found.table - objective.centre):
+        warn(
+            f"every class must come, and classes overlap, for the log loss to have a minimum; {why}: only the ridge of "
+            f"{TINY_RIDGE:g} holds the map. Fit on more rows, or with a larger penalty.",
+            ConvergenceWarning,
+        )
+    return replace(found, table=found.table / unit)
+
+
+def _held_by_ridge(
+    design: Design, z: FloatArray, problem: SimplexProblem, free: BoolArray, change: FloatArray
+) -> str | None:
+    """Why the log loss falls for ever along what is free, or None if no reason is seen.
+
+    What is looked at is enough for it and cheap, and not all that there can be: absent classes, the way of the forecast
+    itself, and the way from the centre to the table found. A way along which no row loses and some row gains is one.
+    """
+    ahead = np.zeros_like(change)
+    ahead[design.slopes] = np.eye(z.shape[1]) if isinstance(design, Full) else 1.0
+    if not free[ahead > 0].all():
+        return None
+    came = np.zeros(z.shape[1], dtype=bool)
+    came[problem.label] = True
+    if not came.all():
+        return f"the class {problem.classes[int(np.argmin(came))]!s} did not come"
+    for way in (ahead, np.where(free, change, 0.0)):
+        scores = design.scores(z, way)
+        of_label = scores[np.arange(len(z)), problem.label]
+        rounding = EVEN * float(np.abs(scores).max())
+        if (of_label >= scores.max(axis=1) - rounding).all() and (of_label > scores.min(axis=1) + rounding).any():
+            return "the classes are separated"
+    return None
 
 
 def identity(n_classes: int) -> FloatArray:
@@ -259,11 +302,13 @@ def tempered(log_prob: FloatArray, temperature: float, uniform: float) -> FloatA
     return result
 
 
-def checked(name: str, value: Any) -> float:
-    """Return a parameter that must be a number of at least zero."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}. Pass a penalty or an exponent of at least 0.")
-    number = float(value)
-    if not 0.0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0; got {value!r}. Pass 0 for none.")
-    return number
+def penalty(name: str, value: Any) -> float:
+    """Return a penalty."""
+    return number(name, value, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+
+
+def fading(size: int, n_rows: float, rho: Any, tau: Any) -> float:
+    """Return  size^rho / n_rows^tau, at most `STRONGEST`."""
+    grows = number("rho", rho, least=0.0, most=MOST_EXPONENT, hint="Pass rho=1.0")
+    fades = number("tau", tau, least=0.0, most=MOST_EXPONENT, hint="Pass tau=1.0")
+    return float(np.exp(min(grows * np.log(size) - fades * np.log(n_rows), np.log(STRONGEST))))

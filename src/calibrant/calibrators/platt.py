@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibrant._links import FloatArray
+from calibrant._parameters import flag
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -44,8 +45,8 @@ class PlattScaling(LogOddsCalibrator):
     slope_, intercept_ : float
         The line. A negative slope turns the order of the scores upside down, where the labels do.
     gradient_ : float
-        Largest absolute component of the gradient of the mean log loss where it was last evaluated, one step of less than
-        1e-6 in any log-odds before the solution: the certificate of optimality.
+        Largest absolute component of the gradient of the mean log loss at the solution, with log-odds less their mean,
+        divided by the largest: the certificate of optimality. Above 1e-8 there is a `ConvergenceWarning`.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (2,)
@@ -84,11 +85,8 @@ class PlattScaling(LogOddsCalibrator):
         self.smooth_targets = smooth_targets
 
     def _fit(self, problem: BinaryProblem) -> None:
-        if not isinstance(self.smooth_targets, bool):
-            raise TypeError(
-                f"smooth_targets must be True or False; got {self.smooth_targets!r} in PlattScaling. True is Platt's way."
-            )
-        found = least_log_loss(problem, [problem.log_odds], "straight", smooth=self.smooth_targets)
+        smooth = flag("smooth_targets", self.smooth_targets)
+        found = least_log_loss(problem, [problem.log_odds], "straight", smooth=smooth)
         self.intercept_, self.slope_ = found.intercept, float(found.coef[0])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
 

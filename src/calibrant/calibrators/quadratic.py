@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
@@ -41,8 +43,8 @@ class QuadraticScaling(LogOddsCalibrator):
     a_, b_, c_ : float
         Constant, slope and curvature of the log-odds. The parabola turns at -b / (2 c).
     gradient_ : float
-        Largest absolute component of the gradient of the mean log loss where it was last evaluated, one step of less than
-        1e-6 in any log-odds before the solution: the certificate of optimality.
+        Largest absolute component of the gradient of the mean log loss at the solution, with z and its square less their
+        means, divided by the largest: the certificate of optimality. Above 1e-8 there is a `ConvergenceWarning`.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (2,)
@@ -86,4 +88,6 @@ class QuadraticScaling(LogOddsCalibrator):
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
-        return self.a_ + (self.b_ + self.c_ * log_odds) * log_odds
+        with np.errstate(over="ignore"):  # log-odds of infinity are cut off
+            value: FloatArray = self.a_ + (self.b_ + self.c_ * log_odds) * log_odds
+        return value

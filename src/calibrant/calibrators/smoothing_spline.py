@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from calibrant._links import FloatArray
+from calibrant._parameters import whole
 from calibrant._problem import IntArray
 from calibrant.logistic import Recalibration
 
@@ -34,16 +35,12 @@ SURE_GAIN, ROUGH_GAIN, LAST_GAIN = 1e-8, 1e-6, 1e-20
 """Gains of a Newton step in the mean objective. Below the first a step is taken as it is; below the second it is the last
 while penalties are compared, below the third for the one that is chosen. What is left after a step is about its square."""
 
-MOST_STEPS = 200
+MOST_STEPS, TINY = 200, 1e-10
 
 
 def require_knots(n_knots: object) -> None:
     """Refuse a number of knots that is no whole number of at least two."""
-    if isinstance(n_knots, bool) or not isinstance(n_knots, (int, np.integer)) or n_knots < 2:
-        raise ValueError(
-            f"n_knots must be a whole number of at least 2; got {n_knots!r} as the parameter of the calibrator. "
-            "Pass some 5 to 30."
-        )
+    whole("n_knots", n_knots, least=2, hint="Pass some 5 to 30")
 
 
 def knots_of(rows: Recalibration, n_knots: int) -> FloatArray:
@@ -61,12 +58,12 @@ def knots_of(rows: Recalibration, n_knots: int) -> FloatArray:
 
 def natural_spline(knots: FloatArray, values: FloatArray, x: FloatArray) -> FloatArray:
     """Evaluate the natural cubic spline through values at knots; straight lines outside."""
-    spline = CubicSpline(knots, values, bc_type="natural")
-    inside = np.clip(x, knots[0], knots[-1])
-    result: FloatArray = spline(inside)
-    for end, outside in ((knots[0], x < knots[0]), (knots[-1], x > knots[-1])):
+    half = (knots[-1] - knots[0]) / 2.0  # in units of it no power of a distance overflows
+    spline = CubicSpline((knots - knots[0]) / half, values, bc_type="natural")
+    result: FloatArray = spline((np.clip(x, knots[0], knots[-1]) - knots[0]) / half)
+    for end, at, outside in ((knots[0], 0.0, x < knots[0]), (knots[-1], 2.0, x > knots[-1])):
         if outside.any():
-            result[outside] += np.multiply.outer(x[outside] - end, spline(end, 1))
+            result[outside] += np.multiply.outer((x[outside] - end) / half, spline(at, 1))
     return result
 
 
@@ -212,13 +209,20 @@ class Fit:
         """Take Newton steps until one gains no more than ``last_gain`` in the mean objective."""
         fit, weight = self, float(self.curves.rows.total.sum())
         for _ in range(MOST_STEPS):
-            step = np.linalg.solve(fit.curvature, -fit.gradient)
+            try:
+                step = np.linalg.solve(fit.curvature, -fit.gradient)
+            except np.linalg.LinAlgError:
+                break
             gain, size = -float(fit.gradient @ step), 1.0
+            if not np.isfinite(gain):
+                break
             new = fit.moved(step)
             # Far from the optimum a step can overshoot; near it rounding would hide what it gains.
-            while gain > SURE_GAIN * weight and new.objective > fit.objective - 1e-4 * size * gain and size > 1e-10:
+            while gain > SURE_GAIN * weight and not new.objective <= fit.objective - 1e-4 * size * gain and size > TINY:
                 size /= 2.0
                 new = fit.moved(size * step)
+            if not np.isfinite(new.objective):
+                break
             fit = new
             if gain <= last_gain * weight:
                 break

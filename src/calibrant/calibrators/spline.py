@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
+from calibrant._warnings import warn
 from calibrant.calibrators.base import LogOddsCalibrator
 from calibrant.calibrators.smoothing_spline import (
     LAST_GAIN,
@@ -131,12 +131,11 @@ class SplineCalibration(LogOddsCalibrator):
         self.penalty_, self.loss_ = best.penalty * curves.half**3, float(losses[chosen])
         self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, best.certificate
         self.n_iter_ = sum(fit.steps for fit in fits) - fits[chosen].steps + best.steps
-        if self.gradient_ > CERTAIN:
-            warnings.warn(
+        if not self.gradient_ <= CERTAIN:
+            warn(
                 f"the spline must have a gradient below {CERTAIN:g}; got {self.gradient_:.2g} after {best.steps} steps on "
                 f"{problem.size} rows. It is used as it is: check for extreme logits or weights.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:

@@ -12,15 +12,15 @@ from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.multinomial import (
     Full,
-    checked,
+    fading,
     fit_table,
     identity,
     log_prob_of,
     penalties,
-    prob_of_scores,
     temperature_of,
     tempered,
 )
+from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -41,7 +41,7 @@ class StructuredMatrixScaling(MulticlassCalibrator):
     ----------
     rho, tau : float, default=1.0
         The penalty on the diagonal and on intercepts is K^rho / n^tau, that off the diagonal (K (K - 1))^rho / n^tau, for K
-        classes and n rows.
+        classes and n rows; both from 0 to 100.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
         probabilities are clipped at 1e-12.
@@ -107,10 +107,9 @@ class StructuredMatrixScaling(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         n, n_classes = problem.n_rows, problem.forecast.shape[1]
-        rho, fading = checked("rho", self.rho), n ** -checked("tau", self.tau)
+        of_one, of_pairs = (fading(size, n, self.rho, self.tau) for size in (n_classes, n_classes * (n_classes - 1)))
         log_prob = log_prob_of(problem.forecast)
         self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
-        of_one, of_pairs = n_classes**rho * fading, (n_classes * (n_classes - 1)) ** rho * fading
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
         z, same = tempered(log_prob, self.temperature_, self.uniform_), identity(n_classes)
         found = fit_table(Full(), z, problem, ridge, same, same)

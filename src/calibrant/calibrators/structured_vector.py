@@ -14,13 +14,13 @@ from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.multinomial import (
     Diagonal,
-    checked,
+    fading,
     fit_table,
     log_prob_of,
-    prob_of_scores,
     temperature_of,
     tempered,
 )
+from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -40,7 +40,7 @@ class StructuredVectorScaling(MulticlassCalibrator):
     Parameters
     ----------
     rho, tau : float, default=1.0
-        The penalty is K^rho / n^tau for K classes and n rows.
+        The penalty is K^rho / n^tau for K classes and n rows; both from 0 to 100.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
         probabilities are clipped at 1e-12.
@@ -106,12 +106,12 @@ class StructuredVectorScaling(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         n, n_classes = problem.n_rows, problem.forecast.shape[1]
-        penalty = n_classes ** checked("rho", self.rho) / n ** checked("tau", self.tau)
+        ridge = fading(n_classes, n, self.rho, self.tau)
         log_prob = log_prob_of(problem.forecast)
         self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         z = tempered(log_prob, self.temperature_, self.uniform_)
-        found = fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, penalty), same, same)
+        found = fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, ridge), same, same)
         self.coef_, self.intercept_ = found.table
         self.gradient_, self.n_iter_ = found.gradient, found.steps
 

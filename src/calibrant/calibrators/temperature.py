@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
+from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
 
 COLDEST, HOTTEST = 1e-4, 1e4
@@ -23,6 +22,9 @@ LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
 
 MOST_STEPS = 200
+
+LEAST_SCORE = -700.0
+"""A score ends this far below the highest of its row, so that no probability becomes zero."""
 
 BLOCK = 1 << 15
 """Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
@@ -71,7 +73,8 @@ class TemperatureScaling(MulticlassCalibrator):
     -----
     The mean log loss is convex in 1 / T. Newton's method inside a bracket finds its one minimum; where it has none (every
     row right, or the forecast worse than uniform at every T), T ends at 1e-4 or 1e4 with a `ConvergenceWarning`; where all
-    T are equally good (a uniform forecast) T is 1.
+    T are equally good (a uniform forecast) T is 1. A score ends 700 below the highest of its row, so that at no temperature
+    a probability becomes zero.
 
     References
     ----------
@@ -97,7 +100,15 @@ class TemperatureScaling(MulticlassCalibrator):
         self.temperature_ = 1.0 / inverse
 
     def _apply(self, forecast: Forecast) -> FloatArray:
-        return _links.prob_of_logit(_scores(forecast) / self.temperature_)
+        return prob_of_scores(_scores(forecast) / self.temperature_)
+
+
+def prob_of_scores(scores: FloatArray) -> FloatArray:
+    """Softmax over the columns, never zero."""
+    prob: FloatArray = np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_SCORE)
+    np.exp(prob, out=prob)
+    prob /= prob.sum(axis=1, keepdims=True)
+    return prob
 
 
 def _scores(forecast: Forecast) -> FloatArray:
@@ -152,11 +163,7 @@ def _without_minimum(scores: FloatArray, problem: SimplexProblem) -> tuple[float
 
 def _ended(b: float, slope: float, steps: int, why: str) -> tuple[float, float, int]:
     """Warn that the search ended without an optimum."""
-    warnings.warn(
-        f"{why}. Temperature {1 / b:g} is used. Fit on more rows.",
-        ConvergenceWarning,
-        stacklevel=6,
-    )
+    warn(f"{why}. Temperature {1 / b:g} is used. Fit on more rows.", ConvergenceWarning)
     return b, slope, steps
 
 
@@ -164,6 +171,7 @@ def _derivatives(scores: FloatArray, problem: SimplexProblem, b: float) -> tuple
     """First and second derivative of the mean log loss of softmax(b z): E z - z_y and Var z, averaged over rows."""
     n, n_classes = scores.shape
     slope = curvature = 0.0
+    total_weight = float(problem.weight.sum())
     step = max(1, BLOCK // n_classes)
     for start in range(0, n, step):
         rows = slice(start, start + step)
@@ -174,9 +182,8 @@ def _derivatives(scores: FloatArray, problem: SimplexProblem, b: float) -> tuple
         mean = np.vecdot(p, z) / total
         p *= z
         square = np.vecdot(p, z) / total
-        weight = problem.weight[rows]
+        share = problem.weight[rows] / total_weight
         # einsum, since the threads of BLAS take longer to wake than such short sums
-        slope += float(np.einsum("i,i->", weight, mean - came))
-        curvature += float(np.einsum("i,i->", weight, square - mean**2))
-    total_weight = float(problem.weight.sum())
-    return slope / total_weight, curvature / total_weight
+        slope += float(np.einsum("i,i->", share, mean - came))
+        curvature += float(np.einsum("i,i->", share, square - mean**2))
+    return slope, curvature

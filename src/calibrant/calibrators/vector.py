@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import flag
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import Diagonal, fit_table, log_prob_of, prob_of_scores
+from calibrant.calibrators.multinomial import Diagonal, fit_table, log_prob_of
+from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -56,8 +58,10 @@ class VectorScaling(MulticlassCalibrator):
     Notes
     -----
     The mean log loss is convex in w and b. To it comes 1e-8 (|w - 1|^2 + |b|^2): with it there is one solution in all
-    cases, and without it there is none where a class did not come or the classes are separated. Such a class gets a
-    probability of about 1e-7; fit on more rows, or use `StructuredVectorScaling`.
+    cases, and without it there is none where a class did not come or the classes are separated. A class that did not come
+    gets a probability of about 1e-7, and a `ConvergenceWarning` says that only the ridge holds the map. So it does where
+    the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. Fit on
+    more rows, or use `StructuredVectorScaling`.
 
     Guo et al. take logits as they come. A constant added to all logits of a row changes no probability, but with weights that
     differ it changes this map: log-probabilities are the logits that the forecast itself determines.
@@ -84,14 +88,12 @@ class VectorScaling(MulticlassCalibrator):
         self.bias = bias
 
     def _fit(self, problem: SimplexProblem) -> None:
-        if not isinstance(self.bias, bool | np.bool_):
-            raise TypeError(f"bias must be True or False; got {self.bias!r}. Pass whether there are intercepts.")
-        n_classes = problem.forecast.shape[1]
-        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bool(self.bias)]
-        design = Diagonal(intercept=bool(self.bias))
+        bias, n_classes = flag("bias", self.bias), problem.forecast.shape[1]
+        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
+        design = Diagonal(intercept=bias)
         found = fit_table(design, log_prob_of(problem.forecast), problem, np.zeros_like(same), same, same)
         self.coef_ = found.table[0]
-        self.intercept_ = found.table[1] if self.bias else np.zeros(n_classes)
+        self.intercept_ = found.table[1] if bias else np.zeros(n_classes)
         self.gradient_, self.n_iter_ = found.gradient, found.steps
 
     def _apply(self, forecast: Forecast) -> FloatArray:

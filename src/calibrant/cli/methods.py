@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
 
+SAFE = "safe."
+"""Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
+
+PYTHON = {"True": True, "False": False, "None": None}
+
 
 def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
@@ -17,34 +22,45 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
     from calibrant.calibrators.by_notion import ByNotion
     from calibrant.calibrators.safe import SafeCalibrator
 
-    calibrator: Calibrator = _with_parameters(find("calibrator", arguments.method).target(), arguments)
+    inner = [text for text in arguments.set if not text.startswith(SAFE)]
+    outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
+    calibrator: Calibrator = _with_parameters(find("calibrator", arguments.method).target(), inner, arguments.method)
     if isinstance(calibrator, BinaryCalibrator) and (n_columns > 2 or arguments.notion):
         calibrator = ByNotion(calibrator, arguments.notion or "class-wise")
     elif arguments.notion:
         raise ValueError(
             f"--notion belongs to methods of one score; {arguments.method!r} maps all classes. Leave it out."
         )
+    if arguments.safe and arguments.method == "safe":
+        raise ValueError(
+            "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
+        )
+    if outer and not arguments.safe:
+        raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
     if arguments.safe:
-        calibrator = SafeCalibrator(calibrator)
+        calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
     calibrator.set_params(**options)
     return calibrator
 
 
-def _with_parameters(calibrator: Calibrator, arguments: argparse.Namespace) -> Calibrator:
+def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:
     known = sorted(set(calibrator.get_params(deep=False)) - {"input", "labels", "calibrator"})
-    for text in arguments.set:
+    for text in settings:
         name, sign, value = text.partition("=")
         if not sign or name not in known:
             raise ValueError(
-                f"--set must be NAME=VALUE with a parameter of {arguments.method!r} "
-                f"({', '.join(known) if known else 'it has none'}); got {text!r}. See the method's documentation."
+                f"--set must be NAME=VALUE with a parameter of {method!r} "
+                f"({', '.join(known) if known else 'it has none'}); got {text!r}. Choose one of them; what they mean stands "
+                f"in help(calibrant.{type(calibrator).__name__})."
             )
         calibrator.set_params(**{name: _value(value)})
     return calibrator
 
 
 def _value(text: str) -> Any:
-    """Numbers, true, false, null and lists are JSON; everything else is a word."""
+    """Numbers, true, false, null and lists are JSON, True, False and None Python; everything else is a word."""
+    if text in PYTHON:
+        return PYTHON[text]
     try:
         return json.loads(text)
     except json.JSONDecodeError:

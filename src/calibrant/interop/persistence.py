@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,18 @@ def columns_of(calibrator: Calibrator) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def _named_columns(columns: Sequence[str], calibrator: Calibrator) -> list[str]:
+    wanted = int(calibrator.n_features_in_)
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(f"columns must be a sequence of {wanted} names; got {columns!r}. Pass a list.")
+    names = [str(name) for name in columns]
+    if len(names) != wanted:
+        raise ValueError(
+            f"columns must name each of the {wanted} columns that were fitted; got {len(names)}. Pass them in their order."
+        )
+    return names
+
+
 def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
     if not isinstance(calibrator, Calibrator):
@@ -116,7 +128,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
-        "column_names": list(columns) if columns is not None else columns_of(calibrator),
+        "column_names": columns_of(calibrator) if columns is None else _named_columns(columns, calibrator),
         **_whole(calibrator),
     }
     return body | {"checksum": _checksum(body)}
@@ -159,6 +171,7 @@ def _whole(calibrator: Calibrator) -> dict[str, Any]:
     return {
         "classes": calibrator.classes_.tolist(),
         "input": calibrator.input,
+        "named": calibrator.labels is not None,
         "columns": int(calibrator.n_features_in_),
         "calibrator": _describe(calibrator),
     }
@@ -168,6 +181,8 @@ def _restored_whole(body: dict[str, Any]) -> Calibrator:
     calibrator = _build(body["calibrator"], input=body["input"])
     calibrator.classes_ = np.array(body["classes"])
     calibrator.n_features_in_ = int(body["columns"])
+    if body.get("named"):  # what labels= was given, so that it can be fitted again
+        calibrator.labels = body["classes"]
     return calibrator
 
 
@@ -280,7 +295,7 @@ def _encode(value: Any) -> Any:
         return [_encode(v) for v in value]
     raise TypeError(
         "a saved calibrator holds numbers, strings, booleans, arrays, and binnings and calibrators that are registered; "
-        f"got {value!r}. It cannot be saved."
+        f"got {value!r}. Choose a parameter that can be written down, such as a number for a random state."
     )
 
 
