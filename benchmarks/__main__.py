@@ -52,12 +52,12 @@ def main() -> None:
 def _preamble(rounds: int, quick: bool) -> str:
     command = "python -m benchmarks" + (" --quick" if quick else "")
     return (
-        f"# Benchmarks\n\n"
+        "# Benchmarks\n\n"
         f"Written by `{command}`; `make bench PYTHON=python3.12` makes the environment and runs it. All contenders ran in one "
-        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds; a fit "
-        f"of more than {SECONDS_FOR_ONCE:.0f} s is measured once, and marked), each with "
-        f"its own default number of threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute "
-        f"times are those of one small machine: read the ratios.\n\n"
+        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds; a fit of "
+        f"more than {SECONDS_FOR_ONCE:.0f} s is measured once, and marked), each with its own default number of threads. "
+        "Seconds are medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small machine: "
+        "read the ratios.\n\n"
         f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "
         f"{', '.join(f'{name} {_version(name)}' for name in PACKAGES)}."
     )

@@ -52,8 +52,8 @@ class Run:
 class Fitting:
     """A section of the page: one method, fitted by calibrant and by peers.
 
-    ``close``: no peer may have a log loss on the fitted rows that is lower than ours by more than this; None where the
-    methods are not one convex problem. ``agree``: how far the losses on the other rows may differ, or None.
+    ``close``: how far a log loss on the fitted rows may lie above the least where the methods solve one convex problem, or
+    None. Ours may not; a peer's that does is marked. ``agree``: how far the losses on the other rows may differ, or None.
     """
 
     TITLE: str
@@ -78,13 +78,25 @@ class Fitting:
             self.check(runs)
         shape = " x ".join(f"{number:,}" for number in size)
         lines = [
-            f"{shape}. {self.text}",
+            f"{shape}. {self.text}{self.of_marks}",
             "",
             "| | fit, s | times ours | apply, s | times ours | log loss, fitted rows | other rows |",
             "|---|---|---|---|---|---|---|",
-            *(line(name, run, runs[OURS]) for name, run in runs.items()),
+            *(line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()),
         ]
         return "\n".join([*lines, "", *skipped]).rstrip()
+
+    @property
+    def of_marks(self) -> str:
+        """What the mark means, for the text of the section."""
+        if self.close is None:
+            return ""
+        return f" One convex problem: (not converged) has a log loss on the fitted rows above ours by more than {self.close:g}."
+
+    def mark(self, run: Run, ours: Run) -> str:
+        """What stands behind the name of a peer that stopped before the least log loss."""
+        stopped = self.close is not None and run.fitted_loss > ours.fitted_loss + self.close
+        return " (not converged)" if stopped else ""
 
     def check(self, runs: dict[str, Run]) -> None:
         """Ours must solve the problem at least as well as they do, and come to the same."""

@@ -10,14 +10,15 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from comparison_forecasts import NETWORKS, ROOT, Forecast, classifiers, networks, tables, trained
+from comparison_forecasts import PUBLISHED, ROOT, Forecast, classifiers, published, tables, trained
+from markdown import table
 from scipy.stats import rankdata, spearmanr
 from threadpoolctl import threadpool_limits
 
@@ -33,8 +34,8 @@ from calibrant import (
 PAGE = ROOT / "docs" / "comparison.md"
 NONE = "uncalibrated"
 BINS = 15
-NO_CHANGE = 1e-9
-"""A log loss that is higher by less than this is not worse."""
+WORSE = 1e-4
+"""A log loss that is higher by less than this does no harm: less than that is of no use to anyone."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,16 @@ class Score:
     ece: float
     seconds: float
     base: float
+    n_classes: int
+
+    @property
+    def change(self) -> float:
+        """Log loss above that without calibration."""
+        return self.nll - self.base
 
     @property
     def harms(self) -> bool:
-        return self.nll > self.base + NO_CHANGE
+        return self.change > WORSE
 
 
 # The runs
@@ -77,7 +84,7 @@ def _by_class(target: Callable[..., Any], word: str) -> Any:
 
 def scores(forecast: Forecast) -> list[Score]:
     """Fit every calibrator to the rows to calibrate on, and score it on the others."""
-    found = [_score(forecast, NONE, forecast.before, 0.0, np.inf)]
+    found = [_score(forecast, NONE, forecast.before, 0.0, None)]
     for name, make in calibrators(forecast).items():
         start = time.process_time()
         fitted = make().fit(forecast.fit, forecast.y_fit)
@@ -86,17 +93,19 @@ def scores(forecast: Forecast) -> list[Score]:
     return found
 
 
-def _score(forecast: Forecast, method: str, prob: np.ndarray, seconds: float, base: float) -> Score:
+def _score(forecast: Forecast, method: str, prob: np.ndarray, seconds: float, base: float | None) -> Score:
     rows = (forecast.y_test, prob)
+    nll = negative_log_likelihood(*rows)
     return Score(
         forecast.name,
         forecast.group,
         method,
-        negative_log_likelihood(*rows),
+        nll,
         brier_loss(*rows),
         expected_calibration_error(*rows, binning=BINS),
         seconds,
-        base,
+        nll if base is None else base,
+        forecast.n_classes,
     )
 
 
@@ -122,11 +131,6 @@ def run(make: Callable[[], Forecast]) -> tuple[Forecast, list[Score]]:
 # The page
 
 
-def table(head: list[str], body: list[list[str]]) -> str:
-    """Rows as markdown."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
-
-
 def grid(found: list[Score], what: str, names: list[str], columns: list[str], digits: int) -> str:
     """One figure for each calibrator and forecast; the best of a column is bold."""
     value = {(s.method, s.forecast): getattr(s, what) for s in found}
@@ -139,73 +143,93 @@ def grid(found: list[Score], what: str, names: list[str], columns: list[str], di
     return table(["", *columns], [[f"`{n}`" if n != NONE else n, *(cell(n, c) for c in columns)] for n in names])
 
 
+SUMMARY = {
+    "mean rank": "{:.1f}",
+    "rank, K = 2": "{:.1f}",
+    "rank, K > 2": "{:.1f}",
+    "harm": "{:.0%}",
+    "harm, K = 2": "{:.0%}",
+    "harm, K > 2": "{:.0%}",
+    "median change": "{:+.4f}",
+    "worst change": "{:+.4f}",
+    "mean Brier": "{:.4f}",
+    "mean ECE": "{:.4f}",
+    "median fit, ms": "{:.3g}",
+}
+"""Columns of the first table, and how they are written."""
+
+OF_CALIBRATION = ("harm", "change", "fit")
+"""Columns with one of these words say nothing of the forecast as it came."""
+
+
 def summary(found: list[Score], names: list[str]) -> str:
-    """Mean rank, harm and cost of each calibrator over all forecasts."""
+    """Mean rank, harm and cost of each calibrator over all forecasts, and over those of two and of more classes."""
     rank = ranks(found)
-    by_name = {n: [s for s in found if s.method == n] for n in names}
-    columns = []
-    for n in names:
-        mine = by_name[n]
-        base = {s.forecast: s for s in by_name[NONE]}
-        change = [s.nll - base[s.forecast].nll for s in mine]
-        columns.append(
-            [
-                float(np.mean([rank[n, s.forecast] for s in mine])),
-                float(np.mean([s.harms for s in mine])) if n != NONE else np.nan,
-                float(np.median(change)),
-                float(np.max(change)),
-                float(np.mean([s.brier for s in mine])),
-                float(np.mean([s.ece for s in mine])),
-                1000 * float(np.median([s.seconds for s in mine])),
-            ]
-        )
-    values = np.array(columns)
-    best = np.nanmin(np.where(np.arange(len(names))[:, None] > 0, values, np.nan), axis=0)
-    layout = ["{:.1f}", "{:.0%}", "{:+.4f}", "{:+.4f}", "{:.4f}", "{:.4f}", "{:.3g}"]
-    body = []
-    for i, name in enumerate(names):
-        cells = [
-            ""
-            if name == NONE and j in (1, 2, 3, 6)
-            else _bold(shape.format(values[i, j]), shape.format(best[j]), j < 6)
-            for j, shape in enumerate(layout)
+    values = np.array([_summed([s for s in found if s.method == name], rank) for name in names])
+    best = np.nanmin(values[1:], axis=0)
+
+    def cell(name: str, value: float, least: float, title: str) -> str:
+        if np.isnan(value) or (name == NONE and any(word in title for word in OF_CALIBRATION)):
+            return ""
+        text = SUMMARY[title].format(value)
+        is_best = text == SUMMARY[title].format(least) and "fit" not in title
+        return f"**{text}**" if is_best else text
+
+    body = [
+        [
+            f"`{name}`" if name != NONE else name,
+            *(cell(name, value, least, title) for value, least, title in zip(row, best, SUMMARY, strict=True)),
         ]
-        body.append([f"`{name}`" if name != NONE else name, *cells])
-    head = ["", "mean rank", "harm", "median change", "worst change", "mean Brier", "mean ECE", "median fit, ms"]
-    return table(head, body)
+        for name, row in zip(names, values, strict=True)
+    ]
+    return table(["", *SUMMARY], body)
+
+
+def _summed(mine: list[Score], rank: dict[tuple[str, str], float]) -> list[float]:
+    """The figures of one calibrator, in the order of the columns."""
+    parts = [mine, [s for s in mine if s.n_classes == 2], [s for s in mine if s.n_classes > 2]]
+    change = [s.change for s in mine]
+    return [
+        *(_mean([rank[s.method, s.forecast] for s in part]) for part in parts),
+        *(_mean([s.harms for s in part]) for part in parts),
+        float(np.median(change)),
+        float(np.max(change)),
+        _mean([s.brier for s in mine]),
+        _mean([s.ece for s in mine]),
+        1000 * float(np.median([s.seconds for s in mine])),
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def conclusions(found: list[Score], methods: list[str]) -> str:
     """What the table says in words, computed."""
-    by_nll, by_ece = (np.array([np.mean(list(_of(m, ranks(found, what)))) for m in methods]) for what in ("nll", "ece"))
-    harm = {m: float(np.mean([s.harms for s in found if s.method == m])) for m in methods}
-    worst = {m: max(s.nll - s.base for s in found if s.method == m) for m in methods}
-    least, most = (min(harm.values()), max(harm.values()))
+    by_nll, by_ece = (np.array([_mean(list(_of(m, ranks(found, what)))) for m in methods]) for what in ("nll", "ece"))
+    harm = {m: _mean([s.harms for s in found if s.method == m]) for m in methods}
+    worst = {m: max(s.change for s in found if s.method == m) for m in methods}
+    least, most = min(harm.values()), max(harm.values())
     safest = min(worst, key=lambda m: worst[m])
+    order = spearmanr(by_nll, by_ece)[0]
+    first_by_ece = [methods[i] for i in np.argsort(by_ece)[:3]]
     return "\n".join(
         [
-            f"* `{methods[0]}` has the best mean rank by NLL. Least harm: "
-            + ", ".join(f"`{m}`" for m in methods if harm[m] == least)
-            + f" ({least:.0%}); most: "
-            + ", ".join(f"`{m}`" for m in methods if harm[m] == most)
-            + f" ({most:.0%}). The smallest loss in the worst case has `{safest}` ({worst[safest]:+.4f}).",
-            "* By ECE the order is another one: rank correlation (Spearman) of the mean ranks "
-            f"{spearmanr(by_nll, by_ece)[0]:.2f}. First by "
-            + "ECE are "
-            + ", ".join(f"`{methods[i]}`" for i in np.argsort(by_ece)[:3])
-            + "; by NLL "
-            + ", ".join(f"`{m}`" for m in methods[:3])
-            + ".",
+            f"* `{methods[0]}` has the best mean rank by NLL. Least harm: {_listed(m for m in methods if harm[m] == least)} "
+            f"({least:.0%}); most: {_listed(m for m in methods if harm[m] == most)} ({most:.0%}). In its worst case "
+            f"`{safest}` loses least ({worst[safest]:+.4f}).",
+            f"* Rank correlation (Spearman) of the mean ranks by NLL and by ECE: {order:.2f}. First by ECE are "
+            f"{_listed(first_by_ece)}; by NLL {_listed(methods[:3])}.",
         ]
     )
 
 
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def _of(method: str, rank: dict[tuple[str, str], float]) -> Iterator[float]:
     return (place for (name, _), place in rank.items() if name == method)
-
-
-def _bold(text: str, best: str, is_marked: bool) -> str:
-    return f"**{text}**" if is_marked and text == best else text
 
 
 def ranks(found: list[Score], what: str = "nll") -> dict[tuple[str, str], float]:
@@ -230,6 +254,7 @@ def averaged(found: list[Score]) -> list[Score]:
             method,
             *(float(np.mean([getattr(s, what) for s in mine])) for what in ("nll", "brier", "ece", "seconds")),
             mine[0].base,
+            mine[0].n_classes,
         )
         for (method, classifier), mine in by_name.items()
     ]
@@ -238,58 +263,83 @@ def averaged(found: list[Score]) -> list[Score]:
 def page(forecasts: list[Forecast], found: list[Score], seconds: float) -> str:
     """The whole page."""
     rank = ranks(found)
-    methods = sorted(
-        {s.method for s in found} - {NONE}, key=lambda m: np.mean([v for (n, _), v in rank.items() if n == m])
+    methods = sorted({s.method for s in found} - {NONE}, key=lambda m: _mean(list(_of(m, rank))))
+    return (
+        "\n\n".join(
+            [
+                *introduction(forecasts, seconds),
+                "## Over all forecasts",
+                summary(found, [NONE, *methods]),
+                conclusions(found, methods),
+                *of_published([f for f in forecasts if f.group == PUBLISHED], found, methods),
+                *of_trained(forecasts, found, methods),
+            ]
+        )
+        + "\n"
     )
-    names = [NONE, *methods]
-    network = [f for f in forecasts if f.group == NETWORKS]
-    groups = list(dict.fromkeys(f.group for f in forecasts if f.group != NETWORKS))
-    models = list(dict.fromkeys(f.name.split(",")[0] for f in forecasts if f.group != NETWORKS))
-    parts = [
+
+
+def introduction(forecasts: list[Forecast], seconds: float) -> list[str]:
+    """What was run, and what the words of the tables mean."""
+    few = sum(f.n_classes == 2 for f in forecasts)
+    return [
         "# Calibrators compared",
         f"Written by `python tools/compare_calibrators.py`, in {seconds:.0f} s on two cores. Every registered "
-        f"calibrator with its defaults on {len(forecasts)} forecasts; a binary one is fitted for each class "
-        "(`ByNotion`, class-wise) where there are more than two. All figures are of rows that neither the "
-        "classifier nor the calibrator has seen.",
+        f"calibrator with its defaults on {len(forecasts)} forecasts, {few} of two classes (K = 2) and "
+        f"{len(forecasts) - few} of more; a binary one is fitted for each class (`ByNotion`, class-wise) where there are more "
+        "than two. All figures are of rows that neither the classifier nor the calibrator has seen. The simulated sets of "
+        "the paper on the test-based calibration error are left out: their test rows are shifted against the others on "
+        "purpose, which no calibrator can know.",
         "* **NLL** is the mean log loss (probabilities cut at 1e-12, so that a zero for what came costs 27.6), "
         f"**Brier** the sum of squared errors over the classes, **ECE** that of the predicted class over {BINS} "
         "bins of equal width (of the event for two classes).\n* **Rank** is by NLL among all lines, 1 the best. "
-        "**Harm** is the share of forecasts whose NLL is worse than without calibration; **change** is NLL minus "
-        "NLL without calibration. Choose on these: an ECE can be low for a forecast that says little. What is left "
+        f"**Harm** is the share of forecasts whose NLL is worse than without calibration by more than {WORSE:g}; **change** is "
+        "NLL minus NLL without calibration. Choose on these: an ECE can be low for a forecast that says little. What is left "
         "of the harm inside `SafeCalibrator`, and with few rows, says [do no harm](do-no-harm.md).\n* **Time** is "
         "CPU seconds of one fit, on a machine that ran two of them at a time.\n* The best of a column is bold; "
         "lines are in the order of their mean rank.",
-        "## Over all forecasts",
-        summary(found, names),
-        conclusions(found, methods),
     ]
-    if network:
-        columns = [f.name for f in network]
-        rows = [[f.name, f.shape, f"{len(f.test):,}", f.input] for f in network]
-        parts += [
-            "## Forecasts of networks",
-            table(["", "rows to calibrate on x classes", "rows to test", "given as"], rows),
-        ]
-        for what, title, digits in (
-            ("nll", "NLL", 4),
-            ("brier", "Brier", 4),
-            ("ece", "ECE", 4),
-            ("seconds", "Seconds to fit", 3),
-        ):
-            shown = names if what != "seconds" else methods
-            parts += [f"### {title}", grid(found, what, shown, columns, digits)]
-    sizes = ", ".join(f"{g} ({next(f.shape for f in forecasts if f.group == g)})" for g in groups)
+
+
+def of_published(forecasts: list[Forecast], found: list[Score], methods: list[str]) -> list[str]:
+    """The part of the page on published forecasts, a column each."""
+    if not forecasts:
+        return []
+    columns = [f.name for f in forecasts]
+    rows = [[f.name, f.shape, f"{len(f.test):,}", f.input] for f in forecasts]
+    parts = [
+        "## Published forecasts",
+        "Those of Covertype are of logistic regression, all others of neural networks.",
+        table(["", "rows to calibrate on x classes", "rows to test", "given as"], rows),
+    ]
+    for what, title, digits in (
+        ("nll", "NLL", 4),
+        ("brier", "Brier", 4),
+        ("ece", "ECE", 4),
+        ("seconds", "Seconds to fit", 3),
+    ):
+        shown = [NONE, *methods] if what != "seconds" else methods
+        parts += [f"### {title}", grid(found, what, shown, columns, digits)]
+    return parts
+
+
+def of_trained(forecasts: list[Forecast], found: list[Score], methods: list[str]) -> list[str]:
+    """The part of the page on classifiers that were trained here: means over the tables of features."""
+    mine = [f for f in forecasts if f.group != PUBLISHED]
+    groups = list(dict.fromkeys(f.group for f in mine))
+    models = list(dict.fromkeys(f.name.split(",")[0] for f in mine))
+    sizes = ", ".join(f"{g} ({next(f.shape for f in mine if f.group == g)})" for g in groups)
     mean = averaged([s for s in found if s.group in groups])
-    parts += [
-        "## Ten trained classifiers",
+    parts = [
+        f"## {len(models)} trained classifiers",
         f"Each trained on {len(groups)} tables: {sizes}; in brackets the rows to calibrate on x classes. The "
-        "figures are means over the tables. The SVM gives decision values, which are taken as logits; all others "
-        "give probabilities.",
+        "figures are means over the tables. The support vector machine gives decision values, which are read as logits: what "
+        'stands for it under "uncalibrated" is arbitrary, and so is the harm done to it. All others give probabilities.',
     ]
     for what, title, digits in (("nll", "NLL", 4), ("brier", "Brier", 4), ("ece", "ECE", 4)):
-        parts += [f"### {title}", grid(mean, what, names, models, digits)]
-    parts += ["### Harm, by table", harm_by_group(found, methods, [NETWORKS, *groups] if network else groups)]
-    return "\n\n".join(parts) + "\n"
+        parts += [f"### {title}", grid(mean, what, [NONE, *methods], models, digits)]
+    in_order = list(dict.fromkeys(f.group for f in forecasts))
+    return [*parts, "### Harm, by table", harm_by_group(found, methods, in_order)]
 
 
 def harm_by_group(found: list[Score], methods: list[str], groups: list[str]) -> str:
@@ -307,14 +357,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few forecasts; the page is printed and not stored")
     chosen = parser.parse_args()
-    jobs = [*networks(), *(partial(trained, t, c) for c in classifiers() for t in tables())]
+    jobs = [*published(), *(partial(trained, t, c) for c in classifiers() for t in tables())]
     if chosen.quick:
         jobs = [job for job in jobs if "cifar100" not in str(job.args)][1:9:2] + jobs[-4:-1]
     jobs.sort(key=lambda job: "cifar100" not in str(job.args))  # the long ones first
     start = time.perf_counter()
     with ProcessPoolExecutor(2, initializer=warm_up) as workers:
         results = list(workers.map(run, jobs))
-    results.sort(key=lambda result: result[0].group != NETWORKS)
+    results.sort(key=lambda result: result[0].group != PUBLISHED)
     seconds = time.perf_counter() - start
     text = page([f for f, _ in results], [s for _, more in results for s in more], seconds)
     if chosen.quick:

@@ -1,15 +1,15 @@
 """The forecasts that tools/compare_calibrators.py compares calibrators on.
 
-Those of networks come from the data in $CALIBRANT_DATA or ../shared/data, if there is such; ten classifiers are trained here,
-on the tables found there or else on those of scikit-learn.
+Published forecasts come from the data in $CALIBRANT_DATA or ../shared/data, if there is such; ten classifiers are trained here,
+on the tables found there or else on those of scikit-learn. tools/harm.py takes the published ones from here, too.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,12 @@ PLACES = (os.environ.get("CALIBRANT_DATA"), ROOT.parent / "shared" / "data")
 DATA = next((Path(place) for place in PLACES if place and Path(place).is_dir()), None)
 
 MOST_TRAINED, MOST_FITTED, MOST_TESTED = 3000, 1000, 5000
-NETWORKS = "networks"
+PUBLISHED = "published"
+SPLIT = ("cifar10_resnet50", "covertype2", "covertype3")
+"""Stored in two parts, one to calibrate on and one to test."""
+
+WHOLE = ("cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5")
+DOGS = ("alexnet", "vgg19", "resnet18")
 
 
 @dataclass(frozen=True)
@@ -47,36 +52,48 @@ class Forecast:
     @property
     def before(self) -> np.ndarray:
         """Test rows as probabilities, as they come."""
-        if self.input == "probability":
-            return self.test
-        return prob_of_logit(self.test) if self.test.ndim == 2 else score_of_logit(self.test)
+        return prob_of_rows(self.test, self.input)
 
 
-def networks() -> Iterator[Callable[[], Forecast]]:
+def prob_of_rows(rows: np.ndarray, word: str) -> np.ndarray:
+    """Probabilities of the event or of every class, of what is given as probabilities or as logits."""
+    if word == "probability":
+        return rows
+    return prob_of_logit(rows) if rows.ndim == 2 else score_of_logit(rows)
+
+
+def published() -> Iterator[Callable[[], Forecast]]:
     """The shared sets: the first half of their rows to calibrate on, the last half to test, unless they say
     otherwise."""
     if DATA is None:
         return
-    for name in ("cifar10_resnet50", "covertype2", "covertype3"):
+    for name in SPLIT:
         yield partial(_split_already, name)
-    for name in ("cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5"):
+    for name in WHOLE:
         yield partial(_halves, name, name, "P")
-    for model in ("alexnet", "vgg19", "resnet18"):
+    for model in DOGS:
         yield partial(_halves, "imagenet_dogs", f"dogs, {model}", model)
 
 
 def _split_already(name: str) -> Forecast:
-    stored = np.load(_folder() / f"{name}.npz")
+    stored = stored_arrays(name)
     kind, word = ("logits", "logit") if "logits_cal" in stored else ("P", "probability")
     fit, test = (_one_column(stored[f"{kind}_{part}"], word) for part in ("cal", "test"))
-    return Forecast(name, NETWORKS, _labels(stored["y_cal"]), fit, _labels(stored["y_test"]), test, word)
+    return Forecast(name, PUBLISHED, _labels(stored["y_cal"]), fit, _labels(stored["y_test"]), test, word)
 
 
 def _halves(file: str, name: str, key: str) -> Forecast:
-    stored = np.load(_folder() / f"{file}.npz")
+    stored = stored_arrays(file)
     y, prob = _labels(stored["y"]), np.asarray(stored[key], dtype=np.float64)
     half = len(y) // 2
-    return Forecast(name, NETWORKS, y[:half], prob[:half], y[half:], prob[half:])
+    return Forecast(name, PUBLISHED, y[:half], prob[:half], y[half:], prob[half:])
+
+
+@cache
+def stored_arrays(name: str) -> Mapping[str, np.ndarray]:
+    """The arrays of a shared set of forecasts."""
+    with np.load(data_folder() / f"{name}.npz") as file:
+        return dict(file)
 
 
 def _labels(stored: np.ndarray) -> np.ndarray:
@@ -98,8 +115,7 @@ def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         return {"breast cancer": load_breast_cancer(return_X_y=True), "digits": load_digits(return_X_y=True)}
     import gzip
 
-    folder = _folder()
-    spam = np.loadtxt(folder / "spambase.csv", delimiter=",")
+    folder = data_folder()
     with gzip.open(folder / "satimage.arff.gz", "rt") as file:
         rows = [line.strip().split(",") for line in file if line.strip() and line[0] not in "@%"]
     satellite = np.array([row[:-1] for row in rows], dtype=np.float64)
@@ -108,10 +124,16 @@ def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         cover = np.loadtxt(file, delimiter=",")
     label = head.index("Class")
     return {
-        "spambase": (spam[:, :-1], spam[:, -1]),
+        "spambase": spambase(),
         "satimage": (satellite, np.unique([row[-1].strip("'") for row in rows], return_inverse=True)[1]),
         "covertype": (np.delete(cover, label, axis=1), cover[:, label]),
     }
+
+
+def spambase() -> tuple[np.ndarray, np.ndarray]:
+    """Features and labels of Spambase."""
+    spam = np.loadtxt(data_folder() / "spambase.csv", delimiter=",")
+    return spam[:, :-1], _labels(spam[:, -1])
 
 
 def classifiers() -> dict[str, object]:
@@ -160,7 +182,8 @@ def trained(table: str, classifier: str) -> Forecast:
     return Forecast(f"{classifier}, {table}", table, y[fit], values[0], y[test], values[1], word)
 
 
-def _folder() -> Path:
+def data_folder() -> Path:
+    """The folder of the shared data."""
     if DATA is None:
         raise FileNotFoundError("the shared data is neither in $CALIBRANT_DATA nor in ../shared/data")
     return DATA

@@ -1,21 +1,25 @@
 """How often calibration makes a forecast worse, with and without `SafeCalibrator`.
 
-Run: python tools/harm.py [repeats] [folder of the shared data sets]. The tables go to docs/do-no-harm.md.
+Run: python tools/harm.py [repeats]. The tables go to docs/do-no-harm.md.
 
 An experiment is a forecast, a number of rows to calibrate on, and a draw of these rows; the rest of the rows is the test.
-Harm is a mean log loss on the test rows above that of the forecast as it came.
+Harm is a mean log loss on the test rows above that of the forecast as it came. Published forecasts and Spambase come from where
+tools/comparison_forecasts.py has them from, if they are there.
 """
 
-import os
+from __future__ import annotations
+
+import argparse
 import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
+from comparison_forecasts import DATA, prob_of_rows, published, spambase
 from joblib import Parallel, delayed
-from scipy.special import softmax
+from markdown import table
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -32,12 +36,6 @@ from calibrant._registry import entries
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.safe import SafeCalibrator
 
-REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 2
-FOLDER = Path(
-    sys.argv[2]
-    if len(sys.argv) > 2
-    else os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
 SIZES = (100, 200, 500, 2000)
 MOST_ROWS, MOST_TEST_ROWS, RIGHT = 20_000, 5000, 200
 WORSE = 1e-9
@@ -46,8 +44,23 @@ WORSE = 1e-9
 CAUTIOUS, CAUTIONS = ("temperature", "beta", "isotonic"), (0.0, 0.5, 1.64)
 """Methods that are tried at other values of ``caution`` too, and these values."""
 
-Change = tuple[str, str, int, float]
-"""Method, variant, rows to calibrate on, and the change of the log loss of the test rows."""
+PUBLISHED = (
+    *("cifar10_lenet5", "cifar10_resnet50", "covertype2", "covertype3"),
+    *("dogs, alexnet", "dogs, resnet18"),
+)
+"""The published forecasts that are taken; those of a hundred classes would need more rows."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How much the log loss of the test rows changes by a method."""
+
+    method: str
+    variant: str
+    rows: int
+    n_classes: int
+    change: float
+
 
 Forecast = tuple[np.ndarray, np.ndarray]
 """Labels 0 .. K - 1, and probabilities of shape (n, K)."""
@@ -66,7 +79,7 @@ MODELS = {
 
 
 def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Data sets to train on: scikit-learn's, drawn ones, and the tables of the shared folder."""
+    """Data sets to train on: scikit-learn's, drawn ones, and Spambase."""
     for name, load in {"breast cancer": load_breast_cancer, "digits": load_digits, "wine": load_wine}.items():
         yield name, *load(return_X_y=True)
     for k, noise in ((2, 0.1), (3, 0.0), (6, 0.05)):
@@ -74,9 +87,8 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield f"drawn, {k} classes", *make_classification(5000, 20, **shape)
     rare = {"n_informative": 6, "weights": [0.95], "flip_y": 0.01, "random_state": 9}
     yield "drawn, 5 % events", *make_classification(5000, 20, **rare)
-    if (spam := FOLDER / "spambase.csv").is_file():
-        table = np.loadtxt(spam, delimiter=",")
-        yield "spambase", table[:, :-1], table[:, -1].astype(int)
+    if DATA is not None:
+        yield "spambase", *spambase()
 
 
 def trained(X: np.ndarray, y: np.ndarray, model: object) -> Forecast:
@@ -89,30 +101,24 @@ def trained(X: np.ndarray, y: np.ndarray, model: object) -> Forecast:
     return y, cross_val_predict(model, X, y, cv=3, method="predict_proba")
 
 
-def shared() -> Iterator[tuple[str, Forecast]]:
-    """Forecasts of published models, where the folder of the shared data sets is there."""
-    for name in ("cifar10_lenet5", "cifar10_resnet50", "covertype2", "covertype3", "imagenet_dogs"):
-        if not (file := FOLDER / f"{name}.npz").is_file():
-            continue
-        data = np.load(file)
-        if name == "imagenet_dogs":
-            for network in ("alexnet", "resnet18"):
-                prob = data[network][:MOST_ROWS]
-                yield f"{name}, {network}", (data["y"][:MOST_ROWS].astype(int), np.column_stack([1 - prob, prob]))
-            continue
-        if "logits_test" in data:
-            label, prob = data["y_test"], softmax(data["logits_test"].astype(float), axis=1)
-        elif "P_test" in data:
-            label, prob = (np.concatenate([data[f"{part}_cal"], data[f"{part}_test"]]) for part in ("y", "P"))
-        else:
-            label, prob = data["y"], data["P"].astype(float)
-        yield name, (label.astype(int), prob / prob.sum(axis=1, keepdims=True))
+def of_published_models() -> Iterator[tuple[str, Forecast]]:
+    """Published forecasts, all rows in one, where the shared data is there."""
+    for make in published():
+        made = make()
+        if made.name in PUBLISHED:
+            prob = np.concatenate([prob_of_rows(rows, made.input) for rows in (made.fit, made.test)])[:MOST_ROWS]
+            table_of = np.column_stack([1.0 - prob, prob]) if prob.ndim == 1 else prob
+            yield made.name, (np.concatenate([made.y_fit, made.y_test])[:MOST_ROWS], _sums_to_one(table_of))
+
+
+def _sums_to_one(prob: np.ndarray) -> np.ndarray:
+    return np.asarray(prob / prob.sum(axis=1, keepdims=True))
 
 
 def forecasts() -> dict[str, Forecast]:
     named = [(f"{name}, {model}", X, y, MODELS[model]) for name, X, y in tables() for model in MODELS]
     made = Parallel(n_jobs=-1)(delayed(trained)(X, y, model) for _, X, y, model in named)
-    return {name: made for (name, *_), made in zip(named, made, strict=True)} | dict(shared())
+    return {name: made for (name, *_), made in zip(named, made, strict=True)} | dict(of_published_models())
 
 
 # Experiments
@@ -149,21 +155,24 @@ def experiment(made: Forecast, n: int, seed: int) -> list[Change]:
             variants |= {f"caution {c:g}": SafeCalibrator(calibrator, caution=c) for c in CAUTIONS}
         for variant, one in variants.items():
             one.set_params(labels=np.arange(prob.shape[1])).fit(prob[fit], label[fit])
-            found.append((method, variant, n, log_loss(label[test], one.predict_proba(prob[test])) - before))
+            change = log_loss(label[test], one.predict_proba(prob[test])) - before
+            found.append(Change(method, variant, n, prob.shape[1], change))
     return found
 
 
-def experiments() -> list[Change]:
+def experiments(repeats: int) -> list[Change]:
+    """Run all of them."""
     known = forecasts()
     todo = [
         (made, n, seed)
         for made in known.values()
         for n in SIZES
         if len(made[0]) >= max(1.5 * n, n + 50)
-        for seed in range(REPEATS)
+        for seed in range(repeats)
     ]
     done = Parallel(n_jobs=-1, batch_size=4)(delayed(experiment)(*one) for one in todo)
-    print(f"{len(todo)} experiments with {len(known)} forecasts.")
+    few = sum(made[1].shape[1] == 2 for made in known.values())
+    sys.stdout.write(f"{len(todo)} experiments with {len(known)} forecasts, {few} of two classes.\n")
     return [row for rows in done for row in rows]
 
 
@@ -201,31 +210,26 @@ def worst(changes: list[float]) -> str:
     return f"{np.max(changes):+.3f}"
 
 
-def table(head: str, columns: list[str], rows: dict[str, list[str]]) -> None:
-    print(f"\n| {head} | " + " | ".join(columns) + " |\n|---" + "|---" * len(columns) + "|")
-    for name, cells in rows.items():
-        print(f"| {name} | " + " | ".join(cells) + " |")
-
-
 def by_size(found: list[Change], figure: Callable[[list[float]], str]) -> dict[str, list[str]]:
     """Return a row a method: without and with the safeguard, by number of rows to calibrate on, and in all."""
     changes = defaultdict(list)
-    for method, variant, n, change in found:
-        for size in (n, "all"):
-            changes[method, variant, size].append(change)
-    return {
-        method: [
-            " / ".join(figure(changes[method, variant, n]) for variant in ("plain", "safe")) for n in (*SIZES, "all")
-        ]
-        for method in sorted({method for method, *_ in found})
-    }
+    for one in found:
+        for size in (one.rows, "all"):
+            changes[one.method, one.variant, size].append(one.change)
+
+    def cell(method: str, size: int | str) -> str:
+        both = (changes[method, variant, size] for variant in ("plain", "safe"))
+        return " / ".join(figure(some) if some else "" for some in both)
+
+    return {m: [cell(m, size) for size in (*SIZES, "all")] for m in sorted({one.method for one in found})}
 
 
 def by_caution(found: list[Change]) -> dict[str, list[str]]:
+    """Return a row a method and a ``caution``: harm, mean and worst change."""
     changes = defaultdict(list)
-    for method, variant, _, change in found:
-        if method in CAUTIOUS:
-            changes[method, "caution 1" if variant == "safe" else variant].append(change)
+    for one in found:
+        if one.method in CAUTIOUS:
+            changes[one.method, "caution 1" if one.variant == "safe" else one.variant].append(one.change)
     order = ["plain", *(f"caution {c:g}" for c in sorted({1.0, *CAUTIONS}))]
     return {
         f"{method}, {variant}": [figure(changes[method, variant]) for figure in (share, mean, worst)]
@@ -235,12 +239,30 @@ def by_caution(found: list[Change]) -> dict[str, list[str]]:
     }
 
 
-if __name__ == "__main__":
+def show(head: str, columns: list[str], rows: dict[str, list[str]]) -> None:
+    """Print a table."""
+    sys.stdout.write("\n" + table([head, *columns], [[name, *cells] for name, cells in rows.items()]) + "\n")
+
+
+def main() -> None:
+    """Run the experiments and print the tables."""
+    parser = argparse.ArgumentParser(description="How often calibration makes a forecast worse.")
+    parser.add_argument("repeats", nargs="?", type=int, default=2, help="draws of the rows to calibrate on (default 2)")
     warnings.simplefilter("ignore")
-    found = experiments()
+    found = experiments(parser.parse_args().repeats)
     sizes = [*map(str, SIZES), "all"]
-    table("harm in % of experiments, plain / safe", sizes, by_size(found, share))
-    table("mean change of log loss, plain / safe", sizes, by_size(found, mean))
-    table("worst change of log loss, plain / safe", sizes, by_size(found, worst))
-    table("all sizes", ["harm in %", "mean change", "worst change"], by_caution(found))
-    table("weight above 0 in % of right forecasts", [f"n = {n}" for n in SIZES], of_right_forecasts())
+    groups = {
+        "": found,
+        ", K = 2": [one for one in found if one.n_classes == 2],
+        ", K > 2": [one for one in found if one.n_classes > 2],
+    }
+    for which, group in groups.items():
+        show(f"harm in % of experiments{which}, plain / safe", sizes, by_size(group, share))
+    show("mean change of log loss, plain / safe", sizes, by_size(found, mean))
+    show("worst change of log loss, plain / safe", sizes, by_size(found, worst))
+    show("all sizes", ["harm in %", "mean change", "worst change"], by_caution(found))
+    show("weight above 0 in % of right forecasts", [f"n = {n}" for n in SIZES], of_right_forecasts())
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,13 @@ mpl.use("Agg")
 from make_gallery import COLOURS, DPI
 from matplotlib import pyplot as plt
 from survey_exact import Case
-from survey_findings import DRAWS, ROWS, Finding, findings, the_case
-from survey_three import OF_THREE, dirichlet, fitted_three, matrix, of_three_classes, temperature, values_three, vector
-from survey_two import BINARY, TWO, beta, binning, fitted, isotonic, of_two, platt, values
+from survey_findings import CLEAR, DRAWS, ROWS, Finding, findings, the_case
+from survey_grid import largest_change
+from survey_sigmoids import beta, platt
+from survey_steps import binning, isotonic
+from survey_three import dirichlet, matrix, temperature, vector
+from survey_three_errors import OF_THREE, fitted_three, of_three_classes, values_three
+from survey_two_errors import BINARY, TWO, fitted, of_two, spelt, values
 
 from calibrant import simplex_map
 from calibrant.plots import _style
@@ -58,65 +62,65 @@ def curve(
 def draw_two(number: int, family: str) -> None:
     """Calibration map above, reliability after calibration below, for each of the three cases."""
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 6.6), layout="constrained", sharex=True, sharey=True)
-    for column, name in enumerate(TWO):
-        of, (top, bottom) = the_case(name), axes[:, column]
-        truth = curve(of, of.forecast, of.posterior)
+    for (top, bottom), name in zip(axes.T, TWO, strict=True):
         for ax in (top, bottom):
-            ax.plot([0, 1], [0, 1], **IDEAL)
-            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-            ax.grid(color=_style.GRID)
-            ax.set_axisbelow(True)
-        density = truth[2] / truth[2].max()
-        top.fill_between(truth[0], 0.12 * density, color=_style.FILL, linewidth=0, zorder=1)
-        top.plot(*truth[:2], **TRUTH, label="truth")
-        bottom.plot(*truth[:2], **BEFORE, label="before")
-        for shade, (method, make) in enumerate(BINARY[family].items()):
-            grid = np.linspace(of.forecast.min(), of.forecast.max(), 2001)
-            colour = {"color": _style.colour(shade), "zorder": 4}
-            top.plot(grid, fitted(name, method, make).calibrate(grid), linewidth=1.8, **colour, label=method)
-            value = values(name, family, method, 0)
-            x, y, mass = curve(of, value, of.posterior)
-            if family in ("binning", "isotonic"):
-                bottom.scatter(x, y, s=6 + 250 * mass, linewidth=0, alpha=0.75, **colour, label="after")
-            else:
-                bottom.plot(
-                    x,
-                    y,
-                    linewidth=1.8,
-                    **colour,
-                    label=f"after, {method}" if shade or len(BINARY[family]) > 1 else "after",
-                )
-        top.set_title("neural network" if name == "mlp" else name, fontsize="medium")
+            diagonal(ax)
+        draw_case(top, bottom, name, family)
+        top.set_title(spelt(name), fontsize="medium")
         bottom.set_xlabel("probability")
     axes[0, 0].set_ylabel("calibrated probability")
     axes[1, 0].set_ylabel("probability of the event given it")
-    axes[0, 0].legend(fontsize="small", **_style.LEGEND)
-    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
+    for ax in axes[:, 0]:
+        ax.legend(fontsize="small", **_style.LEGEND)
     save(figure, number)
+
+
+def draw_case(top: Any, bottom: Any, name: str, family: str) -> None:
+    """The map and the reliability of one case."""
+    of = the_case(name)
+    x, y, mass = curve(of, of.forecast, of.posterior)
+    top.fill_between(x, 0.12 * mass / mass.max(), color=_style.FILL, linewidth=0, zorder=1)
+    top.plot(x, y, **TRUTH, label="truth")
+    bottom.plot(x, y, **BEFORE, label="before")
+    scores = np.linspace(of.forecast.min(), of.forecast.max(), 2001)
+    for shade, method in enumerate(BINARY[family]):
+        colour = {"color": _style.colour(shade), "zorder": 4}
+        top.plot(scores, fitted(name, method, 0).calibrate(scores), linewidth=1.8, **colour, label=method)
+        x, y, mass = curve(of, values(name, method, 0), of.posterior)
+        if family in ("binning", "isotonic"):
+            bottom.scatter(x, y, s=6 + 250 * mass, linewidth=0, alpha=0.75, **colour, label="after")
+        else:
+            label = f"after, {method}" if len(BINARY[family]) > 1 else "after"
+            bottom.plot(x, y, linewidth=1.8, **colour, label=label)
+
+
+def diagonal(ax: Any) -> None:
+    """Dress the axes of a map or of a reliability diagram."""
+    ax.plot([0, 1], [0, 1], **IDEAL)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.grid(color=_style.GRID)
+    ax.set_axisbelow(True)
 
 
 def draw_three(number: int, method: str) -> None:
     """Maps on the simplex above, class-wise reliability before and after calibration below."""
     of = the_case("mlp", 3)
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    model = fitted_three(method, 0)
-    named = simplex_map(model.calibrate, resolution=121)
-    named.plot(axes=axes[0])
+    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0])
+    density = of.mass / np.gradient(of.x)
     for j in range(3):
-        where = of.mass > 1e-9
+        where = density > 1e-9
         axes[0, j].plot(*(of.forecast[where] @ CORNERS).T, color="#000000", linewidth=0.9, linestyle=":")
         axes[0, j].set_title(f"class {j + 1}", fontsize="medium", pad=4)
         for text in axes[0, j].texts:
             text.set_text(str(int(text.get_text()) + 1))
         ax = axes[1, j]
-        ax.plot([0, 1], [0, 1], **IDEAL)
+        diagonal(ax)
         x, y, _ = curve(of, of.forecast[:, j], of.posterior[:, j])
         ax.plot(x, y, **BEFORE, label="before")
         x, y, _ = curve(of, values_three(method, 0)[:, j], of.posterior[:, j])
         ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="probability")
-        ax.grid(color=_style.GRID)
-        ax.set_axisbelow(True)
+        ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
     axes[1, 0].legend(fontsize="small", **_style.LEGEND)
     save(figure, number)
@@ -141,8 +145,7 @@ NOTES = {
     "follows its probability.",
     "isotonic": "`IsotonicCalibrator(interpolate=True)`, linear between blocks as in the survey.",
     "platt": "The survey fits the sigmoid to the probabilities themselves, and says itself that a transformation is "
-    "required; `PlattScaling` fits it to their log-odds. Both are shown: most of what the survey finds against "
-    "Platt scaling is due to the missing logarithm.",
+    "required; `PlattScaling` fits it to their log-odds. Both are shown, and judged apart.",
     "beta": "`BetaCalibration()`.",
     "temperature": "`TemperatureScaling()`. Red: the probability of the class rises; blue: it falls; the black line "
     "is where it stays. The dotted line is where the network's forecasts lie: they are functions of one feature, "
@@ -169,19 +172,27 @@ def page() -> str:
         "logistic functions of x, one under- and one over-confident, and a neural network forecast two classes "
         f"(section 5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. The pictures "
         f"show one calibration set, the figures are means over {DRAWS}.",
-        "Nothing is measured on rows: with one feature every expectation is a sum over a fine grid of x, exact to "
-        "the digits shown. S is the forecast, C the probability of the event given the forecast, Q given the "
-        "feature. **E abs(S - C)** is what an ECE estimates. The Brier score of the event is calibration loss E(S - "
-        "C)^2, plus **grouping loss** E(C - Q)^2, what is lost where rows with different Q get one forecast, plus "
-        "what no forecast can avoid. The **log loss above Bayes** is that of S minus that of Q.",
-        "The verdicts are calibrant's; judge by the figures. From which difference on a finding counts as borne out is "
-        "a choice, made in the tool; three such borders (the time of isotonic regression, its middle left and right, "
-        "and how exact an identity is) were set with the figures in sight.",
+        "Nothing is measured on rows: with one feature every expectation is a sum over a grid of "
+        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables moves by more "
+        f"than {largest_change():.2f} of the last digit shown. In brackets stands the standard error over the calibration "
+        "sets, of a difference that of the pairs.",
+        "S is the forecast, C the probability of the event given the forecast, Q given the feature. **E abs(S - C)** is what "
+        "an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** E(C - Q)^2, "
+        "what is lost where rows with different Q get one forecast, plus what no forecast can avoid. The **log loss above "
+        "Bayes** is that of S minus that of Q. What the survey says of its network is asked of another one, trained "
+        "alike.",
+        "The verdicts are calibrant's; judge by the figures. What counts as bearing a claim out stands in its row and is a "
+        f"choice; a difference counts from {CLEAR:g} standard errors on, and is **not seen** if it is smaller. Three borders "
+        "of an earlier edition (the time of isotonic regression, its middle left and right, and how exact an identity is) were "
+        "set with the figures in sight: "
+        "the first has given way to bare figures, the second to standard errors, the third stands. So was a fourth: whether "
+        "matrix scaling overfits is judged beside temperature scaling, as for Dirichlet calibration, and no longer beside "
+        "vector scaling, whose row shows that difference.",
     ]
     for number, (method, (title, found)) in zip(range(13, 21), SECTIONS.items(), strict=True):
         parts += [f"## {title}", NOTES[method], f"![{title}](images/survey/fig-{number}.png)"]
         if method in BINARY:
-            parts.append(of_two({method: list(BINARY[method])}))
+            parts.append(of_two(list(BINARY[method])))
         elif method == "temperature":
             parts.append(of_three_classes())
         parts.append(findings(found()))

@@ -93,6 +93,18 @@ def confirmed(holds: bool, otherwise: str = "refuted") -> str:
     return "**confirmed**" if holds else f"**{otherwise}**"
 
 
+def falls(change: Mean) -> str:
+    """The verdict on a figure that is said to fall."""
+    if change.is_below_0:
+        return "**confirmed**"
+    return "**refuted**" if change.is_above_0 else "**not seen**"
+
+
+def rises(change: Mean) -> str:
+    """The verdict on a figure that is said to rise."""
+    return falls(Mean(-change.of_draws))
+
+
 def judged(holds: Iterable[bool]) -> str:
     """The verdict on a claim that is made of several things alike."""
     found = list(holds)

@@ -28,6 +28,9 @@ BINARY: dict[str, dict[str, Make]] = {
 METHODS: dict[str, Make] = {name: make for family in BINARY.values() for name, make in family.items()}
 """By their own names, which do not collide."""
 
+MOVED = 1e-3
+"""From which difference on a forecast counts as moved."""
+
 Region = tuple[float, float]
 
 
@@ -126,44 +129,22 @@ def _cells(figures: list[float]) -> list[str]:
     return [f"{figure:.{digits}f}" for figure, digits in zip(figures, (4, 3, 3), strict=True)]
 
 
-def grid_error() -> tuple[float, float, float]:
-    """Largest change on a grid of twice as many points: of E|S - C|, of 1000 times the two parts of the Brier score and of
-    the log loss, over the network's forecast and what the calibrators make of it."""
-    of, finer = the_case("mlp"), case("mlp", refined=2)
-    moved = []
-    for method in (None, *METHODS):
-        value = finer.forecast if method is None else fitted("mlp", method, 0).calibrate(finer.forecast)
-        a = errors(of, of.forecast) if method is None else _after("mlp", method, 0)
-        b = errors(finer, np.asarray(value))
-        finite = np.isfinite(a.log_excess) and np.isfinite(b.log_excess)
-        parts = (a.brier_calibration - b.brier_calibration, a.grouping - b.grouping)
-        moved.append(
-            (
-                abs(a.calibration - b.calibration),
-                1000 * max(map(abs, parts)),
-                abs(a.log_excess - b.log_excess) if finite else 0.0,
-            )
-        )
-    largest = np.max(moved, axis=0)
-    return float(largest[0]), float(largest[1]), float(largest[2])
-
-
 # What is measured for single findings
 
 
 @dataclass(frozen=True)
 class Monotone:
     """The best monotone map of the network's forecast: the grouping loss that it adds, and the share of forecasts that it
-    ties."""
+    moves from what comes given them."""
 
     grouping: float
-    tied: float
+    moved: float
 
 
 @cache
 def best_monotone() -> Monotone:
     """Pool the reliability diagram of the network, known exactly, until it does not fall."""
-    of = the_case("mlp")
+    of = case("mlp", refined=2)  # where branches meet, the diagram needs more points than a sum over it
     cell = (of.forecast / CELL).astype(np.int64)
     mass = np.bincount(cell, of.mass)
     event = np.bincount(cell, of.mass * of.posterior)
@@ -171,7 +152,7 @@ def best_monotone() -> Monotone:
     truth, mass = event[seen] / mass[seen], mass[seen]
     best = isotonic_regression(truth, weights=mass).x
     # A pool gives its mean, and is calibrated: what it loses is grouping.
-    return Monotone(float(mass @ (truth - best) ** 2), float(mass @ (np.abs(truth - best) > 1e-9)))
+    return Monotone(float(mass @ (truth - best) ** 2), float(mass @ (np.abs(truth - best) > MOVED)))
 
 
 def best_case_added(name: str, make: Make) -> Mean:

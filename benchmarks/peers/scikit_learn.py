@@ -1,4 +1,7 @@
-"""scikit-learn: it has no ECE, so the sum over `calibration_curve` is written as its users write it."""
+"""scikit-learn: it has no ECE, so the sum over `calibration_curve` is written as its users write it.
+
+Its sigmoid and its temperature are fitted by private classes: in public they come with the folds of CalibratedClassifierCV.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,8 @@ def temperature_scaling(y: np.ndarray, prob: np.ndarray) -> Method:
 def platt(y: np.ndarray, p: np.ndarray) -> Method:
     from sklearn.calibration import _SigmoidCalibration
 
-    # CalibratedClassifierCV hands it decision values where the model has them: the log-odds, not timed.
-    z = _log_odds(p)
-    return Method(lambda: _SigmoidCalibration().fit(z, y), _apply_to_log_odds)
+    # It wants decision values. All others of the section take probabilities: the logarithm is timed, in fit and apply.
+    return Method(lambda: _SigmoidCalibration().fit(_log_odds(p), y), _apply_to_log_odds)
 
 
 def isotonic(y: np.ndarray, prob: np.ndarray) -> Method:

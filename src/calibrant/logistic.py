@@ -89,12 +89,12 @@ def fit_logistic(
     if intercept:
         theta[0] -= centre @ theta
     constant, coef = (float(theta[0]), theta[1:]) if intercept else (0.0, theta)
-    slope = _slope(table, total, events, sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=constant))[kept]
+    slope = _slope(table, total, events, sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=constant))[
+        kept
+    ]
     held = bounded & (theta[kept] <= 0.0)
     residual = np.where(held, np.maximum(-slope, 0.0), np.abs(slope))
-    return LogisticFit(
-        constant, coef, float(residual.max(initial=0.0)), found.steps, found.converged, len(kept)
-    )
+    return LogisticFit(constant, coef, float(residual.max(initial=0.0)), found.steps, found.converged, len(kept))
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,7 +141,23 @@ def test_it_recovers_the_curve_that_labels_come_from(parameters):
     ]
     label, score = sample(50_000, lambda z: a * -np.logaddexp(0, -z) + b * np.logaddexp(0, z) + c)
     fitted = BetaCalibration(parameters=parameters).fit(score, label)
-    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [a, b, c], atol=0.08)
+    low, high = np.log(score), -np.log1p(-score)
+    # What each parameter of the form multiplies; with m = 1/2 the shift c is (a - b) ln 2.
+    z, half = low + high, np.log(2.0)
+    features = {
+        "abm": [low, high, np.ones(z.size)],
+        "am": [z, np.ones(z.size)],
+        "ab": [low + half, high - half],
+        "a": [z],
+    }
+    table = np.column_stack(features[parameters])
+    prob = fitted.calibrate(score)
+    covariance = np.linalg.inv((table * (prob * (1.0 - prob))[:, None]).T @ table)  # inverse of the Fisher information
+    found = {"abm": [fitted.a_, fitted.b_, fitted.c_], "am": [fitted.a_, fitted.c_], "ab": [fitted.a_, fitted.b_]}
+    truth = {"abm": [a, b, c], "am": [a, c], "ab": [a, b]}
+    error = np.subtract(found.get(parameters, [fitted.a_]), truth.get(parameters, [a]))
+    assert (abs(error) < 4 * np.sqrt(np.diag(covariance))).all()
+    assert fitted.c_ - c == pytest.approx((fitted.a_ - a - fitted.b_ + b) * half) or "m" in parameters
 
 
 @each_form
@@ -184,6 +200,20 @@ def test_with_two_negative_coefficients_the_published_way_breaks_the_constraint(
     fitted = BetaCalibration().fit(score, label)
     assert (fitted.a_, fitted.b_) == (0.0, 0.0)
     assert fitted.c_ == pytest.approx(np.log(label.mean() / (1 - label.mean())))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_the_certificate_does_not_hang_on_the_scale(scale):
+    label, score = sample(1000, lambda z: 0.3 + 0.7 * z)
+    fitted = BetaCalibration(input="logit").fit(scale * odds_of(score), label)
+    assert fitted.gradient_ < 1e-12
+
+
+def test_that_classes_are_separated_is_said_once():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        BetaCalibration().fit([0.1, 0.1, 0.8, 0.8], [0, 0, 1, 1])
+    assert len(said) == 1
 
 
 # The score that is mapped to one half
@@ -278,9 +308,9 @@ def test_logits_are_exact_and_probabilities_clipped():
     assert BetaCalibration().fit(expit(z), label).a_ != pytest.approx(fitted.a_, rel=1e-3)
 
 
-@pytest.mark.parametrize("wrong", ["abc", "", None, 3])
-def test_other_parameters_are_refused(wrong):
-    with pytest.raises(ValueError, match="parameters must be one of 'abm', 'am', 'ab', 'a'; got"):
+@pytest.mark.parametrize(("wrong", "error"), [("abc", ValueError), ("", ValueError), (None, TypeError), (3, TypeError)])
+def test_other_parameters_are_refused(wrong, error):
+    with pytest.raises(error, match="parameters must be one of 'abm', 'am', 'ab', 'a'; got"):
         BetaCalibration(parameters=wrong).fit([0.2, 0.7], [0, 1])
 
 

@@ -96,6 +96,13 @@ def test_a_zero_for_what_came_is_survived():
     assert fitted.predict_proba([[1.0, 0.0]]).min() > 0.01
 
 
+def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
+    fitted = EnsembleTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    assert fitted.predict_proba([[0.9, 0.1], [0.4, 0.6]]).min() > 0
+    fitted = EnsembleTemperatureScaling(input="logit").fit([[9e3, 0.0], [0.0, 8e3]], [0, 1])
+    assert fitted.predict_proba([[9e3, 0.0], [0.0, 8e3]]).min() > 0
+
+
 def test_a_uniform_forecast_stays_uniform():
     fitted = EnsembleTemperatureScaling().fit(np.full((4, 2), 0.5), [0, 1, 1, 0])
     np.testing.assert_allclose(fitted.predict_proba([[0.5, 0.5]]), [[0.5, 0.5]])

@@ -79,8 +79,13 @@ def test_rows_that_are_all_right_are_told_of_and_mapped():
     np.testing.assert_allclose(fitted.predict_proba([[0.9, 0.1]]), [[1.0, 0.0]], atol=1e-9)
 
 
+def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
+    fitted = IsotonicTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    assert fitted.predict_proba([[0.9, 0.1], [0.4, 0.6]]).min() > 0
+
+
 def test_an_epsilon_that_is_no_small_number_is_refused():
-    with pytest.raises(ValueError, match=r"epsilon must be a number in \[0, 1\]; got -1"):
+    with pytest.raises(ValueError, match="epsilon must be a number, at least 0 and at most 1; got -1"):
         IsotonicTemperatureScaling(epsilon=-1).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
 
 

@@ -151,6 +151,7 @@ def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
     np.testing.assert_allclose(apply(left), expected, rtol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:every class must come")
 def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     """Hardly any penalty, and log-probabilities that go together: the first preconditioner is not enough."""
     made = []
@@ -234,6 +235,7 @@ def test_logits_and_their_probabilities_give_the_same_map(method):
 
 
 @each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
 def test_a_class_that_did_not_come_gets_little_and_not_nothing(method):
     prob, label = soft(400, 4)
     kept = label != 2
@@ -245,6 +247,7 @@ def test_a_class_that_did_not_come_gets_little_and_not_nothing(method):
 
 
 @each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
 @pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
 def test_separated_classes_have_an_answer(method):
     prob = np.vstack([np.tile(row, (10, 1)) for row in np.eye(3) * 0.7 + 0.1])
@@ -278,6 +281,7 @@ def test_zeros_in_the_forecast_are_allowed(method):
 
 
 @each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
 @pytest.mark.parametrize(("n", "k"), [(40, 60), (1, 3), (30, 300)])
 @pytest.mark.filterwarnings("ignore:only the class")
 @pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
@@ -315,23 +319,83 @@ def test_intercepts_sum_to_zero(method):
     assert method().fit(prob, label).intercept_.sum() == pytest.approx(0.0, abs=1e-8)
 
 
+@pytest.mark.parametrize("method", [StructuredVectorScaling, StructuredMatrixScaling])
+@pytest.mark.parametrize("rho", [10.0, 40.0, 100.0])
+def test_a_penalty_that_holds_everything_is_no_failure_of_the_search(method, rho):
+    """Warnings are errors here."""
+    prob, label = soft(200, 4)
+    np.testing.assert_allclose(method(rho=rho).fit(prob, label).intercept_, 0.0, atol=1e-3)
+
+
+# What nothing but the smallest ridge holds
+
+
+SEPARATED = np.array([[0.9, 0.05, 0.05], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
+held_by_ridge = pytest.mark.parametrize(
+    "calibrator",
+    [
+        VectorScaling(),
+        VectorScaling(bias=False),
+        MatrixScaling(),
+        MatrixScaling(off_diagonal=0.0, intercept=0.0),
+        DirichletCalibration(diagonal=0.0),
+    ],
+    ids=repr,
+)
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_where_labels_agree_with_the_forecast(calibrator):
+    with pytest.warns(ConvergenceWarning, match="the classes are separated: only the ridge of 1e-08 holds the map"):
+        calibrator.fit(SEPARATED, [0, 0, 1, 2])
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_of_an_absent_class(calibrator):
+    prob, label = soft(100, 3)
+    label[label == 1] = 0
+    with pytest.warns(ConvergenceWarning, match="the class b did not come: only the ridge of 1e-08 holds the map"):
+        calibrator.set_params(labels=["a", "b", "c"]).fit(prob, np.array(["a", "b", "c"])[label])
+
+
+def test_classes_that_a_matrix_separates_and_the_forecast_does_not_are_told_of():
+    with pytest.warns(ConvergenceWarning, match="the classes are separated"):
+        MatrixScaling(off_diagonal=0.0, intercept=0.0).fit(SEPARATED, [1, 1, 2, 0])
+
+
+@each_method
+def test_where_classes_overlap_nothing_is_said(method):
+    """Warnings are errors here."""
+    for seed in range(5):
+        prob, label = soft(60, 3, seed)
+        assert method().fit(prob, label).gradient_ < 1e-8
+
+
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+@pytest.mark.parametrize("calibrator", [DirichletCalibration(), StructuredVectorScaling(), StructuredMatrixScaling()])
+def test_where_a_penalty_holds_the_map_nothing_is_said(calibrator):
+    calibrator.fit(SEPARATED, [0, 0, 1, 2])
+
+
 @pytest.mark.parametrize(
     ("calibrator", "error", "message"),
     [
         (
             MatrixScaling(off_diagonal=-1.0),
             ValueError,
-            r"off_diagonal must be a finite number of at least 0; got -1\.0",
+            r"off_diagonal must be a number, at least 0 and .*; got -1\.0",
         ),
-        (MatrixScaling(intercept=np.inf), ValueError, "intercept must be a finite number of at least 0; got inf"),
-        (DirichletCalibration(diagonal="l2"), TypeError, "diagonal must be a number; got 'l2'"),
+        (MatrixScaling(intercept=np.inf), ValueError, "intercept must be a number, at least 0 and .*; got inf"),
+        (DirichletCalibration(diagonal="l2"), TypeError, "diagonal must be a number, at least 0 and .*; got 'l2'"),
         (
             DirichletCalibration(intercept=np.nan),
             ValueError,
-            "intercept must be a finite number of at least 0; got nan",
+            "intercept must be a number, at least 0 and .*; got nan",
         ),
-        (StructuredVectorScaling(rho=None), TypeError, "rho must be a number; got None"),
-        (StructuredMatrixScaling(tau=True), TypeError, "tau must be a number; got True"),
+        (StructuredVectorScaling(rho=None), TypeError, "rho must be a number, at least 0 and at most 100; got None"),
+        (StructuredMatrixScaling(tau=True), TypeError, "tau must be a number, at least 0 and at most 100; got True"),
+        (StructuredVectorScaling(rho=1e300), ValueError, r"rho must be a number, .* at most 100; got 1e\+300"),
+        (StructuredMatrixScaling(tau=1e300), ValueError, r"tau must be a number, .* at most 100; got 1e\+300"),
         (VectorScaling(bias="no"), TypeError, "bias must be True or False; got 'no'"),
     ],
 )

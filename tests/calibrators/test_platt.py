@@ -166,14 +166,38 @@ def test_the_problem_without_a_minimum_is_named():
         ByNotion(PlattScaling(smooth_targets=False), labels=[0, 1, 2]).fit(prob, [0, 0, 1, 0, 1, 0])
 
 
+def test_a_flag_of_numpy_is_a_flag():
+    label, z = sample(100)
+    ours, theirs = (PlattScaling(smooth_targets=flag, input="logit").fit(z, label) for flag in (np.False_, False))
+    assert ours.slope_ == theirs.slope_
+
+
 @pytest.mark.parametrize("wrong", [1, "yes", None])
 def test_smooth_targets_must_be_true_or_false(wrong):
     with pytest.raises(TypeError, match="smooth_targets must be True or False; got"):
         PlattScaling(smooth_targets=wrong).fit([0.2, 0.7], [0, 1])
 
 
-def test_the_certificate_is_kept():
+@pytest.mark.parametrize("smooth_targets", [True, False])
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_the_certificate_is_kept_whatever_the_scale(scale, smooth_targets):
     label, z = sample(1000)
-    fitted = PlattScaling(input="logit").fit(z, label)
-    assert fitted.gradient_ < 1e-6
+    fitted = PlattScaling(input="logit", smooth_targets=smooth_targets).fit(scale * z, label)
+    assert fitted.gradient_ < 1e-12
     assert fitted.n_iter_ < 10
+
+
+def test_the_certificate_is_the_gradient_at_the_line_that_is_given_in_standardised_units():
+    label, z = sample(200)
+    fitted = PlattScaling(input="logit", smooth_targets=False).fit(z, label)
+    residual, centred = fitted.calibrate(z) - label, z - z.mean()
+    expected = max(abs(residual.mean()), abs((residual * centred).mean()) / abs(centred).max())
+    assert fitted.gradient_ == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_line_that_rounding_keeps_from_the_minimum_is_told_of():
+    """Log-odds whose differences are lost in their size: a slope of one and an intercept of -1e12 cannot be exact."""
+    label, z = sample(1000)
+    with pytest.warns(ConvergenceWarning, match="gradient of at most 1e-08 in standardised units; got"):
+        fitted = PlattScaling(input="logit").fit(1e10 + z, label)
+    assert fitted.gradient_ > 1e-8

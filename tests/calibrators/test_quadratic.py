@@ -68,7 +68,19 @@ def test_it_is_an_unpenalised_logistic_regression_on_log_odds_and_their_squares(
 def test_it_recovers_the_parabola_that_labels_come_from():
     label, z = sample(50_000, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
     fitted = QuadraticScaling(input="logit").fit(z, label)
-    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [0.3, 0.7, -0.1], atol=0.03)
+    table = np.column_stack([np.ones(z.size), z, z**2])
+    prob = fitted.calibrate(z)
+    covariance = np.linalg.inv((table * (prob * (1.0 - prob))[:, None]).T @ table)  # inverse of the Fisher information
+    error = np.array([fitted.a_, fitted.b_, fitted.c_]) - [0.3, 0.7, -0.1]
+    assert (abs(error) < 4 * np.sqrt(np.diag(covariance))).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_the_certificate_does_not_hang_on_the_scale(scale):
+    label, z = sample(1000, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
+    one, other = QuadraticScaling(input="logit").fit(z, label), QuadraticScaling(input="logit").fit(scale * z, label)
+    assert other.gradient_ < 1e-12
+    assert other.c_ * scale**2 == pytest.approx(one.c_, rel=1e-9)
 
 
 def test_beyond_its_turn_a_higher_score_gets_a_lower_probability():

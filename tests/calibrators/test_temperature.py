@@ -128,6 +128,14 @@ def test_where_every_row_is_right_the_temperature_falls_to_its_end(gap):
     assert scaling.temperature_ == pytest.approx(1e-4)
 
 
+def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
+    with pytest.warns(ConvergenceWarning, match="labels all agree"):
+        scaling = TemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    new = scaling.predict_proba([[0.9, 0.1], [0.4, 0.6]])
+    assert new.min() > 0
+    np.testing.assert_allclose(new, [[1, 0], [0, 1]], atol=1e-12)
+
+
 @pytest.mark.parametrize("gap", [1e-3, 1.0, 10.0, 1000.0])
 def test_where_every_row_is_wrong_the_temperature_rises_to_its_end(gap):
     with pytest.warns(ConvergenceWarning, match="no better than uniform. Temperature 10000 is used"):

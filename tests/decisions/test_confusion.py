@@ -35,9 +35,9 @@ def test_by_costs_the_counts_are_those_of_the_decisions(rows, seed):
         expected[y, j] += w
         spent += w * cost[y, j]
         promised += w * least
-    if (decide(prob, cost).decision == [slow.decision(row, cost.tolist())[0] for row in prob.tolist()]).all():
-        np.testing.assert_allclose(found.weight, expected)
-        assert found.mean_cost == pytest.approx(spent / weight.sum())
+    np.testing.assert_array_equal(decide(prob, cost).decision, [slow.decision(row, cost.tolist())[0] for row in prob])
+    np.testing.assert_allclose(found.weight, expected)
+    assert found.mean_cost == pytest.approx(spent / weight.sum())
     assert found.expected_cost == pytest.approx(promised / weight.sum())
 
 
@@ -127,9 +127,21 @@ def test_a_table_cannot_be_changed():
 @pytest.mark.parametrize(
     ("forecast", "options", "error", "message"),
     [
-        ([0.2, 0.7], {"threshold": 1.5}, ValueError, r"threshold must lie in \[0, 1\]; got 1\.5\. It is compared"),
-        ([0.2, 0.7], {"threshold": np.nan}, ValueError, r"threshold must lie in \[0, 1\]; got nan"),
-        ([0.2, 0.7], {"threshold": "a"}, TypeError, r"threshold must be a number; got 'a'"),
+        ([0.2, 0.7], {"threshold": 1.5}, ValueError, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
+        ([0.2, 0.7], {"threshold": np.nan}, ValueError, r"threshold must be a number, .*; got nan"),
+        ([0.2, 0.7], {"threshold": "a"}, TypeError, r"threshold must be a number, .*; got 'a'"),
+        (
+            [0.2, 0.7],
+            {"cost_matrix": [[0, 1], [1e200, 0]]},
+            ValueError,
+            r"cost_matrix must be at most 1e\+100; got 1e\+200",
+        ),
+        (
+            [0.2, 0.7],
+            {"cost_matrix": []},
+            ValueError,
+            r"cost_matrix must hold at least one number; got none\. Let cost",
+        ),
         (np.full((2, 3), 1 / 3), {"threshold": 0.5}, ValueError, r"y_prob must speak of one event; got 3 classes"),
         ([0.2, 0.7], {"cost_matrix": np.eye(3)}, ValueError, r"cost_matrix must have a row a class"),
     ],

@@ -69,6 +69,20 @@ def test_of_decisions_that_cost_the_same_the_first_is_taken():
     assert decide([0.3, 0.9], np.ones((2, 2))).decision.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("cost", np.arange(1, 50) / 100)
+def test_exactly_where_abstaining_costs_the_same_the_class_is_decided(cost):
+    """In floating point 1 - 0.7 is more than 0.3: without a tolerance rounding would choose, for one cost in two."""
+    p, table = 1 - cost, [[0, 1, cost], [1, 0, cost]]
+    assert decide([p], table).decision.tolist() == [1]
+    assert decide([[p, 1 - p]], table).decision.tolist() == [0]
+    assert decide([p - 1e-9], table).decision.tolist() == [2]
+
+
+def test_costs_of_very_different_size_are_no_ties():
+    assert decide([1e-17], [[0, 1], [1e18, 0]]).decision.tolist() == [1]
+    assert decide([[1 - 1e-17, 1e-17]], [[0, 1, 5], [1e15, 0, 5]]).decision.tolist() == [0]
+
+
 def test_a_number_added_to_a_row_of_costs_changes_no_decision():
     prob = np.random.default_rng(0).dirichlet(np.ones(3), 50)
     cost = np.array([[0, 2, 5], [1, 0, 3], [4, 4, 0]])
@@ -92,6 +106,21 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     assert decide(prob, two).names.tolist() == [0, 1, "abstain 1", "abstain 2"]
     assert decide(prob, two, extra=["ask", "wait"]).names.tolist() == [0, 1, "ask", "wait"]
     assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_that_have_words_for_names_are_the_classes(library):
+    library = pytest.importorskip(library)
+    build = getattr(library, "table", None) or library.DataFrame
+    frame = build({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
+    found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
+    assert found.named.tolist() == ["dog", "abstain"]
+    assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
+
+
+def test_columns_that_have_numbers_for_names_are_the_classes_in_their_order():
+    pandas = pytest.importorskip("pandas")
+    assert decide(pandas.DataFrame([[0.9, 0.1]]), 1 - np.eye(2)).names.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
@@ -132,3 +161,14 @@ def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, op
 def test_what_is_no_forecast_is_refused():
     with pytest.raises(ValueError, match="y_prob must hold probabilities"):
         decide([1.2], [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("extra", [{"a": 1}, 5, [1], {"ask"}, True], ids=repr)
+def test_names_of_decisions_that_are_no_names_are_refused(extra):
+    with pytest.raises(TypeError, match=r"extra must be a name, or a sequence of names; got .*\. Pass 'ask'"):
+        decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
+
+
+def test_what_is_no_flag_is_refused():
+    with pytest.raises(TypeError, match=r"normalize must be True or False; got 'yes'"):
+        decide([[0.2, 0.8]], 1 - np.eye(2), normalize="yes")

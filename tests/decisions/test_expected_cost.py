@@ -124,7 +124,10 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     np.testing.assert_allclose(panel.lowest, 0.0, atol=1e-15)
     inside = expected_cost_curve([label, label], score, at=np.linspace(1e-6, 1 - 1e-6, 11), axis="cost proportion")
     assert np.isfinite(inside.panels[0].cost).all()
-    assert panel.mean_cost == pytest.approx(np.trapezoid(panel.cost, curve.at), abs=0.01)
+    # The curve is linear up to its last place, where the threshold jumps.
+    with pytest.warns(CalibrationWarning, match="error rates need"):
+        linear = expected_cost_curve([label, label], score, at=[1e-12, 0.5, 1 - 1e-12])
+    assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
 def test_one_class_of_a_table_or_the_confidence_can_be_the_event():
@@ -152,6 +155,7 @@ def test_two_columns_are_the_event_of_the_second():
             r"axis must be one of 'probability cost', 'cost proportion'; got 'threshold'",
         ),
         ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
+        ([0.2, 0.7], {"at": []}, r"at must hold at least one number; got none\. Pass numbers between 0 and 1"),
         ([0.2, 0.7], {"at": [[0.5]]}, r"at must have one dimension; got shape \(1, 1\)"),
         ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
         (
@@ -190,6 +194,7 @@ def test_a_curve_says_what_it_is_and_cannot_be_changed():
 def test_places_may_come_in_any_order_and_more_than_once():
     found = expected_cost_curve([0, 1], [0.2, 0.7], at=[0.9, 0.1, 0.1])
     assert found.at.tolist() == [0.1, 0.9]
+    assert found.panels[0].cost.shape == found.threshold.shape == (2,)
 
 
 @given(st.data())
@@ -197,3 +202,40 @@ def test_scores_on_the_threshold_are_decided_for_the_event(data):
     c = data.draw(st.sampled_from([0.2, 0.5, 0.8]))
     curve = expected_cost_curve([0], [c], axis="cost proportion", at=[c])
     assert curve.panels[0].cost[0] == pytest.approx(2 * c)
+
+
+def test_forecasts_of_other_events_are_refused_together():
+    """To accept a prediction is another event for each forecast, with another rate: costs of 1.044 of 1 came out once."""
+    y = [0, 1, 2, 1]
+    one, other = np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 2, 1]]
+    with pytest.raises(
+        ValueError, match=r"one event for all forecasts; .* 'a' and 'b' differ in 2 of 4 rows\. Pass .* one"
+    ):
+        expected_cost_curve(y, {"a": one, "b": other}, notion="confidence")
+    same = expected_cost_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")
+    assert len(same.panels) == 2
+
+
+def test_columns_of_a_data_frame_in_another_order_are_another_event():
+    pandas = pytest.importorskip("pandas")
+    one = pandas.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
+    with pytest.raises(ValueError, match="one event for all forecasts"):
+        expected_cost_curve(["dog", "cat"], {"a": one, "b": one[["dog", "cat"]]})
+
+
+def test_names_that_are_one_as_text_are_refused():
+    with pytest.raises(ValueError, match=r"forecasts must have names that differ as text; got 1, '1'\. Rename"):
+        expected_cost_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
+
+
+def test_words_that_are_no_axis_are_refused():
+    with pytest.raises(TypeError, match=r"axis must be one of .* got 3"):
+        expected_cost_curve([0, 1], [0.2, 0.7], axis=3)
+    with pytest.raises(TypeError, match=r"at must be a sequence of numbers; got 0\.5\. Pass .* at=\[0\.2, 0\.5\]"):
+        expected_cost_curve([0, 1], [0.2, 0.7], at=0.5)
+
+
+def test_the_warning_of_one_class_points_at_the_line_of_the_caller():
+    with pytest.warns(CalibrationWarning, match="error rates need") as caught:
+        expected_cost_curve([1, 1], [0.2, 0.7])
+    assert caught[0].filename == __file__

@@ -118,8 +118,10 @@ def test_one_class_and_one_row_have_a_curve(label):
         ({"threshold": [0.5, 1.0]}, r"threshold must lie below 1 for a net benefit; got 1\. .* pass 0\.99"),
         ({"threshold": [-0.1]}, r"threshold must lie in \[0, 1\]; got -0\.1 at index 0"),
         ({"n_resamples": -1}, r"n_resamples must be a whole number, at least 0; got -1"),
-        ({"n_resamples": 1.5}, r"n_resamples must be a whole number, at least 0; got 1\.5"),
-        ({"level": 95}, r"level must be a fraction in \(0, 1\); got 95"),
+        ({"level": 95}, r"level must be a number, above 0 and below 1; got 95\. For 95 % intervals"),
+        ({"level": 0.0}, r"level must be a number, above 0 and below 1; got 0\.0"),
+        ({"rng": -1}, r"rng must be a whole number, at least 0; got -1\. Pass a seed"),
+        ({"threshold": []}, r"threshold must hold at least one number; got none"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(options, message):
@@ -145,3 +147,51 @@ def test_a_curve_says_what_it_is_and_cannot_be_changed():
         curve.panels[0].net_benefit[0] = 1
     with pytest.raises(KeyError, match="there are 'before', 'after'"):
         curve["later"]
+
+
+def test_forecasts_of_other_events_are_refused_together():
+    """To accept a prediction is another event for each forecast, with another rate: costs of 1.044 of 1 came out once."""
+    y = [0, 1, 2, 1]
+    one, other = np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 2, 1]]
+    with pytest.raises(
+        ValueError, match=r"one event for all forecasts; .* 'a' and 'b' differ in 2 of 4 rows\. Pass .* one"
+    ):
+        net_benefit_curve(y, {"a": one, "b": other}, notion="confidence")
+    same = net_benefit_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")
+    assert len(same.panels) == 2
+
+
+def test_columns_of_a_data_frame_in_another_order_are_another_event():
+    pandas = pytest.importorskip("pandas")
+    one = pandas.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
+    with pytest.raises(ValueError, match="one event for all forecasts"):
+        net_benefit_curve(["dog", "cat"], {"a": one, "b": one[["dog", "cat"]]})
+
+
+def test_names_that_are_one_as_text_are_refused():
+    with pytest.raises(ValueError, match=r"forecasts must have names that differ as text; got 1, '1'\. Rename"):
+        net_benefit_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
+
+
+def test_thresholds_may_come_in_any_order_and_more_than_once():
+    found = net_benefit_curve([0, 1], [0.2, 0.7], threshold=[0.9, 0.1, 0.1])
+    assert found.threshold.tolist() == [0.1, 0.9]
+    assert found.panels[0].net_benefit.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": "a"}, r"level must be a number, above 0 and below 1; got 'a'"),
+        ({"level": None}, r"level must be a number, above 0 and below 1; got None"),
+        ({"level": [0.05]}, r"level must be a number, above 0 and below 1; got \[0\.05\]"),
+        ({"rng": "a"}, r"rng must be a whole number, at least 0; got 'a'\. Pass a seed"),
+        ({"rng": True}, r"rng must be a whole number, at least 0; got True"),
+        ({"n_resamples": True}, r"n_resamples must be a whole number, at least 0; got True"),
+        ({"n_resamples": 1.5}, r"n_resamples must be a whole number, at least 0; got 1\.5"),
+        ({"threshold": 0.5}, r"threshold must be a sequence of numbers; got 0\.5\. Pass .* threshold=\[0\.2, 0\.5\]"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_with_what_to_do(options, message):
+    with pytest.raises(TypeError, match=message):
+        net_benefit_curve([0, 1], [0.2, 0.7], **options)

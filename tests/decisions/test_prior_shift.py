@@ -91,6 +91,30 @@ def test_the_input_is_left_alone_and_may_be_read_only():
     np.testing.assert_allclose(single, shift_prior(prob, old_prior=0.5, new_prior=0.2), atol=1e-6)
 
 
+TINY = 1e-310
+"""One over it is infinite."""
+
+
+def test_factors_of_any_size_give_probabilities():
+    half = [0.5, 0.5]
+    np.testing.assert_allclose(undo_undersampling([0.5, 1.0], TINY), [TINY, 1.0], rtol=1e-9)
+    np.testing.assert_allclose(undo_undersampling([0.5], [1.0, TINY]), [1.0])
+    np.testing.assert_allclose(undo_class_weight([0.5, 0.0], {1: TINY}), [1.0, 0.0])
+    np.testing.assert_allclose(shift_prior([0.5], old_prior=[1 - TINY, TINY], new_prior=half), [1.0])
+    np.testing.assert_allclose(shift_prior([0.5], old_prior=half, new_prior=[1 - TINY, TINY]), [TINY], rtol=1e-9)
+    np.testing.assert_allclose(shift_prior([TINY], old_prior=[1 - TINY, TINY], new_prior=half), [0.5], rtol=1e-9)
+    logit = shift_prior([0.0], old_prior=[1 - TINY, TINY], new_prior=half, input="logit")
+    np.testing.assert_allclose(logit, [1.0])
+
+
+def test_a_row_whose_classes_are_all_nearly_lost_keeps_their_ratio():
+    """The products of the first two classes vanish in floating point, and the third has no probability."""
+    found = undo_class_weight([[0.5, 0.5, 0.0]], [1e300, 4e300, 1e-300])
+    np.testing.assert_allclose(found, [[0.8, 0.2, 0.0]], rtol=1e-9)
+    back = undo_class_weight([[1.0, 0.0, 0.0]], [1e300, 1e300, 1e-300])
+    assert back.tolist() == [[1.0, 0.0, 0.0]]
+
+
 # What sampling did
 
 
@@ -114,6 +138,21 @@ def test_only_ratios_of_what_was_kept_matter_and_classes_may_be_named():
     np.testing.assert_allclose(undo_undersampling(prob, [5, 1, 10]), found, rtol=1e-12)
     named = undo_undersampling(prob, {"b": 0.1, "a": 0.5, "c": 1.0}, labels=["a", "b", "c"])
     np.testing.assert_array_equal(named, found)
+
+
+def test_a_number_is_a_number_of_whatever_kind_and_a_flag_is_none():
+    for kept in (0.25, np.float32(0.25), np.array(0.25)):
+        assert undo_undersampling([0.5], kept).tolist() == pytest.approx([0.2], rel=1e-12)
+    with pytest.raises(TypeError, match=r"kept must be a number, above 0; got True\. Pass the share"):
+        undo_undersampling([0.5], True)
+
+
+def test_a_dict_speaks_of_the_columns_of_a_data_frame_by_their_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"dog": [0.5], "cat": [0.5]})
+    np.testing.assert_allclose(undo_undersampling(frame, {"cat": 0.25, "dog": 1.0}), [[0.2, 0.8]])
+    np.testing.assert_allclose(undo_class_weight(frame, {"cat": 4.0}), [[0.8, 0.2]])
+    np.testing.assert_allclose(undo_class_weight(frame, {1: 4.0}), [[0.8, 0.2]])
 
 
 # What weights did
@@ -168,7 +207,7 @@ REFUSED = {
     ),
     "zero number": (
         lambda: shift_prior([0.5], old_prior=1.0, new_prior=0.5),
-        r"old_prior must lie above 0 and below 1",
+        r"old_prior must be a number, above 0 and below 1; got 1\.0\.",
     ),
     "length": (
         lambda: shift_prior([0.5], old_prior=[1 / 3] * 3, new_prior=0.5),
@@ -179,7 +218,32 @@ REFUSED = {
         r"old_prior must hold a share for each of the 3 classes; got 0\.5",
     ),
     "nan": (lambda: shift_prior([0.5], old_prior=[np.nan, 0.5], new_prior=0.5), r"old_prior must be finite; got nan"),
-    "kept": (lambda: undo_undersampling([0.5], 0), r"kept must be positive; got 0 at index 0"),
+    "kept": (lambda: undo_undersampling([0.5], 0), r"kept must be a number, above 0; got 0\."),
+    "kept of a class": (lambda: undo_undersampling([0.5], [1, 0]), r"kept must be positive; got 0 at index 1"),
+    "kept of none": (
+        lambda: undo_undersampling([0.5], []),
+        r"kept must hold at least one number; got none\. Pass a number",
+    ),
+    "labels beside a list": (
+        lambda: undo_undersampling([0.5], [1, 2], labels=["a", "b", "c"]),
+        r"labels must name each of the 2 columns once",
+    ),
+    "labels beside a number": (
+        lambda: undo_undersampling([0.5], 0.5, labels=["a"]),
+        r"labels must name each of the 2 columns once",
+    ),
+    "labels beside balanced": (
+        lambda: undo_class_weight([0.5], "balanced", train_prior=0.2, labels=["a"]),
+        r"labels must name each of the 2 columns once",
+    ),
+    "shares beside weights": (
+        lambda: undo_class_weight([0.5], {1: 3}, train_prior=77),
+        r"train_prior must be left out unless class_weight is 'balanced'; got 77",
+    ),
+    "no shares": (
+        lambda: shift_prior([0.5], old_prior=[], new_prior=0.5),
+        r"old_prior must hold at least one number; got none",
+    ),
     "kept of three": (
         lambda: undo_undersampling([[0.2, 0.3, 0.5]], 0.5),
         r"kept must hold a number for each of the 3 classes; got 0\.5",

@@ -8,6 +8,7 @@ from reference import decisions as slow
 from strategies import columns, tables
 
 from calibrant import OneVsRest, corp_decomposition, load_digits_forecast, make_softmax_forecast, make_survey_forecast
+from calibrant.decisions.confusion import confusion_table
 from calibrant.decisions.decide import decide
 from calibrant.decisions.expected_cost import expected_cost_curve
 from calibrant.decisions.regret import CostScore, calibration_regret
@@ -44,9 +45,11 @@ def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared
     truth = np.random.default_rng(seed).random(label.size)
     found = calibration_regret(label, score, truth=truth, sample_weight=weight)
     assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
-    places = np.linspace(0, 1, 4001)
-    mean = np.mean([_regret_at(c, score, truth, weight) for c in places[1::20]])
-    assert mean == pytest.approx(found.regret, abs=0.02)
+    # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
+    jumps = np.unique([0.0, 1.0, *score, *truth])
+    places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
+    mean = np.trapezoid([_regret_at(c, score, truth, weight) for c in places], places)
+    assert mean == pytest.approx(found.regret, abs=1e-6)
 
 
 def _regret_at(c, score, truth, weight):
@@ -167,12 +170,21 @@ def test_one_class_and_one_row_have_a_regret(label):
             {"truth": np.full((2, 3), 1 / 3)},
             r"cost_matrix must be given for more than two classes",
         ),
-        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob; got 3 classes for 2"),
+        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
         ([0.2, 0.7], {"truth": np.full((2, 2), 0.5)}, r"truth must have the shape of y_prob"),
-        ([0.2, 0.7], {"truth": [0.2]}, r"must have the same number of rows"),
+        ([0.2, 0.7], {"truth": [0.2]}, r"truth must have the shape of y_prob, \(2,\); got \(1,\)"),
         ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
         ([0.2, 0.7], {"cost_matrix": [[0, -1], [1, 0]]}, r"cost_matrix must not be negative"),
         ([0.2, 0.7], {"n_resamples": 0}, r"n_resamples must be a whole number, at least 1; got 0"),
+        ([0.2, 0.7], {"rng": -1}, r"rng must be a whole number, at least 0; got -1"),
+        ([0.2, 0.7], {"truth": [0.2, 1.7]}, r"truth must hold probabilities in \[0, 1\]; got 1\.7 at index 1"),
+        (
+            np.full((2, 2), 0.5),
+            {"truth": np.full((2, 2), 0.3)},
+            r"rows of truth must sum to one .* got 0\.6 at index 0",
+        ),
+        (np.full((2, 2), 0.5), {"truth": [[0.5], [0.5]]}, r"truth must have at least 2 columns"),
+        ([0.2, 0.7], {"truth": [0.2, np.nan]}, r"truth must be finite"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
@@ -190,3 +202,34 @@ def test_a_regret_says_what_it_is():
     fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
     assert "noise floor" in repr(fit)
     assert "against isotonic, costs of all proportions" in repr(fit)
+
+
+@pytest.mark.parametrize("truth", [False, True])
+def test_on_the_threshold_one_decides_as_in_a_table_of_confusion(truth):
+    """One column decides for the event, two columns for the first class."""
+    cost = [[0, 1], [1, 0]]
+    for prob in ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]):
+        options = {"truth": np.array([[0.1, 0.9], [0.2, 0.8]]) if np.ndim(prob) == 2 else [0.9, 0.8]} if truth else {}
+        found = calibration_regret([1, 1], prob, cost_matrix=cost, n_resamples=2, **options)
+        decided = confusion_table([1, 1], prob, cost_matrix=cost)
+        expected = decided.mean_cost if not truth else (0.85 if np.ndim(prob) == 2 else 0.15)
+        assert found.cost == pytest.approx(expected)
+
+
+def test_a_truth_whose_columns_stand_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
+    cost = [[0, 1], [1, 0]]
+    with pytest.raises(
+        ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b', 'a' and"
+    ):
+        calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
+    found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
+    assert found.regret == 0.0
+    assert calibration_regret(["a", "a"], prob.to_numpy(), truth=prob, cost_matrix=cost) == found
+
+
+@pytest.mark.parametrize("options", [{"n_resamples": True}, {"rng": "a"}, {"n_resamples": 2.5}], ids=repr)
+def test_what_is_of_another_kind_is_refused(options):
+    with pytest.raises(TypeError, match="must be a whole number"):
+        calibration_regret([0, 1], [0.2, 0.7], **options)

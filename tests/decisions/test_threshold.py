@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibrant.decisions.decide import decide
 from calibrant.decisions.prior_shift import shift_prior
-from calibrant.decisions.threshold import optimal_threshold
+from calibrant.decisions.threshold import optimal_threshold, threshold_of
 
 costs = st.floats(0.01, 100.0)
 shares = st.floats(0.01, 0.99)
@@ -57,6 +58,22 @@ def test_an_error_without_cost_puts_the_threshold_at_an_end():
     assert optimal_threshold(1, 1, old_prior=0.5, new_prior=1.0) == 0.0
 
 
+def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
+    assert optimal_threshold(1e308, 1e308) == 0.5
+    assert optimal_threshold(1e-320, 1e-320) == 0.5
+    assert optimal_threshold(1.7e308, 1e-300) == 1.0
+    assert optimal_threshold(1e-200, 1, old_prior=1e-200, new_prior=0.0) == 1.0  # the product of the first two vanishes
+    assert optimal_threshold(1e-300, 1, old_prior=1e-300, new_prior=5e-324) == pytest.approx(
+        1e-600 / 5e-324, abs=1e-270
+    )
+    assert decide([0.5], [[0, 1e100], [1e100, 0]]).expected_cost.tolist() == [0.5e100]
+
+
+@given(a=costs, b=costs)
+def test_matrix_and_costs_have_one_threshold_to_the_last_digit(a, b):
+    assert threshold_of(np.array([[0.1 * a, a], [b, 0.0]])) == optimal_threshold(a, b, cost_true_negative=0.1 * a)
+
+
 def test_numbers_of_numpy_are_numbers():
     assert optimal_threshold(np.float32(4), np.int64(1), old_prior=np.float64(0.5), new_prior=0.5) == 0.8
 
@@ -64,18 +81,23 @@ def test_numbers_of_numpy_are_numbers():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        ((-1, 1), {}, ValueError, r"cost_false_positive must be finite and not negative; got -1\. Count a gain"),
-        ((1, np.inf), {}, ValueError, r"cost_false_negative must be finite and not negative; got inf"),
-        ((1, np.nan), {}, ValueError, r"cost_false_negative must be finite and not negative; got nan"),
-        (("a", 1), {}, TypeError, r"cost_false_positive must be a number; got 'a'\. Pass 1\.0"),
-        ((True, 1), {}, TypeError, r"cost_false_positive must be a number; got True"),
+        ((-1, 1), {}, ValueError, r"cost_false_positive must be .* at least 0; got -1\. .* a gain is a cost"),
+        ((1, np.inf), {}, ValueError, r"cost_false_negative must be a number, at least 0; got inf"),
+        ((1, np.nan), {}, ValueError, r"cost_false_negative must be a number, at least 0; got nan"),
+        (("a", 1), {}, TypeError, r"cost_false_positive must be a number, .* got 'a'\. Pass 1\.0"),
+        ((True, 1), {}, TypeError, r"cost_false_positive must be a number, .* got True"),
         ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
         ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
         ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
         ((1, 1), {"old_prior": 0.5}, ValueError, r"old_prior and new_prior must be given together; got 0\.5 and None"),
-        ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must lie above 0 and below 1; got 0\."),
-        ((1, 1), {"old_prior": 0.5, "new_prior": 4}, ValueError, r"new_prior must be a share .* got 4\. Of a ratio r"),
-        ((1, 1), {"old_prior": [0.5], "new_prior": 0.5}, TypeError, r"old_prior must be the share of events, a number"),
+        ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must be .* above 0 and below 1; got 0\."),
+        (
+            (1, 1),
+            {"old_prior": 0.5, "new_prior": 4},
+            ValueError,
+            r"new_prior must be .* at most 1; got 4\. Of a ratio r",
+        ),
+        ((1, 1), {"old_prior": [0.5], "new_prior": 0.5}, TypeError, r"old_prior must be a number, .* got \[0\.5\]"),
     ],
 )
 def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):

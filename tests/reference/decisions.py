@@ -6,9 +6,10 @@ from reference import isotonic
 
 
 def decision(row, cost):
-    """Cheapest decision of a row of probabilities; of equal ones the first."""
+    """Cheapest decision of a row of probabilities; of those that are equal but for rounding the first."""
     expected = [sum(p * cost[i][j] for i, p in enumerate(row)) for j in range(len(cost[0]))]
-    return expected.index(min(expected)), min(expected)
+    least = min(expected)
+    return next(j for j, spent in enumerate(expected) if spent <= least * (1 + 1e-13)), least
 
 
 def shifted(row, factor):

@@ -65,7 +65,8 @@ class DirichletCalibration(MulticlassCalibrator):
 
     The objective is the mean log loss plus the sums of penalty times square. A parameter without penalty has one of 1e-8:
     then there is one solution in all cases, absent or separated classes and fewer rows than classes included; where only
-    that ridge holds the map there is a `ConvergenceWarning`, as of `MatrixScaling`. ``diagonal=0`` contains the identity, the default does not.
+    that ridge holds the map there is a `ConvergenceWarning`, as of `MatrixScaling`. ``diagonal=0`` contains the identity,
+    the default does not.
 
     References
     ----------

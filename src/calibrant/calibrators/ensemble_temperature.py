@@ -22,6 +22,9 @@ CERTAIN = 1e-8
 
 MOST_STEPS = 100
 
+LEAST_CAME = 1e-100
+"""Probability of what came, below which weights are fitted as if it were this: squares of its inverse would overflow."""
+
 LEAST = 1e-6
 """Weight that the forecast at temperature T keeps, so that no two classes are ever tied by the uniform part alone."""
 
@@ -106,6 +109,7 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         self.temperature_ = scaling.temperature_
         rows = np.arange(problem.size)
         came = np.column_stack([part[rows, problem.label] for part in self._parts(problem.forecast)])
+        came = np.maximum(came, LEAST_CAME)
         best, self.gradient_, self.n_iter_ = mixture_weights(came, problem.weight)
         self.weights_ = best if best[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
         if self.gradient_ > CERTAIN:

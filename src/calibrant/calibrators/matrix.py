@@ -63,7 +63,8 @@ class MatrixScaling(MulticlassCalibrator):
     What the penalties leave free has a penalty of 1e-8, on the change from W = I, b = 0: with it there is one solution in
     all cases, those included in which a class did not come, the classes are separated, or there are fewer rows than
     classes. In the first two only this ridge may hold the map: a `ConvergenceWarning` says so where a class did not come,
-    the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. A vector added to all rows of W changes no probability; it is chosen so that the penalty is least.
+    the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. A vector
+    added to all rows of W changes no probability; it is chosen so that the penalty is least.
 
     With log-probabilities in place of logits this is the map of `DirichletCalibration`; see there.
 

@@ -170,7 +170,7 @@ class SafeCalibrator(Calibrator):
             raise TypeError(
                 f"random_state must be a whole number, a RandomState or None; got {state!r}. Pass random_state=0."
             )
-        if isinstance(state, Integral) and not 0 <= state < 2**32:
+        if isinstance(state, Integral) and not 0 <= int(state) < 2**32:
             raise ValueError(f"random_state must be a number from 0 to 2**32 - 1; got {state!r}. Pass random_state=0.")
 
     def _fitted(self, problem: Problem) -> Calibrator:

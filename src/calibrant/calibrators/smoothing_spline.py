@@ -37,6 +37,9 @@ while penalties are compared, below the third for the one that is chosen. What i
 
 MOST_STEPS, TINY = 200, 1e-10
 
+WIDE = 1e4
+"""Half range of log-odds from which on the search begins at a constant: at the identity all probabilities are 0 or 1."""
+
 
 def require_knots(n_knots: object) -> None:
     """Refuse a number of knots that is no whole number of at least two."""
@@ -78,6 +81,13 @@ class Curves:
     def half(self) -> float:
         """Half the range of the knots; in units of it, log-odds have a range of 2."""
         return float(self.knots[-1] - self.knots[0]) / 2.0
+
+    @property
+    def beginning(self) -> FloatArray:
+        """Coefficients of the line from which the search begins: nothing added, or all log-odds made equal."""
+        if self.half < WIDE:
+            return np.zeros(2)
+        return np.array([-float(self.rows.total @ self.rows.x / self.rows.total.sum()), -self.half])
 
     @cached_property
     def at_knots(self) -> FloatArray:
@@ -196,7 +206,10 @@ class Fit:
     @property
     def degrees_of_freedom(self) -> float:
         """Trace of the map from the rows to their fit."""
-        return float(np.trace(np.linalg.solve(self.curvature, self.information)))
+        try:
+            return float(np.trace(np.linalg.solve(self.curvature, self.information)))
+        except np.linalg.LinAlgError:
+            return float(self.n_free)
 
     @property
     def leverage(self) -> FloatArray:
@@ -233,12 +246,16 @@ class Fit:
         return Fit(self.curves, self.penalty, self.coefficients + step, self.steps + 1)
 
     def left_out_loss(self) -> float:
-        """Mean log loss of each row under the curve without it, to first order; a row weighs one, or less.
+        """Mean log loss of each row under the curve without it, to first order; infinite where rounding hides it.
 
         Without a row the optimum moves by a Newton step: its own log-odds change by  -u h (y - p) / (1 - u h v), where
-        h is its leverage for a weight of one, u its weight and v = p (1 - p).
+        h is its leverage for a weight of one, u its weight, at most one, and v = p (1 - p).
         """
-        rows, leverage, loss = self.curves.rows, self.leverage, 0.0
+        try:
+            leverage = self.leverage
+        except np.linalg.LinAlgError:
+            return float("inf")
+        rows, loss = self.curves.rows, 0.0
         for sign, all_mass in ((1.0, rows.events), (-1.0, rows.total - rows.events)):
             at = np.flatnonzero(all_mass)
             mass, prob = all_mass[at], self._prob[at]
@@ -246,7 +263,7 @@ class Fit:
             missed = 1.0 - prob if sign > 0 else prob
             without = sign * self.log_odds[at] - moved * missed / (1.0 - moved * prob * (1.0 - prob))
             loss += float(np.sum(mass * (np.maximum(-without, 0.0) + np.log1p(np.exp(-np.abs(without))))))
-        return loss / float(rows.total.sum())
+        return loss / float(rows.total.sum()) if np.isfinite(loss) else float("inf")
 
     @cached_property
     def _prob(self) -> FloatArray:
@@ -260,12 +277,15 @@ class Fit:
 
 def fits_of_all_penalties(curves: Curves) -> Iterator[Fit]:
     """Yield the best straight line, then the best curve of each penalty from the largest on."""
-    fit = Fit(curves, np.inf, np.zeros(2)).improved(ROUGH_GAIN)
+    fit = Fit(curves, np.inf, curves.beginning).improved(ROUGH_GAIN)
     yield fit
     if curves.knots.size == 2:
         return
     fit = Fit(curves, 0.0, np.append(fit.coefficients, np.zeros(curves.knots.size - 2)))
-    largest = float(np.linalg.eigvalsh(fit.information[2:, 2:])[-1])
+    bends = fit.information[2:, 2:]
+    largest = float(np.linalg.eigvalsh(bends)[-1]) if np.isfinite(bends).all() else 0.0
+    if largest <= 0.0:  # the line leaves nothing open that a curve could say
+        return
     for factor in RELATIVE_PENALTIES:
         fit = Fit(curves, factor * largest, fit.coefficients).improved(ROUGH_GAIN)
         yield fit

@@ -122,11 +122,12 @@ class SplineCalibration(LogOddsCalibrator):
         found = recalibration_of(problem)
         rows = replace(found, total=unit * found.total, events=unit * found.events)
         curves = Curves(rows, knots_of(rows, self.n_knots))
-        fits = list(fits_of_all_penalties(curves))
-        losses = np.array([fit.left_out_loss() for fit in fits])
-        # Losses that agree to rounding are equal; of these the smoothest curve is taken.
-        chosen = int(np.argmax(losses <= losses.min() + 1e-10))
-        best = fits[chosen].improved(LAST_GAIN)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such fits are not taken, or warned of
+            fits = list(fits_of_all_penalties(curves))
+            losses = np.array([fit.left_out_loss() for fit in fits])
+            # Losses that agree to rounding are equal; of these the smoothest curve is taken.
+            chosen = int(np.argmax(losses <= losses.min() + 1e-10))
+            best = fits[chosen].improved(LAST_GAIN)
         self.knots_, self.deviation_ = curves.knots, curves.at_knots[:, : best.n_free] @ best.coefficients
         self.penalty_, self.loss_ = best.penalty * curves.half**3, float(losses[chosen])
         self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, best.certificate

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from calibrant._links import FloatArray
 from calibrant._problem import SimplexProblem, variance_weight
-from calibrant._warnings import CalibrationWarning
+from calibrant._warnings import warn
 
 WORST = 1e10
 """A larger condition number says that the predictions cannot tell some classes apart."""
@@ -46,11 +45,9 @@ def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weight: Float
     inverse = np.linalg.pinv(confusion, rcond=1.0 / WORST)
     if not condition < WORST:
         condition = float("inf")
-        warnings.warn(
+        warn(
             "the predictions must tell all classes apart; their confusion matrix is singular, and shares that it does not "
-            "see are those of the labelled rows. Pass a forecast that predicts every class, or method='em'.",
-            CalibrationWarning,
-            stacklevel=4,
+            "see are those of the labelled rows. Pass a forecast that predicts every class, or method='em'."
         )
     raw = start + inverse @ (mean - confusion @ start)
     prior = on_simplex(raw)

@@ -12,9 +12,13 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant._result import frame, read_only
-from calibrant._validation import Input, as_forecast, as_numbers, classes_of_columns
+from calibrant._validation import Input
 from calibrant.decisions.costs import as_cost_matrix, column_names
+from calibrant.decisions.received import classes_of, received
 from calibrant.decisions.threshold import threshold_of
+
+TIE = 1e-13
+"""Expected costs that differ by less, relative to themselves, are the same: rounding moves them about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ def decide(
     extra : str or sequence of str, optional
         Names of the columns beyond the classes; by default ``"abstain"``.
     labels : sequence of length n_classes, optional
-        The class of each column; by default 0, 1, ....
+        The class of each column; by default the names of the columns of a data frame if they are words, else 0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     normalize : bool, default=False
@@ -112,8 +116,12 @@ def decide(
     Notes
     -----
     The expected cost of deciding j is the sum over classes i of p_i cost[i, j]. Of decisions that cost the same the first is
-    taken, except that one column and a 2 x 2 matrix follow `optimal_threshold`: the event is decided from the threshold on. An
-    abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's rule).
+    taken, except that one column and a 2 x 2 matrix follow `optimal_threshold`: the event is decided from the threshold on.
+    Costs are the same if they differ by less than 1e-13 of themselves, so that rounding decides nothing.
+
+    An abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's
+    rule). At 1 - c the class is decided; where c is so small that 1 - c has lost its digits, below 0.001, what is decided
+    there is left to rounding.
 
     References
     ----------
@@ -129,12 +137,12 @@ def decide(
     >>> found.named.tolist()
     [0, 'abstain', 1]
     """
-    values = as_numbers("y_prob", y_prob)
-    prob = as_forecast(values, input=input, normalize=normalize).prob
+    forecast, is_column, columns = received(y_prob, input=input, normalize=normalize)
+    prob = forecast.prob
     cost = as_cost_matrix(cost_matrix, prob.shape[1])
-    classes = classes_of_columns(np.zeros(1, dtype=np.intp), prob.shape[1], labels)
+    classes = classes_of(prob.shape[1], labels, columns)
     names = column_names(classes, cost.shape[1], extra)
-    decision, expected = cheapest(prob, cost, is_column=values.ndim == 1)
+    decision, expected = cheapest(prob, cost, is_column=is_column)
     return Decisions(decision, expected, names, cost.copy())
 
 
@@ -144,5 +152,5 @@ def cheapest(prob: FloatArray, cost: FloatArray, *, is_column: bool) -> tuple[In
     if is_column and cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
         decision: IntArray = (prob[:, 1] >= threshold).astype(np.intp)
     else:
-        decision = expected.argmin(axis=1)
+        decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1)
     return decision, expected[np.arange(len(expected)), decision]

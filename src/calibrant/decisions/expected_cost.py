@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
@@ -11,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import choice
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions
-from calibrant._warnings import CalibrationWarning
+from calibrant._warnings import warn
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.errors import errors_at
 from calibrant.decisions.forecasts import events_of, panel_named
@@ -60,7 +60,7 @@ class ExpectedCostCurve:
     panels : tuple of ForecastCost
         One a forecast.
     at : ndarray of shape (k,)
-        Places on the axis, from 0 to 1.
+        The k distinct places on the axis, from 0 to 1, ascending.
     threshold : ndarray of shape (k,)
         The optimal threshold of calibrated probabilities at each.
     never, always : ndarray of shape (k,)
@@ -151,13 +151,15 @@ def expected_cost_curve(
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
-        Probabilities of the event; several forecasts of the same rows by their names.
+        Probabilities of the event; several forecasts of the same event in the same rows by their names.
     axis : {"probability cost", "cost proportion"}, default="probability cost"
         What the places on the axis are; see the notes.
-    at : array-like of shape (k,), optional
-        Places in [0, 1]; by default 201 evenly spaced ones. The averages are exact and do not depend on them.
+    at : array-like, optional
+        Places in [0, 1], in any order; by default 201 evenly spaced ones. The curve has each of them once, ascending. The
+        averages are exact and do not depend on them.
     notion : str or Notion, optional
         The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
+        Forecasts that predict other classes have other events then: pass them one at a time.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
 
@@ -165,6 +167,11 @@ def expected_cost_curve(
     -------
     ExpectedCostCurve
         A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If a place is outside [0, 1], if there is not one event, or not the same event for all forecasts.
 
     Notes
     -----
@@ -198,17 +205,14 @@ def expected_cost_curve(
     >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
     ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
     """
-    if axis not in AXES:
-        raise ValueError(f"axis must be one of {', '.join(map(repr, AXES))}; got {axis!r}. Pass one of them.")
+    choice("axis", axis, AXES)
     places = as_places("at", GRID if at is None else at)
     problems = {name: Ordered.of(problem) for name, problem in events_of(y_true, y_prob, notion, data).items()}
     rate = base_rate(next(iter(problems.values())))
     if axis == "probability cost" and rate in (0.0, 1.0):
-        warnings.warn(
+        warn(
             f"error rates need rows with and without the event; all rows are {'with' if rate else 'without'} it, and the other "
-            "error rate counts as zero. Pass axis='cost proportion', which needs no rates.",
-            CalibrationWarning,
-            stacklevel=2,
+            "error rate counts as zero. Pass axis='cost proportion', which needs no rates."
         )
     terms = _terms(axis, places, rate)
     panels = tuple(_panel(name, ordered, terms) for name, ordered in problems.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from calibrant._problem import BinaryProblem, Problem
@@ -18,11 +19,30 @@ def events_of(
     notion: str | Notion | None,
     data: Any,
 ) -> dict[str, BinaryProblem]:
-    """Return the problem of each forecast by its name; a forecast without a name is "forecast"."""
+    """Return the problem of each forecast by its name, of one event and the same rows; without a name it is "forecast"."""
     forecasts = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
     if not forecasts:
         raise ValueError("y_prob must hold at least one forecast; got an empty dict. Pass {'before': p, 'after': q}.")
-    return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+    if len({str(name) for name in forecasts}) < len(forecasts):
+        raise ValueError(
+            f"forecasts must have names that differ as text; got {', '.join(map(repr, forecasts))}. Rename one of them."
+        )
+    problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+    first, *others = problems
+    for name in others:
+        _require_same_event(first, problems[first], name, problems[name])
+    return problems
+
+
+def _require_same_event(first: str, one: BinaryProblem, name: str, other: BinaryProblem) -> None:
+    """Refuse a forecast of another event: shares of events and costs are those of the first."""
+    if np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight):
+        return
+    differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
+    raise ValueError(
+        f"there must be one event for all forecasts; those of {first!r} and {name!r} differ in {differ} of {one.size} rows. "
+        "Pass the forecasts one at a time."
+    )
 
 
 def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:

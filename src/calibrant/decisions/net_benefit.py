@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number, whole
 from calibrant._problem import BinaryProblem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions
 from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.decisions.randomness import generator_of
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap, Rng, as_rng
+from calibrant.resampling import Bootstrap, Rng
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""
@@ -53,7 +55,7 @@ class NetBenefitCurve:
     panels : tuple of ForecastBenefit
         One a forecast.
     threshold : ndarray of shape (k,)
-        Probability from which one acts.
+        The k distinct probabilities from which one acts, ascending.
     treat_all : ndarray of shape (k,)
         Net benefit of acting in all rows.
     event_rate : float
@@ -143,11 +145,14 @@ def net_benefit_curve(
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
-        Probabilities of the event; several forecasts of the same rows by their names, such as before and after calibration.
-    threshold : array-like of shape (k,), optional
-        Probabilities in [0, 1) from which one acts; by default 0.01, 0.02, ..., 0.99.
+        Probabilities of the event; several forecasts of the same event in the same rows by their names, such as before
+        and after calibration.
+    threshold : array-like, optional
+        Probabilities in [0, 1) from which one acts, in any order; by default 0.01, 0.02, ..., 0.99. The curve has each of
+        them once, ascending.
     notion : str or Notion, optional
         The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
+        Forecasts that predict other classes have other events then: pass them one at a time.
     n_resamples : int, default=0
         Bootstrap resamples of rows for the intervals; 0 makes none, 1000 is usual.
     level : float, default=0.05
@@ -161,6 +166,11 @@ def net_benefit_curve(
     -------
     NetBenefitCurve
         A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If a threshold is outside [0, 1), if there is not one event, or not the same event for all forecasts.
 
     Notes
     -----
@@ -191,10 +201,9 @@ def net_benefit_curve(
     >>> curve["forecast"].net_benefit
     array([0.25])
     """
-    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 0:
-        raise ValueError(f"n_resamples must be a whole number, at least 0; got {n_resamples!r}. 1000 is usual.")
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
+    n_resamples = whole("n_resamples", n_resamples, least=0, hint="1000 is usual")
+    level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
+    generator = generator_of(rng)
     at = as_places("threshold", GRID if threshold is None else threshold)
     if at[-1] == 1.0:
         raise ValueError(
@@ -203,7 +212,7 @@ def net_benefit_curve(
         )
     problems = events_of(y_true, y_prob, notion, data)
     first = next(iter(problems.values()))
-    bootstrap = Bootstrap(first.size, int(n_resamples), as_rng(rng)) if n_resamples else None
+    bootstrap = Bootstrap(first.size, n_resamples, generator) if n_resamples else None
     values, draws = {}, {}
     for name, problem in problems.items():
         values[name], draws[name] = _benefits(problem, at, bootstrap)
@@ -216,7 +225,7 @@ def net_benefit_curve(
         panels.append(ForecastBenefit(name, values[name], lower, upper, gain, gain_lower, gain_upper))
     rate = float(first.weight @ first.outcome / first.weight.sum())
     treat_all = rate - (1.0 - rate) * _price(at)
-    return NetBenefitCurve(tuple(panels), at, treat_all, rate, level, int(n_resamples))
+    return NetBenefitCurve(tuple(panels), at, treat_all, rate, level, n_resamples)
 
 
 def _benefits(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,15 +11,21 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem, are_counts, as_simplex
+from calibrant._parameters import choice
+from calibrant._problem import Forecast, SimplexProblem, are_counts, as_simplex, variance_weight
 from calibrant._result import frame, read_only
-from calibrant._validation import Input, as_forecast, as_numbers, as_problem, as_weight, classes_of_columns
+from calibrant._validation import Input, as_labels, as_numbers, as_problem, as_weight, classes_of_score
+from calibrant._warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors
 from calibrant.decisions.priors import as_prior
+from calibrant.decisions.received import Names, Received, beside, classes_of, received, shared_names
 
 PriorMethod = Literal["em", "bbse", "bbse-soft"]
 METHODS = ("em", "bbse", "bbse-soft")
+
+LEAST_SHARE = 1e-100
+"""Old share down to which squares of probabilities over shares do not overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +41,17 @@ class PriorEstimate:
     old_prior : ndarray of shape (n_classes,)
         Their shares where the forecast is calibrated.
     standard_error : ndarray of shape (n_classes,)
-        Of the shares. EM: NaN for a share at zero, infinite where the rows say nothing of it. BBSE: before the shares were put
-        on the simplex.
+        Of the shares. EM: NaN for a share at zero, infinite where the rows say nothing of it; with the noise of the old
+        shares if they are those of labelled rows. BBSE: before the shares were put on the simplex.
     method : {"em", "bbse", "bbse-soft"}
         How they were found.
     n_iter : int
         Steps; 0 of BBSE.
     gap : float
         The certificate. EM: no shares have a mean log-likelihood that is higher by more than this, in nats a row. BBSE: the
-        largest difference of the shares of predictions that were seen and that ``prior`` explains, which is zero where the
-        solution needed no projection.
+        largest difference of the shares of predictions that were seen and that ``prior`` explains, which is zero wherever the
+        solution needed no projection: K shares then explain K shares of predictions, whatever it was that changed. Zero
+        is no sign that only the shares did; more than chance is a sign that something else did too.
     condition : float
         Condition number: EM of the information about the shares, BBSE of the confusion matrix. Large says that classes are hard
         to tell apart.
@@ -124,7 +130,7 @@ def estimate_prior(
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the new rows; an integer weight counts as that many equal rows.
     labels : sequence of length n_classes, optional
-        The class of each column.
+        The class of each column. By default words that name the columns of a data frame, or what labelled rows say.
     pos_label : label, optional
         For one column: the label that the probability speaks of.
     input : {"probability", "logit"}, default="probability"
@@ -140,8 +146,8 @@ def estimate_prior(
     Raises
     ------
     ValueError
-        If there are neither old shares nor labelled rows, if BBSE has no labelled rows or none of a class, or if an old share
-        is zero.
+        If there are neither old shares nor labelled rows, if BBSE has no labelled rows or none of a class, if an old share
+        is zero, or if the columns of two data frames differ or stand in another order.
 
     Warns
     -----
@@ -152,15 +158,19 @@ def estimate_prior(
 
     Notes
     -----
-    Both assume label shift: within each class the features are distributed as before. Hold a shift of other kinds against
-    the ``gap`` of BBSE, or a histogram of the scores.
+    Both assume label shift: within each class the features are distributed as before. Neither tells a shift of another kind
+    from it: EM always has a maximum, and the ``gap`` of BBSE is zero for every shift whose solution happens to be shares. To
+    look for one, weigh the labelled rows by ``class_weight`` of their classes: under label shift their scores then have
+    the distribution of the new ones.
 
     EM finds shares q that maximise the mean of log sum_k q_k p_k / old_k. It needs a calibrated forecast: calibrate before. Any
     maximum is global; the certificate says how close it is. The steps are those of Saerens et al. at first and of Newton
-    then, so that the answer is that of EM run for ever. Standard errors take the old shares as known.
+    then, so that the answer is that of EM run for ever. Standard errors take ``old_prior`` as known; where the old shares are
+    those of labelled rows, the errors include theirs (delta method), with labelled rows that were drawn independently of the
+    new ones.
 
     BBSE finds shares under which the predictions come as often as they do. It needs no calibrated forecast and no old
-    shares, only labelled rows of every class, and it is less precise. The nearest shares on the simplex are returned.
+    shares, only labelled rows of every class, and it is less precise than EM. The nearest shares on the simplex are returned.
 
     References
     ----------
@@ -177,15 +187,20 @@ def estimate_prior(
     >>> found.prior.round(3)
     array([0.203, 0.797])
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}. Pass one of them.")
-    values = as_numbers("y_prob", y_prob)
-    forecast = as_forecast(values, input=input, normalize=normalize)
-    weight = as_weight(sample_weight, len(values))
+    choice("method", method, METHODS)
+    new = received(y_prob, input=input, normalize=normalize)
+    forecast = new.forecast
+    weight = as_weight(sample_weight, forecast.shape[0])
+    if pos_label is not None and not new.is_column:
+        raise ValueError(
+            f"pos_label must be left out when y_prob is a table; got {pos_label!r} for {forecast.shape[1]} columns. "
+            "Pass labels= to name the columns."
+        )
+    names = new.names if old_prob is None else shared_names(y_prob=y_prob, old_prob=old_prob)
     options = {"labels": labels, "pos_label": pos_label, "input": input, "normalize": normalize}
-    labelled = _labelled(old_true, old_prob, old_weight, forecast.shape[1], options)
+    labelled = _labelled(old_true, old_prob, old_weight, forecast.shape[1], names, options)
     if labelled is None:
-        classes = _classes(forecast.shape[1], labels, pos_label)
+        classes = _classes(new, labels, pos_label)
         if old_prior is None:
             raise ValueError(
                 "old shares of the classes must be known; got neither old_prior nor labelled rows. "
@@ -202,7 +217,13 @@ def estimate_prior(
             positive=method == "em" or old_prior is not None,
         )
     if method == "em":
-        return _by_likelihood(forecast, weight, classes, old)
+        if old.min() < LEAST_SHARE:
+            raise ValueError(
+                f"old_prior must be at least {LEAST_SHARE:g}; got {old.min():g} at index {int(old.argmin())}. "
+                "Leave out the column of a class that hardly ever came."
+            )
+        covariance = _covariance(labelled, old) if labelled is not None and old_prior is None else None
+        return _by_likelihood(forecast, weight, classes, old, covariance)
     if labelled is None:
         raise ValueError(
             f"method {method!r} needs labelled rows; got none. Pass old_true= and old_prob= of rows from before the change, "
@@ -214,40 +235,86 @@ def estimate_prior(
 
 
 def _by_likelihood(
-    forecast: Forecast, weight: FloatArray, classes: npt.NDArray[np.generic], old: FloatArray
+    forecast: Forecast,
+    weight: FloatArray,
+    classes: npt.NDArray[np.generic],
+    old: FloatArray,
+    old_covariance: FloatArray | None,
 ) -> PriorEstimate:
     kept = weight > 0
     prob, weight = (forecast.prob, weight) if kept.all() else (forecast.prob[kept], weight[kept])
     found = most_likely_prior(prob / old, weight, old)
     if not found.gap <= GAP:
-        warnings.warn(
+        warn(
             f"the maximum of the likelihood is not certified: it may be higher by {found.gap:.2g} nats a row after "
             f"{found.n_iter} steps. Check that classes differ.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     rows = float(weight.sum()) if are_counts(weight) else float(weight.sum() ** 2 / (weight**2).sum())
-    error, condition = standard_errors(found, rows)
+    error, condition = standard_errors(found, rows, old, old_covariance)
     return PriorEstimate(classes, found.prior, old, error, "em", found.n_iter, found.gap, condition)
 
 
-def _labelled(old_true: Any, old_prob: Any, old_weight: Any, n_classes: int, options: Any) -> SimplexProblem | None:
+def _covariance(labelled: SimplexProblem, shares: FloatArray) -> FloatArray:
+    """Return the covariance matrix of the shares of labelled rows."""
+    of_variance = variance_weight(labelled.weight)
+    each = np.bincount(labelled.label, of_variance, shares.size)
+    crossed = np.outer(each, shares)
+    away = np.diag(each) - crossed - crossed.T + each.sum() * np.outer(shares, shares)
+    covariance: FloatArray = away / labelled.weight.sum() ** 2
+    return covariance
+
+
+def _labelled(
+    old_true: Any, old_prob: Any, old_weight: Any, n_classes: int, names: Names, options: Any
+) -> SimplexProblem | None:
     """Return the labelled rows, if there are any."""
     if old_true is None and old_prob is None:
+        if old_weight is not None:
+            raise ValueError(
+                "old_weight must come with labelled rows; got neither old_true nor old_prob. "
+                "Weights of the rows of y_prob are sample_weight."
+            )
         return None
     if old_true is None or old_prob is None:
         missing = "old_true" if old_true is None else "old_prob"
         raise ValueError(f"old_true and old_prob must be given together; {missing} is missing. Pass both, or neither.")
-    labelled = as_simplex(as_problem(old_true, old_prob, sample_weight=old_weight, **options))
-    if labelled.prob.shape[1] != n_classes:
+    values = beside("old_prob", old_prob, input=options["input"], normalize=options["normalize"])
+    found = 2 if values.ndim == 1 else values.shape[1]
+    if found != n_classes:
         raise ValueError(
-            f"old_prob and y_prob must have the same columns; got {labelled.prob.shape[1]} classes and {n_classes}. "
+            f"old_prob and y_prob must have the same columns; got {found} classes and {n_classes}. "
             "Pass forecasts of one model."
         )
-    return labelled
+    n_labels = len(as_labels(old_true))
+    if n_labels != len(values):
+        raise ValueError(
+            f"old_true and old_prob must have the same number of rows; got {n_labels} and {len(values)}. "
+            "Pass one label a row."
+        )
+    if old_weight is not None:
+        _require_weight(as_numbers("old_weight", old_weight), n_labels)
+    return as_simplex(as_problem(old_true, values, sample_weight=old_weight, column_names=names, **options))
 
 
-def _classes(n_classes: int, labels: Sequence[Any] | None, pos_label: Any) -> npt.NDArray[np.generic]:
-    if labels is None and pos_label is not None:
-        return np.array([f"not {pos_label}", pos_label], dtype=object)
-    return classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
+def _require_weight(weight: FloatArray, n_rows: int) -> None:
+    if weight.shape != (n_rows,):
+        raise ValueError(f"old_weight must have shape ({n_rows},); got {weight.shape}. Pass one weight a labelled row.")
+    if weight.min() < 0:
+        row = int(weight.argmin())
+        raise ValueError(
+            f"old_weight must not be negative; got {weight[row]:g} at index {row}. "
+            "Remove the rows you do not want to count."
+        )
+    if not weight.any():
+        raise ValueError("old_weight must have a positive sum; got only zeros. Give some row a weight.")
+
+
+def _classes(new: Received, labels: Sequence[Any] | None, pos_label: Any) -> npt.NDArray[np.generic]:
+    """Return the classes where no row is labelled, by the rules for rows that are."""
+    classes = classes_of(new.forecast.shape[1], labels, new.names)
+    if not new.is_column or pos_label is None:
+        return classes
+    return classes_of_score(
+        classes if labels is not None else as_labels([pos_label]), labels=labels, pos_label=pos_label
+    )

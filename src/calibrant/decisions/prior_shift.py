@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import Forecast
-from calibrant._validation import Input, as_forecast, as_numbers, classes_of_columns
-from calibrant.decisions.priors import as_prior, reweighed
+from calibrant._parameters import number
+from calibrant._validation import Input, classes_of_columns
+from calibrant.decisions.priors import as_prior, log_of, reweighed
+from calibrant.decisions.received import Names, classes_of, is_single, numbers_of, received
 
 Factor = npt.ArrayLike | Mapping[Any, float]
 
@@ -69,11 +70,11 @@ def shift_prior(
     >>> shift_prior([0.2, 0.5], old_prior=0.5, new_prior=0.8)
     array([0.5, 0.8])
     """
-    forecast, is_column = _received(y_prob, input, normalize)
+    forecast, is_column, _ = received(y_prob, input=input, normalize=normalize)
     n_classes = forecast.shape[1]
     old = as_prior("old_prior", old_prior, n_classes, positive=True)
     new = as_prior("new_prior", new_prior, n_classes)
-    return _shaped(reweighed(forecast, new / old), is_column)
+    return _shaped(reweighed(forecast, log_of(new) - np.log(old)), is_column)
 
 
 def undo_undersampling(
@@ -95,7 +96,8 @@ def undo_undersampling(
         share of the rows without the event that was kept; all events were. Only ratios matter: over-sampling an event by 5 is
         ``[1, 5]``.
     labels : sequence of length n_classes, optional
-        The class of each column, for a dict; by default 0, 1, ....
+        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, else
+        0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     normalize : bool, default=False
@@ -127,10 +129,12 @@ def undo_undersampling(
     >>> undo_undersampling([0.5], 0.25)
     array([0.2])
     """
-    forecast, is_column = _received(y_prob, input, normalize)
-    if forecast.shape[1] == 2 and isinstance(kept, (int, float, np.integer, np.floating)):
-        kept = [float(kept), 1.0]
-    return _shaped(reweighed(forecast, 1.0 / _factors("kept", kept, forecast.shape[1], labels)), is_column)
+    forecast, is_column, names = received(y_prob, input=input, normalize=normalize)
+    if forecast.shape[1] == 2 and is_single(kept):
+        hint = "Pass the share of the rows without the event that was kept, or a number for each class"
+        kept = [number("kept", np.asarray(kept).item(), above=0.0, hint=hint), 1.0]
+    factor = _factors("kept", kept, forecast.shape[1], labels, names)
+    return _shaped(reweighed(forecast, -np.log(factor)), is_column)
 
 
 def undo_class_weight(
@@ -153,7 +157,8 @@ def undo_class_weight(
     train_prior : array-like of shape (n_classes,), or float, optional
         Shares of the classes in training, without weights; needed for ``"balanced"``.
     labels : sequence of length n_classes, optional
-        The class of each column, for a dict; by default 0, 1, ....
+        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, else
+        0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     normalize : bool, default=False
@@ -183,7 +188,7 @@ def undo_class_weight(
     >>> undo_class_weight([0.5], {1: 9})
     array([0.1])
     """
-    forecast, is_column = _received(y_prob, input, normalize)
+    forecast, is_column, names = received(y_prob, input=input, normalize=normalize)
     n_classes = forecast.shape[1]
     if isinstance(class_weight, str):
         if class_weight != "balanced" or train_prior is None:
@@ -191,29 +196,36 @@ def undo_class_weight(
                 f"class_weight must be numbers, or 'balanced' with train_prior; got {class_weight!r} and train_prior="
                 f"{train_prior!r}. Pass the weights, or the shares of the classes in training."
             )
-        weight = 1.0 / as_prior("train_prior", train_prior, n_classes, positive=True)
+        classes_of(n_classes, labels, names)
+        log_factor = np.log(as_prior("train_prior", train_prior, n_classes, positive=True))
     else:
+        if train_prior is not None:
+            raise ValueError(
+                f"train_prior must be left out unless class_weight is 'balanced'; got {train_prior!r}. Weights say all."
+            )
         if isinstance(class_weight, Mapping):
-            class_weight = dict.fromkeys(_classes(n_classes, labels), 1.0) | dict(class_weight)
-        weight = _factors("class_weight", class_weight, n_classes, labels)
-    return _shaped(reweighed(forecast, 1.0 / weight), is_column)
+            classes = _classes_of_keys(class_weight, n_classes, labels, names)
+            class_weight = dict.fromkeys(classes, 1.0) | dict(class_weight)
+        log_factor = -np.log(_factors("class_weight", class_weight, n_classes, labels, names))
+    return _shaped(reweighed(forecast, log_factor), is_column)
 
 
-def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | None) -> FloatArray:
+def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | None, names: Names) -> FloatArray:
     """Return a positive number for each class."""
+    classes_of(n_classes, labels, names)  # labels that make no sense are refused, needed or not
     if isinstance(factor, Mapping):
-        classes = _classes(n_classes, labels)
+        classes = _classes_of_keys(factor, n_classes, labels, names)
         if set(factor) != set(classes):
             raise ValueError(
                 f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}; got keys "
                 f"{', '.join(map(repr, list(factor)[:5]))}. Pass labels= if the columns are other classes."
             )
         factor = [factor[c] for c in classes]
-    if np.ndim(factor) == 0:
+    if is_single(factor):
         raise ValueError(
             f"{name} must hold a number for each of the {n_classes} classes; got {factor!r}. Pass a sequence in column order."
         )
-    numbers = as_numbers(name, factor)
+    numbers = numbers_of(name, factor, "Pass a number for each class in column order")
     if numbers.shape != (n_classes,):
         raise ValueError(
             f"{name} must hold a number for each of the {n_classes} classes; got shape {numbers.shape}. "
@@ -227,14 +239,13 @@ def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | 
     return numbers
 
 
-def _classes(n_classes: int, labels: Sequence[Any] | None) -> list[Any]:
+def _classes_of_keys(
+    keys: Mapping[Any, float], n_classes: int, labels: Sequence[Any] | None, names: Names
+) -> list[Any]:
+    """Return the classes of the columns: their names, if all keys are such."""
+    if labels is None and names is not None and set(keys) <= set(names):
+        return list(classes_of(n_classes, None, names).tolist())
     return list(classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels).tolist())
-
-
-def _received(y_prob: npt.ArrayLike, input: Input, normalize: bool) -> tuple[Forecast, bool]:
-    """Return a valid forecast, and whether it came as one column."""
-    values = as_numbers("y_prob", y_prob)
-    return as_forecast(values, input=input, normalize=normalize), values.ndim == 1
 
 
 def _shaped(prob: FloatArray, is_column: bool) -> FloatArray:

@@ -7,36 +7,35 @@ import numpy.typing as npt
 
 from calibrant import _links
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import Forecast
-from calibrant._validation import SUM_TOLERANCE, as_numbers
+from calibrant._validation import SUM_TOLERANCE
+from calibrant.decisions.received import is_single, numbers_of
+
+LEAST_TOTAL = 1e-290
+"""Products whose sum is smaller have lost digits, or all of them."""
 
 
 def as_event_share(name: str, value: object, *, positive: bool = False) -> float:
     """Return the share of events in [0, 1], or in (0, 1) if both classes must come."""
-    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-        raise TypeError(f"{name} must be the share of events, a number; got {value!r}. Pass 0.2, say.")
-    share = float(value)
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(
-            f"{name} must be a share of events in [0, 1]; got {value!r}. Of a ratio r of events to the rest it is r / (1 + r)."
+    if positive:
+        hint = (
+            "A forecast knows nothing of a class that never came; of a ratio r of events to the rest pass r / (1 + r)"
         )
-    if positive and share in (0.0, 1.0):
-        raise ValueError(
-            f"{name} must lie above 0 and below 1; got {value!r}. A forecast knows nothing of a class that never came."
-        )
-    return share
+        return number(name, value, above=0.0, below=1.0, hint=hint)
+    return number(name, value, least=0.0, most=1.0, hint="Of a ratio r of events to the rest it is r / (1 + r)")
 
 
 def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool = False) -> FloatArray:
     """Return the share of each class, summing to one; of two classes one number is the share of the event."""
-    if np.ndim(prior) == 0:
+    if is_single(prior):
         if n_classes != 2:
             raise ValueError(
                 f"{name} must hold a share for each of the {n_classes} classes; got {prior!r}. Pass a sequence in column order."
             )
-        share = as_event_share(name, np.asarray(prior)[()], positive=positive)
+        share = as_event_share(name, np.asarray(prior).item(), positive=positive)
         return np.array([1.0 - share, share])
-    shares = as_numbers(name, prior)
+    shares = numbers_of(name, prior, "Pass the share of each class in column order")
     if shares.shape != (n_classes,):
         raise ValueError(
             f"{name} must hold a share for each of {n_classes} classes; got shape {shares.shape}. Pass them in column order."
@@ -58,20 +57,37 @@ def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool 
     return normalised
 
 
-def reweighed(forecast: Forecast, factor: FloatArray) -> FloatArray:
-    """Multiply the probability of each class by its factor and divide rows by their sums: the one mechanism of this package.
+def reweighed(forecast: Forecast, log_factor: FloatArray) -> FloatArray:
+    """Multiply the probability of each class by a factor and divide rows by their sums: the one mechanism of this package.
 
-    Logits are shifted, so that nothing is lost at their ends. A row that has all of its probability on classes of factor
-    zero stays as it is.
+    Factors come as logarithms, since their ratios may overflow; minus infinity is a factor of zero. Logits are shifted, so
+    that nothing is lost at their ends. A row that has all of its probability on classes of factor zero stays as it is.
     """
-    factor = factor / factor.max()
+    log_factor = log_factor - log_factor.max()
     if forecast.is_logit:
-        with np.errstate(divide="ignore"):  # a class of factor zero has log-probability minus infinity
-            return _links.prob_of_logit(forecast.values + np.log(factor))
-    product = forecast.values * factor
+        return _links.prob_of_logit(forecast.values + log_factor)
+    product = forecast.values * np.exp(log_factor)
     total = product.sum(axis=1, keepdims=True)
-    if not total.all():
-        lost = total[:, 0] == 0
-        product[lost], total[lost] = forecast.values[lost], forecast.values[lost].sum(axis=1, keepdims=True)
+    small = total[:, 0] < LEAST_TOTAL
+    if small.any():
+        product[small] = _from_logarithms(forecast.values[small], log_factor)
+        total[small] = product[small].sum(axis=1, keepdims=True)
     product /= total
     return product
+
+
+def log_of(share: FloatArray) -> FloatArray:
+    """Return logarithms; of zero minus infinity."""
+    with np.errstate(divide="ignore"):
+        logarithm: FloatArray = np.log(share)
+    return logarithm
+
+
+def _from_logarithms(prob: FloatArray, log_factor: FloatArray) -> FloatArray:
+    """Return products divided by the largest of their row, where the products themselves vanish."""
+    log_prob = log_of(prob)
+    logarithm = log_prob + log_factor
+    impossible = np.isneginf(logarithm).all(axis=1)
+    logarithm[impossible] = log_prob[impossible]
+    scaled: FloatArray = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
+    return scaled

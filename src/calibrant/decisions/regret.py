@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -9,17 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._result import frame
-from calibrant._validation import DataOptions, as_numbers, as_problem
+from calibrant._validation import DataOptions, as_labels, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.costs import as_cost_matrix
 from calibrant.decisions.decide import cheapest
 from calibrant.decisions.forecasts import event_of
+from calibrant.decisions.randomness import generator_of
+from calibrant.decisions.received import beside, shared_names
 from calibrant.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
 from calibrant.proper import EventScore, expected_score, squared_error
-from calibrant.resampling import Rng, as_rng
+from calibrant.resampling import Rng
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""
@@ -114,7 +118,8 @@ def calibration_regret(
     Raises
     ------
     ValueError
-        If more than two classes come without a cost matrix or without a truth.
+        If more than two classes come without a cost matrix or without a truth, or if the columns of two data frames differ or
+        stand in another order.
 
     Notes
     -----
@@ -122,6 +127,9 @@ def calibration_regret(
     over c from 0 to 1 the cost is the Brier score, the regret against the isotonic fit the miscalibration of CORP, and the
     regret against a truth q the mean of (p - q)^2. At one c the regret can be zero for a badly calibrated forecast: when
     all probabilities stand on the right side of the threshold.
+
+    A probability exactly on the threshold decides for the event if it is one column, or one class of more than two; of two
+    columns the first class is decided, as in `decide`.
 
     With a truth, costs are those to be expected under it, and the labels only say which rows there are. Without, the isotonic
     fit is the best map in hindsight; it also saves some of what is chance. The noise floor is what it saves on
@@ -139,30 +147,36 @@ def calibration_regret(
     >>> calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], cost_matrix=[[0, 1], [1, 0]], truth=[0.1, 0.7, 0.5, 0.9])
     CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
     """
-    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be a whole number, at least 1; got {n_resamples!r}. 200 is usual.")
-    problem = as_problem(y_true, y_prob, **data)
+    n_resamples = whole("n_resamples", n_resamples, least=1, hint="200 is usual")
+    generator = generator_of(rng)
+    names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
+    problem = as_problem(y_true, y_prob, column_names=names, **data)
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:
         event = event_of(problem, notion)
-        score = squared_error if cost_matrix is None else CostScore(as_cost_matrix(cost_matrix, 2))
-        cost, repaired, floor = _against_fit(event, score, int(n_resamples), as_rng(rng))
+        is_column = isinstance(problem, BinaryProblem) or problem.prob.shape[1] > 2
+        score = squared_error if cost_matrix is None else CostScore(as_cost_matrix(cost_matrix, 2), is_column)
+        cost, repaired, floor = _against_fit(event, score, n_resamples, generator)
         against = "isotonic"
     else:
-        cost, repaired = _against_truth(problem, as_truth(truth, problem, y_true, data), cost_matrix, notion)
+        cost, repaired = _against_truth(problem, as_truth(truth, problem, y_true, names, data), cost_matrix, notion)
         floor, against = 0.0, "truth"
     return CalibrationRegret(cost, repaired, max(cost - repaired, 0.0), floor, against, costs)
 
 
 @dataclass(frozen=True, eq=False)
 class CostScore:
-    """The cost of what is decided by a probability: a proper score, since no other probability leads to less on average."""
+    """The cost of what is decided by a probability: a proper score, since no other probability leads to less on average.
+
+    On the threshold a column decides for the event, and two columns for the first class, as in `decide`.
+    """
 
     cost: FloatArray
+    is_column: bool = True
 
     def __call__(self, prob: FloatArray, outcome: FloatArray) -> FloatArray:
         """Return the cost of each row."""
-        decision, _ = cheapest(two_columns(prob, is_logit=False).values, self.cost, is_column=True)
+        decision, _ = cheapest(two_columns(prob, is_logit=False).values, self.cost, is_column=self.is_column)
         costs: FloatArray = self.cost[outcome.astype(np.intp), decision]
         return costs
 
@@ -213,15 +227,17 @@ def _against_truth(
     return float(weight @ taken), float(weight @ best_taken)
 
 
-def as_truth(truth: npt.ArrayLike, problem: Problem, y_true: npt.ArrayLike, data: Any) -> FloatArray:
+def as_truth(
+    truth: npt.ArrayLike, problem: Problem, y_true: npt.ArrayLike, names: Sequence[Any] | None, data: Any
+) -> FloatArray:
     """Return the true probabilities of the rows of a problem as a table."""
-    values = as_numbers("truth", truth)
-    options = {key: value for key, value in data.items() if key != "input"}
-    known = as_simplex(as_problem(y_true, values, **options)).prob
-    shape = as_simplex(problem).prob.shape
-    if known.shape != shape or (values.ndim == 1) != isinstance(problem, BinaryProblem):
+    values = beside("truth", truth, input="probability", normalize=data.get("normalize", False))
+    n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
+    expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
+    if values.shape != expected:
         raise ValueError(
-            f"truth must have the shape of y_prob; got {known.shape[1]} classes for {shape[1]}. "
+            f"truth must have the shape of y_prob, {expected}; got {values.shape}. "
             "Pass the true probability of each class in each row."
         )
-    return known
+    options = {key: value for key, value in data.items() if key != "input"}
+    return as_simplex(as_problem(y_true, values, column_names=names, **options)).prob

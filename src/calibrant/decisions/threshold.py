@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._validation import as_numbers
+from calibrant._parameters import number
 from calibrant.decisions.costs import as_cost
 from calibrant.decisions.priors import as_event_share
+from calibrant.decisions.received import numbers_of
 
 
 def optimal_threshold(
@@ -67,7 +70,7 @@ def optimal_threshold(
     >>> from calibrant import optimal_threshold
     >>> optimal_threshold(4, 1)
     0.8
-    >>> round(optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8), 12)
+    >>> round(optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8), 15)
     0.2
     """
     a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
@@ -78,37 +81,34 @@ def optimal_threshold(
             "Pass both, or none if the share of events stays."
         )
     if old_prior is not None and new_prior is not None:
-        old = as_event_share("old_prior", old_prior, positive=True)
-        new = as_event_share("new_prior", new_prior)
-        a, b = a * old * (1.0 - new), b * new * (1.0 - old)
+        old = Fraction(as_event_share("old_prior", old_prior, positive=True))
+        new = Fraction(as_event_share("new_prior", new_prior))
+        a, b = a * old * (1 - new), b * new * (1 - old)
     if a + b == 0:
         raise ValueError(
             "some error that can happen must cost more than the right decision; got costs under which every decision is as "
             "good. Pass cost_false_positive=1 and cost_false_negative=1 to count errors."
         )
-    return a / (a + b)
+    return float(a / (a + b))
 
 
 def threshold_of(cost: FloatArray) -> float | None:
     """Return the threshold of a 2 x 2 cost matrix; None if its decisions all cost the same."""
-    a, b = float(cost[0, 1] - cost[0, 0]), float(cost[1, 0] - cost[1, 1])
-    return a / (a + b) if a + b > 0 else None
+    (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
+    a = Fraction(false_positive) - Fraction(true_negative)
+    b = Fraction(false_negative) - Fraction(true_positive)
+    return float(a / (a + b)) if a + b > 0 else None
 
 
 def as_threshold(threshold: object) -> float:
     """Return a threshold in [0, 1]."""
-    if not isinstance(threshold, (int, float, np.integer, np.floating)) or isinstance(threshold, bool):
-        raise TypeError(f"threshold must be a number; got {threshold!r}. Pass 0.5, say.")
-    if not 0.0 <= float(threshold) <= 1.0:
-        raise ValueError(
-            f"threshold must lie in [0, 1]; got {threshold!r}. It is compared with probabilities; see optimal_threshold."
-        )
-    return float(threshold)
+    hint = "It is compared with probabilities; see optimal_threshold"
+    return number("threshold", threshold, least=0.0, most=1.0, hint=hint)
 
 
 def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return places in [0, 1] in increasing order."""
-    places = as_numbers(name, values)
+    """Return the distinct places in [0, 1] in increasing order."""
+    places = numbers_of(name, values, f"Pass numbers between 0 and 1, such as {name}=[0.2, 0.5]")
     if places.ndim != 1:
         raise ValueError(f"{name} must have one dimension; got shape {places.shape}. Pass numbers between 0 and 1.")
     outside = (places < 0) | (places > 1)
@@ -120,8 +120,8 @@ def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
     return np.unique(places)
 
 
-def _excess(decided: str, true: str, wrong: float, right: float) -> float:
-    """Return what a wrong decision costs beyond the right one."""
+def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
+    """Return what a wrong decision costs beyond the right one, as a fraction: products of those neither round nor vanish."""
     wrong_cost = as_cost(f"cost_false_{decided}", wrong)
     right_cost = as_cost(f"cost_true_{true}", right)
     if right_cost > wrong_cost:
@@ -129,4 +129,4 @@ def _excess(decided: str, true: str, wrong: float, right: float) -> float:
             f"a right decision must not cost more than the wrong one; got cost_true_{true}={right!r} and "
             f"cost_false_{decided}={wrong!r}. Check which cost is which."
         )
-    return wrong_cost - right_cost
+    return Fraction(wrong_cost) - Fraction(right_cost)

@@ -1,0 +1,113 @@
+"""Forecasts and sequences as they come: checked under the name of their argument, with the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._parameters import flag
+from calibrant._problem import Forecast
+from calibrant._validation import (
+    MOST_LOGIT,
+    ROUNDING,
+    SUM_TOLERANCE,
+    Input,
+    Labels,
+    _column_names,
+    as_forecast,
+    as_numbers,
+    classes_of_columns,
+)
+
+Names = Sequence[Any] | None
+
+
+class Received(NamedTuple):
+    """A valid forecast, whether it came as one column, and the names of its columns, if it has any."""
+
+    forecast: Forecast
+    is_column: bool
+    names: Names
+
+
+def received(y_prob: npt.ArrayLike, *, input: Input, normalize: bool) -> Received:
+    """Return the forecast that a function is called with."""
+    values, normalize = as_numbers("y_prob", y_prob), flag("normalize", normalize)
+    return Received(as_forecast(values, input=input, normalize=normalize), values.ndim == 1, names_of(y_prob))
+
+
+def beside(name: str, data: npt.ArrayLike, *, input: Input, normalize: bool) -> FloatArray:
+    """Return a forecast that comes beside ``y_prob``; what `as_forecast` refuses is refused under its own name."""
+    values = as_numbers(name, data)
+    if values.ndim == 2 and values.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
+        )
+    if input == "logit":
+        _refuse(f"logits in {name} must be at most {MOST_LOGIT:g} in size", values, np.abs(values) > MOST_LOGIT)
+        return values
+    outside = (values < -ROUNDING) | (values > 1.0 + ROUNDING)
+    _refuse(f"{name} must hold probabilities in [0, 1]", values, outside)
+    if values.ndim == 2:
+        sums = values.sum(axis=1)
+        wrong = sums <= 0.0 if normalize else np.abs(sums - 1.0) > SUM_TOLERANCE
+        wanted = "have a positive sum" if normalize else f"sum to one within {SUM_TOLERANCE:g}"
+        _refuse(f"rows of {name} must {wanted}", sums, wrong)
+    return values
+
+
+def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:
+    """Return the numbers of a parameter that is a sequence or a matrix."""
+    if is_single(values):
+        raise TypeError(f"{name} must be a sequence of numbers; got {values!r}. {hint}.")
+    if isinstance(values, Sized) and not len(values):
+        raise ValueError(f"{name} must hold at least one number; got none. {hint}.")
+    return as_numbers(name, values)
+
+
+def is_single(values: object) -> bool:
+    """Whether it is one number, or one word, and no sequence."""
+    return isinstance(values, (Number, np.generic, str, bytes)) or getattr(values, "ndim", None) == 0
+
+
+def names_of(data: npt.ArrayLike) -> Names:
+    """Return the names of the columns of a data frame; mere numbers from 0 on, which pandas invents, are none."""
+    names = _column_names(data)
+    return None if names is None or list(names) == list(range(len(names))) else names
+
+
+def shared_names(**forecasts: npt.ArrayLike) -> Names:
+    """Return the names of the columns of forecasts that belong together, the ones and the others in the same order."""
+    named = [(argument, found) for argument, data in forecasts.items() if (found := names_of(data)) is not None]
+    for argument, found in named[1:]:
+        if list(found) != list(named[0][1]):
+            raise ValueError(
+                f"{named[0][0]} and {argument} must have the same columns in the same order; got "
+                f"{_some(named[0][1])} and {_some(found)}. Put the columns of one in the order of the other."
+            )
+    return named[0][1] if named else None
+
+
+def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> Labels:
+    """Return the class of each column where no row is labelled: as told, or the columns' names if they are words."""
+    if labels is None and names is not None and all(isinstance(name, str) for name in names):
+        return classes_of_columns(np.asarray(names), n_classes, None, names)
+    return classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
+
+
+def _refuse(wanted: str, values: FloatArray, wrong: npt.NDArray[np.bool_]) -> None:
+    if wrong.any():
+        where = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        shown = tuple(map(int, where)) if len(where) > 1 else int(where[0])
+        raise ValueError(
+            f"{wanted}; got {values[where]:.10g} at index {shown}, {int(wrong.sum())} in all. Check how it was made."
+        )
+
+
+def _some(names: Sequence[Any], most: int = 5) -> str:
+    return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")
