@@ -136,8 +136,9 @@ def isotonic_drawbacks() -> list[Finding]:
             "sub-optimal results (i.e. large grouping loss).",
             f"The network's diagram is not monotone: the best monotone map of all moves {best.moved:.0%} of its "
             f"forecasts by more than {MOVED:g} from what comes given them. It is calibrated, and adds "
-            f"{1000 * best.grouping:.4f} to the grouping loss x 1000 of {1000 * own:.3f} that the network has itself. The fitted map adds {added['mlp'].show(3, 1000)}; in the "
-            f"over-confident case, whose diagram is monotone, {added['over-confident'].show(3, 1000)}",
+            f"{1000 * best.grouping:.4f} to the grouping loss x 1000 of {1000 * own:.3f} that the network has "
+            f"itself. The fitted map adds {added['mlp'].show(3, 1000)}; in the over-confident case, "
+            f"whose diagram is monotone, {added['over-confident'].show(3, 1000)}",
             "sub-optimal: the best monotone map adds some; large: it adds more than the network has itself",
             f"{confirmed(best.grouping > 0)} that it is sub-optimal, {confirmed(best.grouping > own)} that this is large",
         ),
