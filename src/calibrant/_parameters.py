@@ -21,7 +21,10 @@ def number(
     """Return a finite number within its limits; ``above`` and ``below`` are limits that it must not reach."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number{_limits(least, most, above, below)}; got {value!r}. {hint}.")
-    found = float(value)
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        found = np.inf
     if not (np.isfinite(found) and least <= found <= most and above < found < below):
         raise ValueError(f"{name} must be a number{_limits(least, most, above, below)}; got {value!r}. {hint}.")
     return found

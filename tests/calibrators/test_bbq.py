@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,9 @@ from scipy.integrate import quad
 from strategies import columns, scores
 
 from calibrant import BayesianBinning, EqualMass, HistogramBinning
+from calibrant._validation import as_problem
+from calibrant.binning.ordered import Ordered
+from calibrant.calibrators import bbq
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -148,15 +152,81 @@ def test_many_rows_do_not_underflow():
     assert fitted.model_weight_.sum() == pytest.approx(1.0)
 
 
+uneven = st.lists(st.sampled_from([1, 2, 7, 10**6, 10**9]), min_size=1, max_size=8).map(np.array)
+
+
+def ordered(weight):
+    rows = np.arange(1, len(weight) + 1) / (len(weight) + 1)
+    return Ordered.of(as_problem(np.arange(len(weight)) % 2, rows, sample_weight=weight, labels=[0, 1]))
+
+
+@given(weight=uneven, size=st.integers(1, 10**5))
+def test_binnings_are_those_of_equal_mass_however_heavy_the_rows(weight, size):
+    rows, size = ordered(weight), min(size, int(weight.sum()))
+    *inner, last = rows.score[bbq._last_scores(rows, size)].tolist()
+    assert last == rows.score[-1]
+    # Above the highest score there can be a bin more, without rows.
+    assert inner == [cut for cut in EqualMass(size).cut(rows)[1:-1].tolist() if cut < last]
+
+
+@given(weight=st.lists(st.integers(1, 40), min_size=1, max_size=6).map(np.array))
+def test_sizes_that_are_not_tried_would_add_no_binning(weight):
+    rows = ordered(weight)
+    tried = bbq._sizes(rows, 1e9)
+    assert tried.stop - 1 <= weight.sum()
+    everything = [last.tolist() for last in bbq._binnings(rows, range(1, int(weight.sum()) + 1))]
+    assert [last.tolist() for last in bbq._binnings(rows, tried)] == everything
+
+
+@pytest.mark.parametrize("light", [None, 1.0, 1e5], ids=["none", "one row", "a few rows"])
+@pytest.mark.parametrize("heavy", [1e7, 1e9, 1e17, 1e98])
+def test_heavy_weights_take_neither_memory_nor_more_models_than_there_are_binnings(heavy, light):
+    score, label = forecasts(40)
+    weight = np.full(40, heavy)
+    weight[20] = light or heavy
+    tracemalloc.start()
+    fitted = BayesianBinning().fit(score, label, weight)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6
+    assert fitted.n_bins_.tolist() == [40] if light is None else set(fitted.n_bins_) <= {39, 40}
+    assert np.isfinite(fitted.model_weight_).all()
+    rate = fitted.calibrate(score)
+    np.testing.assert_allclose(np.delete(rate, [19, 20, 21]), np.delete(label, [19, 20, 21]), atol=1e-6)
+    assert fitted.predict_proba([0.0, 1.0]).min() > 0
+
+
+def test_binnings_are_fitted_in_batches_that_do_not_show(monkeypatch):
+    score, label = forecasts(3000)
+    at_once = BayesianBinning().fit(score, label)
+    monkeypatch.setattr(bbq, "BATCH", 50)
+    in_batches = BayesianBinning().fit(score, label)
+    np.testing.assert_allclose(in_batches.model_weight_, at_once.model_weight_, rtol=1e-12)
+    np.testing.assert_allclose(in_batches.calibrate(score), at_once.calibrate(score), rtol=1e-12)
+
+
+@pytest.mark.parametrize("prior_rows", [1e-9, 1e9])
+@pytest.mark.parametrize("spread", [1.0, 1e308])
+def test_the_ends_of_what_is_allowed_give_probabilities(prior_rows, spread):
+    fitted = BayesianBinning(spread=spread, prior_rows=prior_rows).fit([0.0, 0.2, 0.7, 1.0], [1, 0, 1, 0])
+    assert np.isfinite(fitted.model_weight_).all()
+    assert 0 < fitted.calibrate([0.0, 1.0]).min() < 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"spread": 0.5}, "spread must be a number of at least 1; got 0.5"),
-        ({"spread": np.nan}, "spread must be a number of at least 1"),
-        ({"prior_rows": 0}, "prior_rows must be a number above 0; got 0"),
-        ({"prior_rows": np.inf}, "prior_rows must be a number above 0"),
+        ({"spread": 0.5}, "spread must be a number, at least 1; got 0.5"),
+        ({"spread": np.nan}, "spread must be a number, at least 1; got nan"),
+        ({"spread": "x"}, "spread must be a number, at least 1; got 'x'"),
+        ({"spread": None}, "spread must be a number, at least 1; got None"),
+        ({"spread": {}}, "spread must be a number, at least 1; got {}"),
+        ({"spread": True}, "spread must be a number, at least 1; got True"),
+        ({"prior_rows": 0}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 0"),
+        ({"prior_rows": np.inf}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got inf"),
+        ({"prior_rows": "x"}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 'x'"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         BayesianBinning(**options).fit([0.1, 0.9], [0, 1])

@@ -174,3 +174,15 @@ def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
 def test_what_is_no_notion_and_no_flag_is_refused(options):
     with pytest.raises(TypeError, match=r"(notion must be a word or a Notion|normalize must be True or False); got"):
         ByNotion(IsotonicCalibrator(), **options).fit([0.1, 0.9], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "make", [IsotonicCalibrator, lambda: ByNotion(IsotonicCalibrator(), "class-wise", normalize=False)]
+)
+def test_fitted_rows_given_as_logits_come_back_on_their_own_steps(make):
+    """The mean of an isotonic fit over its own rows is the event rate, which a row on another step would move."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        logits, label = 3 * rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+        prob = make().set_params(input="logit").fit(logits, label).predict_proba(logits)
+        assert prob[:, 1].mean() == pytest.approx(label.mean(), rel=1e-12)

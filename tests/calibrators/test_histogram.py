@@ -130,6 +130,22 @@ def test_smoothing_keeps_the_log_loss_finite(rows, smoothing):
     assert prob.min() > 0
 
 
+@pytest.mark.parametrize(("smoothing", "weight"), [(1.0, 1e17), (1e-300, 1.0)])
+def test_smoothing_that_rounding_would_lose_keeps_new_scores_in_bins_with_rows_off_0_and_1(smoothing, weight):
+    fitted = HistogramBinning([0, 0.5, 1], smoothing=smoothing).fit([0.2, 0.7], [0, 1], [weight, weight])
+    assert fitted.predict_proba([0.0, 1.0]).min() == pytest.approx(1e-12, rel=1e-3, abs=0)
+
+
+def test_smoothing_leaves_a_score_in_an_empty_bin_as_certain_as_it_is_where_identity_is_asked_for():
+    fitted = HistogramBinning([0, 0.5, 1], empty="identity", smoothing=1.0).fit([0.1, 0.2], [0, 1])
+    assert fitted.calibrate([0.0, 1.0]).tolist() == [0.5, 1.0]
+
+
+def test_no_smoothing_is_so_large_that_it_overflows():
+    fitted = HistogramBinning([0, 1], smoothing=1e15).fit([0.1, 0.2], [1, 1])
+    assert fitted.value_ == pytest.approx([0.5])
+
+
 @pytest.mark.parametrize("edges", [[0, 1], (0.0, 0.3, 1.0), np.array([0.0, 0.25, 0.5, 1.0])])
 @pytest.mark.parametrize("empty", RULES)
 def test_own_edges_and_the_rule_for_empty_bins_are_saved(edges, empty, tmp_path):
@@ -152,8 +168,12 @@ def test_own_edges_and_the_rule_for_empty_bins_are_saved(edges, empty, tmp_path)
         ({"binning": "equal-mas"}, ValueError, "Did you mean 'equal-mass'"),
         ({"binning": 0}, ValueError, "n_bins must be at least 1"),
         ({"empty": "zero"}, ValueError, "empty must be one of 'midpoint', 'interpolate'"),
-        ({"smoothing": -1}, ValueError, "smoothing must be a number of rows, at least 0"),
-        ({"smoothing": np.inf}, ValueError, "smoothing must be a number of rows, at least 0"),
+        ({"empty": []}, TypeError, r"empty must be one of .*; got \[\]"),
+        ({"empty": None}, TypeError, "empty must be one of .*; got None"),
+        ({"smoothing": -1}, ValueError, "smoothing must be a number, at least 0"),
+        ({"smoothing": np.inf}, ValueError, "smoothing must be a number, at least 0"),
+        ({"smoothing": "x"}, TypeError, "smoothing must be a number, at least 0 .*; got 'x'"),
+        ({"smoothing": True}, TypeError, "smoothing must be a number, at least 0 .*; got True"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, error, message):

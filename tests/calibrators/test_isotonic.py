@@ -6,7 +6,16 @@ from reference import isotonic as twin
 from sklearn.isotonic import IsotonicRegression
 from strategies import columns, scores, tables
 
-from calibrant import ByNotion, CalibrationWarning, IsotonicCalibrator, negative_log_likelihood
+from calibrant import (
+    ByNotion,
+    CalibrationWarning,
+    CenteredIsotonicCalibrator,
+    EnsembleNearIsotonic,
+    IsotonicCalibrator,
+    NearIsotonicCalibrator,
+    negative_log_likelihood,
+)
+from calibrant.calibrators.isotonic import on_steps
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -176,6 +185,7 @@ def test_the_unit_of_fractional_weights_is_irrelevant(finite, rows, scale):
     [
         ("smoth", ValueError),
         (0.0, ValueError),
+        (1e-17, ValueError),
         (0.5, ValueError),
         (np.nan, ValueError),
         (True, TypeError),
@@ -183,8 +193,35 @@ def test_the_unit_of_fractional_weights_is_irrelevant(finite, rows, scale):
     ],
 )
 def test_other_words_and_numbers_for_finite_are_refused(finite, error):
-    with pytest.raises(error, match=r"finite must be None, 'smooth', 'clip' or a number between 0 and 0\.5; got"):
+    with pytest.raises(
+        error, match=r"finite must be (one of 'smooth', 'clip'|a number, at least 1e-12 and below 0\.5); got"
+    ):
         IsotonicCalibrator(finite=finite).fit([0.1, 0.9], [0, 1])
+
+
+@pytest.mark.parametrize("interpolate", ["no", 1, None])
+def test_interpolate_is_true_or_false(interpolate):
+    with pytest.raises(TypeError, match="interpolate must be True or False; got"):
+        IsotonicCalibrator(interpolate=interpolate).fit([0.1, 0.9], [0, 1])
+
+
+@pytest.mark.parametrize("finite", ["smooth", "clip", 1e-12])
+@pytest.mark.parametrize(
+    "make", [IsotonicCalibrator, CenteredIsotonicCalibrator, NearIsotonicCalibrator, EnsembleNearIsotonic]
+)
+def test_finite_keeps_new_scores_at_the_ends_off_0_and_1_however_many_rows_there_are(make, finite):
+    fitted = make(finite=finite).fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
+    np.testing.assert_allclose(fitted.predict_proba([0.0, 1.0]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
+
+
+@given(
+    left=st.lists(scores, min_size=1, max_size=9, unique=True).map(sorted),
+    new=new_scores,
+)
+def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(left, new):
+    value = np.arange(len(left)) / 10
+    expected = [value[max((i for i, begins in enumerate(left) if begins <= s), default=0)] for s in new]
+    assert on_steps(np.array(left), value, np.array(new)).tolist() == expected
 
 
 def test_lines_between_scores_that_almost_touch_stay_between_their_values():

@@ -76,9 +76,10 @@ def test_one_class_only_still_tells_its_scores_from_the_others():
     np.testing.assert_allclose(fitted.predict_proba([[0.7, 0.2, 0.1]]), [[1, 0, 0]], atol=1e-3)
 
 
-@pytest.mark.parametrize("epsilon", [-1e-9, 1.5, float("nan"), "small", None])
+@pytest.mark.parametrize("epsilon", [-1e-9, 1.5, float("nan"), "small", None, True])
 def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
-    with pytest.raises(ValueError, match=r"epsilon must be a number in \[0, 1\]; got .* Pass a small one"):
+    wanted = r"epsilon must be a number, at least 0 and at most 1; got .* Pass a small one"
+    with pytest.raises((ValueError, TypeError), match=wanted):
         MulticlassIsotonic(epsilon=epsilon).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
 
 

@@ -170,6 +170,9 @@ def test_smoothing_is_one_row_more_of_each_class_in_every_block():
         (np.nan, ValueError, "got nan"),
         ("aic", TypeError, "'aic'"),
         (True, TypeError, "True"),
+        (None, TypeError, "None"),
+        (np.array([1.0, 2.0]), TypeError, "array"),
+        (-np.inf, ValueError, "got -inf"),
     ],
 )
 def test_a_penalty_that_is_none_is_refused(penalty, error, came):

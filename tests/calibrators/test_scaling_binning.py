@@ -107,6 +107,33 @@ def test_no_value_is_0_or_1(rows):
     assert ScalingBinning(Square()).fit(score, label, weight).predict_proba([0.0, 0.5, 1.0]).min() > 0
 
 
+def test_logits_reach_the_map_as_they_are():
+    logit, label = np.array([100.0, 200.0, 300.0, 400.0]), [0, 0, 1, 1]
+    fitted = ScalingBinning(input="logit").fit(logit, label)
+    expected = PlattScaling(input="logit").fit(logit, label).calibrate(logit)
+    assert (np.diff(expected) > 0.1).any()
+    np.testing.assert_allclose(fitted.calibrate(logit), expected, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.predict_proba(logit)[:, 1], fitted.calibrate(logit))
+    table = np.column_stack([0 * logit, logit])
+    of_two = ScalingBinning(input="logit").fit(table, label)
+    np.testing.assert_allclose(of_two.predict_proba(table)[:, 1], expected, rtol=1e-12)
+
+
+def test_logits_that_the_map_cannot_tell_apart_are_warned_of():
+    with pytest.warns(UserWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibrator"):
+        ScalingBinning(IsotonicCalibrator(), input="logit").fit([100.0, 200.0, 300.0, 400.0], [0, 0, 1, 1])
+
+
+def test_logits_and_their_probabilities_are_mapped_alike():
+    rng = np.random.default_rng(0)
+    logit = rng.normal(0, 2, 400)
+    label = (rng.random(400) < 1 / (1 + np.exp(-0.5 * logit))).astype(int)
+    prob = 1 / (1 + np.exp(-logit))
+    for inner in (PlattScaling(), IsotonicCalibrator()):
+        one, other = ScalingBinning(inner).fit(prob, label), ScalingBinning(inner, input="logit").fit(logit, label)
+        np.testing.assert_allclose(other.calibrate(logit), one.calibrate(prob), rtol=1e-6)
+
+
 def test_the_given_calibrator_is_not_touched():
     inner = IsotonicCalibrator()
     fitted = ScalingBinning(inner).fit([0.1, 0.2, 0.8], [0, 1, 1])
@@ -132,7 +159,9 @@ def test_the_fitted_map_is_saved_with_the_bins(tmp_path):
             "calibrator must be a BinaryCalibrator, a map of one score; got",
         ),
         ({"calibrator": "platt"}, TypeError, "calibrator must be a BinaryCalibrator, a map of one score; got 'platt'"),
-        ({"calibrator": Square(), "n_bins": 0}, ValueError, "n_bins must be at least 1"),
+        ({"calibrator": Square(), "n_bins": 0}, ValueError, "n_bins must be a whole number, at least 1; got 0"),
+        ({"n_bins": True}, TypeError, "n_bins must be a whole number, at least 1; got True"),
+        ({"n_bins": "many"}, TypeError, "n_bins must be a whole number, at least 1; got 'many'"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, error, message):

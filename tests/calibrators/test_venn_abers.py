@@ -96,6 +96,12 @@ def test_where_nothing_is_known_the_interval_is_everything_and_the_probability_a
     assert fitted.calibrate([0.3]).tolist() == [0.5]
 
 
+def test_however_many_rows_there_are_new_scores_at_the_ends_are_not_certain():
+    fitted = VennAbers().fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
+    np.testing.assert_allclose(fitted.predict_proba([0.1, 0.9]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
+    assert fitted.predict_proba([0.0, 1.0]).min() > 0
+
+
 def test_many_rows_bring_the_two_fits_together_around_isotonic_regression():
     rng = np.random.default_rng(0)
     score = rng.integers(0, 10, 20_000) / 10

@@ -1,6 +1,7 @@
 """What every public function of labels and a forecast, and every calibrator, refuses: in words, and before any work."""
 
 import inspect
+import re
 import warnings
 
 import numpy as np
@@ -46,6 +47,7 @@ REFUSED = {
     "weights of zero": ({"sample_weight": 0.0 * W}, r"sample_weight must .*"),
     "weights of another number": ({"sample_weight": W[:3]}, r"sample_weight must .*3"),
     "labels= with one twice": ({"labels": [1, 1]}, r"labels must "),
+    "labels= that is no sequence": ({"labels": 5}, r"labels must be a sequence.*; got 5\. [A-Z]"),
     "an unknown kind of input": ({"input": "odds"}, r"input must be "),
 }
 
@@ -108,6 +110,43 @@ def test_fit_refuses_with_what_must_hold_and_what_came(name, change, message):
     assert not [attribute for attribute in vars(calibrator) if attribute == "classes_"], (
         "a refused fit leaves nothing behind"
     )
+
+
+NONSENSE = {
+    "a word": "nonsense",
+    "a negative number": -1.5,
+    "no number": np.nan,
+    "a list": [1.0, 2.0],
+    "a dictionary": {"a": 1},
+    "true": True,
+    "nothing": None,
+}
+REFUSED_ELSEWHERE = {"input", "labels", "calibrator", "random_state", "binning"}
+SAYS_SO = {"true": r"\bbool\b", "nothing": r"\bNone\b|\boptional\b"}
+"""Nonsense that is sense to some parameters, and the word in the type of these by which their documentation says so."""
+
+
+def documented_type(target, parameter):
+    """Return what stands behind the parameter's name in the docstring; names can share a line."""
+    found = re.search(rf"^(?:\w+, )*{parameter}(?:, \w+)* : (.+)$", inspect.getdoc(target), re.MULTILINE)
+    assert found, f"{parameter} of {target.__name__} must be documented; it is not"
+    return found[1]
+
+
+def nonsense_for_each_parameter():
+    for name, target in CALIBRATORS.items():
+        for parameter in sorted(set(inspect.signature(target).parameters) - REFUSED_ELSEWHERE):
+            says = documented_type(target, parameter)
+            for case in NONSENSE:
+                if not (case in SAYS_SO and re.search(SAYS_SO[case], says)):
+                    yield pytest.param(name, parameter, case, id=f"{name} {parameter}={case}")
+
+
+@pytest.mark.parametrize(("name", "parameter", "case"), list(nonsense_for_each_parameter()))
+def test_fit_refuses_a_parameter_with_what_must_hold_what_came_and_what_to_do(name, parameter, case):
+    calibrator = CALIBRATORS[name]().set_params(**{parameter: NONSENSE[case]})
+    with pytest.raises((ValueError, TypeError), match=rf"(?s){parameter} must .*; got .*\. [A-Z]"):
+        calibrator.fit(P, Y)
 
 
 @pytest.mark.parametrize("case", ["a missing probability", "a probability above one", "a word for a probability"])

@@ -173,6 +173,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return values[:, 0] if values.shape[1] == 1 else values
 
 
+def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
+    """Return the problem with scores made of its log-odds, as those of new rows are: rounding must not part the two."""
+    return problem if problem.logit is None else replace(problem, score=_links.score_of_logit(problem.logit))
+
+
 class BinaryCalibrator(Calibrator):
     """A map of one score. Implement ``_fit(problem)`` and ``_apply(score)``; no classes are known there.
 
@@ -219,7 +224,9 @@ class BinaryCalibrator(Calibrator):
                     f"{type(self).__name__} maps one score; got {problem.prob.shape[1]} classes. "
                     f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
                 )
-            problem = replace(next(Binary().split(problem)), logit=problem.forecast.log_odds)
+            forecast = problem.forecast
+            binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
+            problem = with_scores_of_logits(binary) if forecast.is_logit else binary
         self._fit_one(problem)
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:

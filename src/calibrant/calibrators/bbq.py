@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, floor
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from math import ceil, floor, log
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaln, softmax
 
 from calibrant._links import EPSILON, FloatArray
+from calibrant._parameters import number
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -20,10 +20,14 @@ from calibrant.binning.equal_mass import equal_shares
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 
-N = TypeVar("N", np.float64, np.intp)
-
 NEGLIGIBLE = 2.0**-60
 """Models of less weight than this are left out of the average: all of them together do not reach its last digit."""
+
+MOST_SIZES = 10_000
+"""Numbers of bins that are tried at most: as many as 1e9 rows ask for."""
+
+BATCH = 2**18
+"""Bins that are fitted at a time."""
 
 
 @declare("calibrator", "bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={"finite log loss"})
@@ -39,7 +43,7 @@ class BayesianBinning(BinaryCalibrator):
     spread : float, default=10
         For n rows, from n^(1/3) / spread to n^(1/3) * spread bins are tried; at least 1.
     prior_rows : float, default=2
-        What the prior weighs, in rows, shared out evenly among the bins of a binning.
+        What the prior weighs, in rows, shared out evenly among the bins of a binning; above 0, from 1e-9 to 1e9.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -52,7 +56,7 @@ class BayesianBinning(BinaryCalibrator):
     value_ : ndarray of shape (n_steps,)
         Calibrated probability of each step.
     n_bins_ : ndarray of shape (n_models,)
-        Bins of each binning that was tried.
+        Bins of each different binning that was tried.
     model_weight_ : ndarray of shape (n_models,)
         Its posterior probability.
     classes_ : ndarray of shape (2,)
@@ -68,7 +72,8 @@ class BayesianBinning(BinaryCalibrator):
     Bins are those of `EqualMass`: cut at observed scores, equal scores together. Ties can make binnings of different sizes
     the same; such a one counts once, with the bins that it has. An average of step functions is a step function: that is what
     is kept. Binnings whose weight is less than 2^-60 are left out of it. Whole weights count as rows; others are scaled to a
-    mean of one.
+    mean of one. Where weights ask for more than 10000 numbers of bins, the lowest so many are tried; once every distinct score
+    has a bin of its own, more bins would change nothing.
 
     References
     ----------
@@ -101,73 +106,98 @@ class BayesianBinning(BinaryCalibrator):
         self.prior_rows = prior_rows
 
     def _fit(self, problem: BinaryProblem) -> None:
-        if not (np.isfinite(self.spread) and self.spread >= 1):
-            raise ValueError(f"spread must be a number of at least 1; got {self.spread!r}. 10 is the authors' choice.")
-        if not (np.isfinite(self.prior_rows) and self.prior_rows > 0):
-            raise ValueError(f"prior_rows must be a number above 0; got {self.prior_rows!r}. 2 is the authors' choice.")
+        spread = number("spread", self.spread, least=1.0, hint="Pass 10, the authors' choice")
+        prior_rows = number("prior_rows", self.prior_rows, least=1e-9, most=1e9, hint="Pass 2, the authors' choice")
         ordered = Ordered.of(problem)
-        models = _Models.of(ordered, _sizes(ordered, self.spread), self.prior_rows)
-        self.n_bins_ = np.diff(models.starts, append=models.last.size)
-        self.model_weight_ = softmax(models.evidence)
-        self.edges_, self.value_ = _average(ordered, models, self.model_weight_)
+        n_bins, evidence, likely = [], [], list[_Model]()
+        for batch in _batches(_binnings(ordered, _sizes(ordered, spread))):
+            models = _fitted(ordered, batch, prior_rows)
+            n_bins += [model.last.size for model in models]
+            evidence += [model.evidence for model in models]
+            least = max(evidence) + log(NEGLIGIBLE)
+            likely = [model for model in (*likely, *models) if model.evidence >= least]
+        self.n_bins_, self.model_weight_ = np.array(n_bins), softmax(evidence)
+        self.edges_, self.value_ = _average(ordered, likely)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return self.value_[locate(self.edges_, score)]
 
 
-def _sizes(ordered: Ordered, spread: float) -> range:
-    """Numbers of bins that are tried; more than there are rows would give the same bins again."""
-    n = round(ordered.total * ordered.rows_per_weight)
-    root = float(np.cbrt(n))
-    most = min(n, floor(root * spread))
-    return range(min(ceil(root / spread), most), most + 1)
+class _Model(NamedTuple):
+    """A binning: the number of the last distinct score in each bin, what each bin gives, and the evidence for it."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Models:
-    """Bins of all binnings, one binning after the other; those of each begin at ``starts``.
-
-    ``last`` is the number of the last distinct score in a bin, ``value`` what the bin gives, ``evidence`` one number a binning.
-    """
-
-    starts: IntArray
     last: IntArray
     value: FloatArray
-    evidence: FloatArray
-
-    @classmethod
-    def of(cls, ordered: Ordered, sizes: range, prior_rows: float) -> _Models:
-        """Cut, and fit all bins at once."""
-        lasts = _binnings(ordered, sizes)
-        n_bins = np.array([last.size for last in lasts])
-        last, starts = np.concatenate(lasts), np.cumsum(n_bins) - n_bins
-        scale = ordered.rows_per_weight
-        # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
-        events = _within(np.cumsum(ordered.outcome_sum) * scale, last, starts)
-        others = _within(np.cumsum(ordered.weight - ordered.outcome_sum) * scale, last, starts)
-        # A bin may hold the score 0 or 1 alone: a prior that is sure would rule an outcome out.
-        mean = np.clip(_middles(ordered, last, starts), EPSILON, 1.0 - EPSILON)
-        weight = np.repeat(prior_rows / n_bins, n_bins)
-        a, b = weight * mean, weight * (1.0 - mean)
-        evidence = np.add.reduceat(betaln(events + a, others + b) - betaln(a, b), starts)
-        return cls(starts, last, np.clip((events + a) / (events + others + weight), EPSILON, 1.0 - EPSILON), evidence)
+    evidence: float
 
 
-def _binnings(ordered: Ordered, sizes: range) -> list[IntArray]:
-    """Return the last score of each bin of `EqualMass`, for all sizes at once; equal binnings once."""
-    total = np.array([ordered.total])
-    shares = np.concatenate([part for size in sizes for part in (equal_shares(ordered, size), total)])
-    n_bins = np.array(sizes)
-    starts = np.cumsum(n_bins) - n_bins
-    last = np.minimum(np.searchsorted(ordered.reached, shares), ordered.score.size - 1)
-    last[starts + n_bins - 1] = ordered.score.size - 1
-    has_rows = np.diff(last, prepend=-1) != 0
-    has_rows[starts] = True
-    ends = np.cumsum(np.add.reduceat(has_rows, starts, dtype=np.intp))
-    return list({part.tobytes(): part for part in np.split(last[has_rows], ends[:-1])}.values())
+def _sizes(ordered: Ordered, spread: float) -> range:
+    """Numbers of bins that are tried; more than there are rows, or than part all scores, would give the same bins again."""
+    n = round(ordered.total * ordered.rows_per_weight)
+    root = float(np.cbrt(float(n)))
+    most = floor(min(root * spread, n))
+    least = min(ceil(root / spread), most)
+    # From here on a share ends on every score. What may be rounded is the sum of fractions.
+    finest = ceil(ordered.total / float(ordered.weight.min()) * (1.0 + 1e-9))
+    return range(least, max(least, min(most, finest, least + MOST_SIZES - 1)) + 1)
 
 
-def _within(reached: npt.NDArray[N], last: IntArray, starts: IntArray) -> npt.NDArray[N]:
+def _binnings(ordered: Ordered, sizes: range) -> Iterator[IntArray]:
+    """Yield the last score of each bin of `EqualMass` for each size; equal binnings once."""
+    found = set()
+    for size in sizes:
+        last = _last_scores(ordered, size)
+        key = blake2b(last.tobytes(), digest_size=16).digest()
+        if key not in found:
+            found.add(key)
+            yield last
+
+
+def _last_scores(ordered: Ordered, size: int) -> IntArray:
+    n_scores = ordered.score.size
+    if ordered.is_whole and size > n_scores:  # for each score, how many shares are reached; not for each share, where
+        base, remainder = divmod(ordered.total, float(size))
+        longer = remainder * (base + 1.0)
+        beyond = remainder + (ordered.reached - longer) // base
+        shares = np.where(ordered.reached < longer, ordered.reached // (base + 1.0), beyond)
+        is_last = np.diff(shares, prepend=0.0) > 0
+        is_last[-1] = True
+        return np.flatnonzero(is_last)
+    last = np.searchsorted(ordered.reached, equal_shares(ordered, size))
+    last = np.append(np.minimum(last, n_scores - 1), n_scores - 1)
+    return last[np.diff(last, prepend=-1) > 0]
+
+
+def _batches(binnings: Iterator[IntArray]) -> Iterator[list[IntArray]]:
+    batch, n_bins = list[IntArray](), 0
+    for last in binnings:
+        batch.append(last)
+        n_bins += last.size
+        if n_bins >= BATCH:
+            yield batch
+            batch, n_bins = [], 0
+    if batch:
+        yield batch
+
+
+def _fitted(ordered: Ordered, lasts: list[IntArray], prior_rows: float) -> list[_Model]:
+    """Fit the bins of binnings, all at once; those of each begin at ``starts``."""
+    n_bins = np.array([last.size for last in lasts])
+    last, starts = np.concatenate(lasts), np.cumsum(n_bins) - n_bins
+    scale = ordered.rows_per_weight
+    # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
+    events = _within(ordered.events_reached * scale, last, starts)
+    others = _within(np.cumsum(ordered.weight - ordered.outcome_sum) * scale, last, starts)
+    # A bin may hold the score 0 or 1 alone: a prior that is sure would rule an outcome out.
+    mean = np.clip(_middles(ordered, last, starts), EPSILON, 1.0 - EPSILON)
+    weight = np.repeat(prior_rows / n_bins, n_bins)
+    a, b = weight * mean, weight * (1.0 - mean)
+    evidence = np.add.reduceat(betaln(events + a, others + b) - betaln(a, b), starts)
+    value = np.clip((events + a) / (events + others + weight), EPSILON, 1.0 - EPSILON)
+    return [_Model(*model) for model in zip(lasts, np.split(value, starts[1:]), evidence.tolist(), strict=True)]
+
+
+def _within(reached: FloatArray, last: IntArray, starts: IntArray) -> FloatArray:
     """Return the sums in each bin of each binning, of cumulative sums."""
     at = reached[last]
     before = np.roll(at, 1)
@@ -183,18 +213,15 @@ def _middles(ordered: Ordered, last: IntArray, starts: IntArray) -> FloatArray:
     return (lower + upper) / 2.0
 
 
-def _average(ordered: Ordered, models: _Models, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Merge the binnings to one step function: its edges, and its values."""
-    n_bins = np.diff(models.starts, append=models.last.size)
-    kept = weight >= NEGLIGIBLE
-    of_kept, sizes = np.repeat(kept, n_bins), n_bins[kept]
-    last, value = models.last[of_kept], (np.repeat(weight, n_bins) * models.value)[of_kept]
-    starts = np.cumsum(sizes) - sizes
+def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatArray]:
+    """Merge binnings to one step function: its edges, and its values."""
+    weight = softmax([model.evidence for model in models])
     is_end = np.zeros(ordered.score.size, dtype=bool)
-    is_end[last] = True
-    steps_in_bin = _within(np.cumsum(is_end), last, starts)
+    for model in models:
+        is_end[model.last] = True
+    steps_reached = np.cumsum(is_end)
     total = np.zeros(np.count_nonzero(is_end))
-    for start, end in zip(starts, starts + sizes, strict=True):
-        total += np.repeat(value[start:end], steps_in_bin[start:end])
+    for model, share in zip(models, weight, strict=True):
+        total += np.repeat(share * model.value, np.diff(steps_reached[model.last], prepend=0))
     edges = np.concatenate([[0.0], ordered.score[is_end][:-1], [1.0]])
-    return edges, total / weight[kept].sum()
+    return edges, np.clip(total, EPSILON, 1.0 - EPSILON)

@@ -18,7 +18,7 @@ from calibrant._parameters import flag
 from calibrant._problem import Forecast, Problem, as_simplex
 from calibrant._validation import Input
 from calibrant._warnings import warn
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator, with_scores_of_logits
 from calibrant.calibrators.venn_abers import VennAbers
 from calibrant.notions import Notion, as_notion, top_label
 
@@ -147,7 +147,9 @@ class ByNotion(Calibrator):
             fitted = None
             if binary.size:
                 fitted = clone(self.calibrator)
-                fitted._fit_one(binary if log_odds is None else replace(binary, logit=part.scores(log_odds)))
+                if log_odds is not None:
+                    binary = with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
+                fitted._fit_one(binary)
             else:
                 empty.append(binary.name)
             self.calibrators_.append(fitted)

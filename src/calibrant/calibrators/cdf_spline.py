@@ -9,12 +9,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from calibrant._links import FloatArray
+from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.smoothing_spline import require_knots
 
 
 @declare(
@@ -35,7 +35,7 @@ class CDFSplineCalibration(BinaryCalibrator):
     Parameters
     ----------
     n_knots : int, default=6
-        Knots, at equally spaced fractions of the rows.
+        Knots, at least 2, at equally spaced fractions of the rows.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -88,11 +88,11 @@ class CDFSplineCalibration(BinaryCalibrator):
         self.n_knots = n_knots
 
     def _fit(self, problem: BinaryProblem) -> None:
-        require_knots(self.n_knots)
+        n_knots = whole("n_knots", self.n_knots, least=2, hint="The authors have 6")
         ordered = Ordered.of(problem)
         fraction = np.append(0.0, ordered.reached) / ordered.total
         off = ordered.outcome_sum / ordered.weight - ordered.score
-        knots = np.linspace(0.0, 1.0, self.n_knots)
+        knots = np.linspace(0.0, 1.0, n_knots)
         self.cumulative_ = nearest_spline(knots, fraction, off)
         slope = CubicSpline(knots, self.cumulative_, bc_type="natural").derivative()
         self.score_, self.deviation_ = ordered.score, slope((fraction[1:] + fraction[:-1]) / 2.0)

@@ -12,7 +12,7 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.isotonic import Finite, require_finite
+from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
 from calibrant.calibrators.near_isotonic_path import NearIsotonicPath
 
 LEFT_OUT = 1e-13
@@ -33,7 +33,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
     finite : {"smooth", "clip"} or float, optional
         What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does. ``"smooth"``: in
         each fit that is averaged, a block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to
-        1 / (n + 2) from both ends, for n rows in all. A number between 0 and 0.5 clips to that.
+        1 / (n + 2) from both ends, for n rows in all. A number from 1e-12 to below 0.5 clips to that.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -102,7 +102,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
         self.left_, self.value_ = _average(path, self.penalty_, self.weight_, self.finite)
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return self.value_[np.maximum(np.searchsorted(self.left_, score, side="right") - 1, 0)]
+        return on_steps(self.left_, self.value_, score)
 
 
 def _weights(path: NearIsotonicPath) -> tuple[FloatArray, FloatArray, float]:
@@ -123,5 +123,5 @@ def _average(
     total = np.zeros(finest.size)
     for at, share in zip(penalty, weight, strict=True):
         fit = path.fit(at)
-        total += share * path.off_the_ends(fit, finite)[np.searchsorted(fit.starts, finest, side="right") - 1]
+        total += share * on_steps(fit.starts, path.off_the_ends(fit, finite), finest)
     return path.score[finest], np.clip(total, 0.0, 1.0)

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._links import EPSILON, FloatArray
+from calibrant._parameters import choice, number
 from calibrant._problem import BinaryProblem, BoolArray, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -38,7 +39,8 @@ class HistogramBinning(BinaryCalibrator):
         score is tied.
     smoothing : float, default=0
         So many rows of each class are added to every bin with rows: (k + a) / (m + 2 a) in place of k / m, for k events in m
-        rows. Above 0 it keeps the log loss finite.
+        rows. Above 0 it keeps their values 1e-12 and more away from 0 and 1, so that the log loss of scores in bins with rows
+        is finite. Bins without rows are left to ``empty``. At most 1e15.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -92,22 +94,18 @@ class HistogramBinning(BinaryCalibrator):
         self.smoothing = smoothing
 
     def _fit(self, problem: BinaryProblem) -> None:
-        if self.empty not in EMPTY_RULES:
-            raise ValueError(
-                f"empty must be one of {', '.join(map(repr, EMPTY_RULES))}; got {self.empty!r}. Pass one of them."
-            )
-        if not (np.isfinite(self.smoothing) and self.smoothing >= 0):
-            raise ValueError(
-                f"smoothing must be a number of rows, at least 0; got {self.smoothing!r}. 1 is Laplace's choice."
-            )
+        rule = EMPTY_RULES[choice("empty", self.empty, EMPTY_RULES)]
+        smoothing = number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
         bins = _binning(self.binning)(problem)
-        added = self.smoothing / problem.rows_per_weight
+        added = smoothing / problem.rows_per_weight
         rate = np.full(len(bins), np.nan)
         has_rows = bins.count > 0
         np.divide(bins.outcome_sum + added, bins.weight + 2.0 * added, out=rate, where=has_rows)
+        if smoothing > 0:
+            rate = np.clip(rate, EPSILON, 1.0 - EPSILON)
         if not has_rows.all():
             base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
-            rate[~has_rows] = EMPTY_RULES[self.empty](_Filled(bins.edges, rate, has_rows, base_rate))
+            rate[~has_rows] = rule(_Filled(bins.edges, rate, has_rows, base_rate))
         self.edges_, self.value_, self.count_ = bins.edges, rate, bins.count
 
     def _apply(self, score: FloatArray) -> FloatArray:

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._links import EPSILON, FloatArray
+from calibrant._parameters import choice, flag, number
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -42,7 +43,7 @@ class IsotonicCalibrator(BinaryCalibrator):
         What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does.
         ``"smooth"``: a block with k events in m rows takes (k + 1) / (m + 2) in place of k / m, and blocks that are out of
         order then are pooled again. ``"clip"``: values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number
-        between 0 and 0.5 clips to that.
+        from 1e-12 to below 0.5 clips to that. No value comes nearer than 1e-12 to 0 or 1.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -99,13 +100,14 @@ class IsotonicCalibrator(BinaryCalibrator):
         self.finite = finite
 
     def _fit(self, problem: BinaryProblem) -> None:
+        flag("interpolate", self.interpolate)
         blocks = blocks_of(problem, self.finite)
         self.left_, self.right_, self.value_ = blocks.left, blocks.right, blocks.value
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
             return joined(score, *knots(self.left_, self.right_, self.value_))
-        return self.value_[np.maximum(np.searchsorted(self.left_, score, side="right") - 1, 0)]
+        return on_steps(self.left_, self.value_, score)
 
 
 class Blocks(NamedTuple):
@@ -132,9 +134,7 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     row = 1.0 / ordered.rows_per_weight
     if finite == "smooth":
         starts, value = _smoothed(steps, row)
-    elif finite is not None:
-        least = row / (ordered.total + 2.0 * row) if finite == "clip" else float(finite)
-        value = np.clip(value, least, 1.0 - least)
+    value = off_the_ends(value, finite, ordered.total / row)
     ends = np.append(starts[1:], ordered.score.size) - 1
     left, right = ordered.score[starts], ordered.score[ends]
     centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
@@ -150,16 +150,25 @@ def _smoothed(steps: Steps, row: float) -> tuple[IntArray, FloatArray]:
 
 def require_finite(finite: object) -> None:
     """Refuse what is no way to keep values off 0 and 1."""
-    if finite is None or (isinstance(finite, str) and finite in ("smooth", "clip")):
-        return
-    wrong = (
-        f"finite must be None, 'smooth', 'clip' or a number between 0 and 0.5; got {finite!r}. "
-        "Pass one of them: 'smooth' suits most uses."
-    )
-    if isinstance(finite, bool) or not isinstance(finite, (str, int, float, np.integer, np.floating)):
-        raise TypeError(wrong)
-    if isinstance(finite, str) or not 0.0 < finite < 0.5:
-        raise ValueError(wrong)
+    if isinstance(finite, str):
+        choice("finite", finite, ("smooth", "clip"))
+    elif finite is not None:
+        number("finite", finite, least=EPSILON, below=0.5, hint="Or 'smooth', which suits most uses, 'clip' or None")
+
+
+def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
+    """Clip values as ``finite`` says, for so many rows in all: smoothed ones only where rounding has made them certain."""
+    if finite is None:
+        return value
+    least = EPSILON
+    if finite != "smooth":
+        least = max(EPSILON, 1.0 / (rows + 2.0) if finite == "clip" else float(finite))
+    return np.clip(value, least, 1.0 - least)
+
+
+def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:
+    """Give each score the value of the last step that begins at or below it; below all, the first value."""
+    return value[np.searchsorted(left[1:], score, side="right")]
 
 
 def knots(first: FloatArray, last: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import BinaryProblem, BoolArray, Forecast, SimplexProblem, is_unit_weight, unit_weight
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.isotonic import isotonic_fit
 
 
@@ -84,7 +86,7 @@ class MulticlassIsotonic(MulticlassCalibrator):
         self.epsilon = epsilon
 
     def _fit(self, problem: SimplexProblem) -> None:
-        require_small(self.epsilon)
+        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         n_classes = problem.prob.shape[1]
         came = problem.label[:, None] == np.arange(n_classes)
         self.left_, self.value_ = steps_of(problem.prob.ravel(), came.ravel(), _each(problem.weight, n_classes))
@@ -92,15 +94,6 @@ class MulticlassIsotonic(MulticlassCalibrator):
     def _apply(self, forecast: Forecast) -> FloatArray:
         prob = forecast.prob
         return divided(on_steps(self.left_, self.value_, prob) + self.epsilon * prob, prob)
-
-
-def require_small(epsilon: float) -> None:
-    """Refuse an epsilon that is no number in [0, 1]."""
-    if not (isinstance(epsilon, (int, float, np.number)) and 0.0 <= epsilon <= 1.0):
-        raise ValueError(
-            f"epsilon must be a number in [0, 1]; got {epsilon!r} as the parameter of the calibrator. "
-            "Pass a small one, such as 1e-3."
-        )
 
 
 def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -120,12 +113,6 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
     ordered = Ordered.of(BinaryProblem(np.append(event, left)[some], is_event[some], mass[some]))
     steps = isotonic_fit(ordered)
     return ordered.score[steps.starts], steps.rate
-
-
-def on_steps(left: FloatArray, value: FloatArray, score: FloatArray) -> FloatArray:
-    """Give each score the value of the last block that begins at or below it; below all, the first value."""
-    block = np.searchsorted(left[1:], score, side="right")
-    return value[block]
 
 
 def divided(raised: FloatArray, prob: FloatArray) -> FloatArray:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
-
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.isotonic import Finite, require_finite
+from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
 from calibrant.calibrators.near_isotonic_path import NearIsotonicPath
 
 
@@ -36,7 +35,7 @@ class NearIsotonicCalibrator(BinaryCalibrator):
     finite : {"smooth", "clip"} or float, optional
         What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does. ``"smooth"``: a
         block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends,
-        for n rows in all. A number between 0 and 0.5 clips to that.
+        for n rows in all. A number from 1e-12 to below 0.5 clips to that.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -97,25 +96,22 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         self.finite = finite
 
     def _fit(self, problem: BinaryProblem) -> None:
-        _require_penalty(self.penalty)
+        given = _given(self.penalty)
         require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
-        self.penalty_ = float(self.penalty) if self.penalty != "bic" else path.least_bic()
+        self.penalty_ = path.least_bic() if given is None else given
         fit = path.fit(self.penalty_)
         self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return self.value_[np.maximum(np.searchsorted(self.left_, score, side="right") - 1, 0)]
+        return on_steps(self.left_, self.value_, score)
 
 
-def _require_penalty(penalty: object) -> None:
-    if penalty == "bic":
-        return
-    if isinstance(penalty, bool) or not isinstance(penalty, Real):
-        raise TypeError(
-            f"penalty must be a number or 'bic'; got {penalty!r}. Pass penalty='bic' to have the data choose it."
-        )
-    if not float(penalty) >= 0:
-        raise ValueError(
-            f"penalty must be at least 0; got {penalty!r}. Pass 0 for no penalty, float('inf') for isotonic regression."
-        )
+def _given(penalty: object) -> float | None:
+    """Return the penalty as a number; None where the data are to choose it."""
+    if isinstance(penalty, str) and penalty == "bic":
+        return None
+    if isinstance(penalty, Real) and penalty == float("inf"):
+        return float("inf")
+    hint = "Pass penalty='bic' to have the data choose it, float('inf') for isotonic regression"
+    return number("penalty", penalty, least=0.0, hint=hint)

@@ -13,7 +13,7 @@ from scipy.special import xlogy
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant.binning.ordered import Ordered
-from calibrant.calibrators.isotonic import Finite
+from calibrant.calibrators.isotonic import Finite, off_the_ends
 
 SAME_RATE = 1e-12
 """Event rates of neighbouring scores that differ by no more are one block from the start."""
@@ -84,14 +84,10 @@ class NearIsotonicPath:
 
     def off_the_ends(self, fit: Fit, finite: Finite) -> FloatArray:
         """Return the values of a fit, kept off 0 and 1 as ``finite`` says."""
-        row = 1.0 / self.rows_per_weight
-        if finite is None:
-            return fit.value
+        row, value = 1.0 / self.rows_per_weight, fit.value
         if finite == "smooth":
-            smoothed: FloatArray = (fit.weight * fit.value + row) / (fit.weight + 2.0 * row)
-            return smoothed
-        least = row / (float(self.weight.sum()) + 2.0 * row) if finite == "clip" else float(finite)
-        return np.clip(fit.value, least, 1.0 - least)
+            value = (fit.weight * value + row) / (fit.weight + 2.0 * row)
+        return off_the_ends(value, finite, float(self.weight.sum()) / row)
 
     @cached_property
     def knots(self) -> FloatArray:

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._links import EPSILON, FloatArray
-from calibrant._problem import BinaryProblem, IntArray
+from calibrant._parameters import whole
+from calibrant._problem import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.binning import EqualMass, locate
@@ -94,9 +95,14 @@ class ScalingBinning(BinaryCalibrator):
             raise TypeError(
                 f"calibrator must be a BinaryCalibrator, a map of one score; got {self.calibrator!r}. Pass PlattScaling()."
             )
+        n_bins = whole("n_bins", self.n_bins, least=1, hint="Pass some 10 to 20")
         self.calibrator_ = PlattScaling() if self.calibrator is None else clone(self.calibrator)
-        self.calibrator_._fit(problem)
-        bins = EqualMass(self.n_bins)(replace(problem, score=self.calibrator_._apply(problem.score), logit=None))
+        self.calibrator_._fit_one(problem)
+        # As the rows themselves will be mapped, to the last digit: else one of them could fall in the next bin.
+        inner, logit = self.calibrator_, problem.logit
+        reads_logits = type(inner)._apply_logit is not BinaryCalibrator._apply_logit
+        fitted = inner._apply(problem.score) if logit is None or not reads_logits else inner._apply_logit(logit)
+        bins = EqualMass(n_bins)(replace(problem, score=fitted, logit=None))
         # Bins end at observed values: above the highest of them there can be one more, without rows.
         has_rows = bins.count > 0
         upper = bins.edges[1:][has_rows]
@@ -105,4 +111,14 @@ class ScalingBinning(BinaryCalibrator):
         self.count_ = bins.count[has_rows]
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return self.value_[locate(self.edges_, self.calibrator_._apply(score))]
+        return self._mean_near(self.calibrator_._apply(score))
+
+    def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
+        return self._mean_near(self.calibrator_._apply_logit(log_odds))
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        column = self._mean_near(self.calibrator_._map_forecast(forecast)[:, 1])
+        return two_columns(column, is_logit=False).values
+
+    def _mean_near(self, fitted: FloatArray) -> FloatArray:
+        return self.value_[locate(self.edges_, fitted)]
