@@ -1,4 +1,7 @@
-"""The examples of the documentation run and print what stands below them: each page in a process of its own, since a page may declare things."""
+"""The examples of the documentation run and print what stands below them.
+
+Each page runs in a process of its own, since a page may declare things.
+"""
 
 import os
 import re

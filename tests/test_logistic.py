@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from calibrant import logistic
-from calibrant.calibrators.logistic import is_separated
+from calibrant.calibrators.fits.log_odds import is_separated
 from calibrant.logistic import fit_logistic
 
 LIMITS = {

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._problem import Forecast, SimplexProblem, unit_weight
-from calibrant.calibrators import multinomial, newton
 from calibrant.calibrators.dirichlet import DirichletCalibration
+from calibrant.calibrators.fits import multinomial, newton
+from calibrant.calibrators.fits.multinomial import Diagonal, Full, Objective, fit_table, identity, penalties
 from calibrant.calibrators.matrix import MatrixScaling
-from calibrant.calibrators.multinomial import Diagonal, Full, Objective, fit_table, identity, penalties
 from calibrant.calibrators.structured_matrix import StructuredMatrixScaling
 from calibrant.calibrators.structured_vector import StructuredVectorScaling
 from calibrant.calibrators.temperature import prob_of_scores

@@ -8,8 +8,8 @@ from strategies import columns, scores
 from calibrant import IsotonicCalibrator
 from calibrant._kernels.near_isotonic import join_path
 from calibrant._validation import as_problem
+from calibrant.calibrators.fits.near_isotonic_path import NearIsotonicPath
 from calibrant.calibrators.near_isotonic import NearIsotonicCalibrator
-from calibrant.calibrators.near_isotonic_path import NearIsotonicPath
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

@@ -9,8 +9,8 @@ from strategies import columns
 
 from calibrant import ByNotion, SplineCalibration, load_digits_forecast
 from calibrant._problem import BinaryProblem, unit_weight
-from calibrant.calibrators import smoothing_spline
-from calibrant.calibrators.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
+from calibrant.calibrators.fits import smoothing_spline
+from calibrant.calibrators.fits.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
 from calibrant.logistic import recalibration_of
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

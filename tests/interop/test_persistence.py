@@ -354,7 +354,7 @@ def test_calibrators_inside_calibrators_come_back_to_the_last_bit(tmp_path):
 def test_a_random_state_that_is_no_number_cannot_be_saved(tmp_path):
     fitted = SafeCalibrator(random_state=np.random.RandomState(0)).fit(PROB, TRUTH)
     with pytest.raises(
-        TypeError, match="holds numbers, strings, .*; got RandomState.*such as a number for a random state"
+        TypeError, match=r"holds numbers, strings, .*; got RandomState.*such as a number for a random state"
     ):
         save_calibrator(fitted, tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []

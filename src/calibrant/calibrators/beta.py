@@ -14,7 +14,7 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MOST_LOG_ODDS, LogOddsCalibrator
-from calibrant.calibrators.logistic import Family, least_log_loss
+from calibrant.calibrators.fits.log_odds import Family, least_log_loss
 
 Parameters = Literal["abm", "am", "ab", "a"]
 

@@ -12,8 +12,8 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.fits.near_isotonic_path import NearIsotonicPath
 from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
-from calibrant.calibrators.near_isotonic_path import NearIsotonicPath
 
 LEFT_OUT = 1e-13
 """Weight that fits may have that are not averaged, all of them together."""

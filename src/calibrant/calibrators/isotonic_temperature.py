@@ -14,7 +14,8 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multiclass_isotonic import divided, on_steps, steps_of
+from calibrant.calibrators.isotonic import on_steps
+from calibrant.calibrators.multiclass_isotonic import divided, steps_of
 from calibrant.calibrators.temperature import LEAST_SCORE, TemperatureScaling
 
 TIED = 10

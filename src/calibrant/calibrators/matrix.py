@@ -10,7 +10,7 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
+from calibrant.calibrators.fits.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
 from calibrant.calibrators.temperature import prob_of_scores
 
 

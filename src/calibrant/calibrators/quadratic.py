@@ -12,7 +12,7 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import LogOddsCalibrator
-from calibrant.calibrators.logistic import least_log_loss
+from calibrant.calibrators.fits.log_odds import least_log_loss
 
 
 @declare(

@@ -15,7 +15,7 @@ from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant._warnings import warn
 from calibrant.calibrators.base import LogOddsCalibrator
-from calibrant.calibrators.smoothing_spline import (
+from calibrant.calibrators.fits.smoothing_spline import (
     LAST_GAIN,
     Curves,
     fits_of_all_penalties,

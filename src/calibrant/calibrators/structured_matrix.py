@@ -10,7 +10,7 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import (
+from calibrant.calibrators.fits.multinomial import (
     Full,
     fading,
     fit_table,

@@ -12,7 +12,7 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import (
+from calibrant.calibrators.fits.multinomial import (
     Diagonal,
     fading,
     fit_table,

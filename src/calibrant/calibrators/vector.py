@@ -13,7 +13,7 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.multinomial import Diagonal, fit_table, log_prob_of
+from calibrant.calibrators.fits.multinomial import Diagonal, fit_table, log_prob_of
 from calibrant.calibrators.temperature import prob_of_scores
 
 

@@ -23,7 +23,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import BoolArray, Forecast, SimplexProblem, is_unit_weight
 from calibrant._warnings import warn
-from calibrant.calibrators.newton import TOLERANCE, Minimum, minimise
+from calibrant.calibrators.fits.newton import TOLERANCE, Minimum, minimise
 from calibrant.calibrators.temperature import TemperatureScaling
 
 TINY_RIDGE = 1e-8

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from calibrant._links import FloatArray
 
 if TYPE_CHECKING:
-    from calibrant.calibrators.multinomial import Objective
+    from calibrant.calibrators.fits.multinomial import Objective
 
 TOLERANCE = 1e-8
 """Largest component of the gradient at a solution, in units of the mean size of the log-probabilities (or 1, if larger)."""
