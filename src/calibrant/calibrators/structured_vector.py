@@ -68,7 +68,7 @@ class StructuredVectorScaling(MulticlassCalibrator):
     Notes
     -----
     With q the forecast of `TemperatureScaling`, mixed with a little of the uniform one so that no zero stays, the map is
-    softmax((1 + v) log q + b); v and b minimise the mean log loss plus K^rho / n^tau (|v|^2 + |b|^2), which is strictly
+    softmax((1 + v) log q + b); v and b minimise the mean log loss plus ``K^rho / n^tau (||v||^2 + ||b||^2)``, which is strictly
     convex. n is the number of rows. Of a class that did not come the penalty says all; where no temperature is best, it ends
     as `TemperatureScaling` says, with its warning. The mixture keeps the map from containing the identity exactly: it is
     missed by about 1 / n.

@@ -57,7 +57,7 @@ class VectorScaling(MulticlassCalibrator):
 
     Notes
     -----
-    The mean log loss is convex in w and b. To it comes 1e-8 (|w - 1|^2 + |b|^2): with it there is one solution in all
+    The mean log loss is convex in w and b. To it comes ``1e-8 (||w - 1||^2 + ||b||^2)``: with it there is one solution in all
     cases, and without it there is none where a class did not come or the classes are separated. A class that did not come
     gets a probability of about 1e-7, and a `ConvergenceWarning` says that only the ridge holds the map. So it does where
     the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. Fit on
