@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-min lint types layers docs bench clean
+.PHONY: demo test test-min lint types layers docs reproduce-top-label bench clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -28,6 +28,10 @@ test-min: .venv-min/installed
 # The documentation, with every warning an error.
 docs: .venv-docs/installed
 	.venv-docs/bin/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# The tables and figures of docs/top-label.md, from the published predictions in $$CALIBRANT_DATA (or ../shared/data).
+reproduce-top-label: .venv/installed
+	$(BIN)/python tools/reproduce_top_label.py
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md

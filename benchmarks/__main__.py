@@ -13,12 +13,14 @@ from benchmarks import ece, every_calibrator, million_rows, temperature
 from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
 from benchmarks.races import RACES
+from benchmarks.top_label import TOP_LABEL
 
 COMPARISONS = {
     "ece": ece,
     "temperature": temperature,
     **RACES,
     **FITTINGS,
+    **TOP_LABEL,
     "every-calibrator": every_calibrator,
     "million-rows": million_rows,
 }
@@ -54,10 +56,10 @@ def _preamble(rounds: int, quick: bool) -> str:
     return (
         "# Benchmarks\n\n"
         f"Written by `{command}`; `make bench PYTHON=python3.12` makes the environment and runs it. All contenders ran in one "
-        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds; a fit of "
-        f"more than {SECONDS_FOR_ONCE:.0f} s is measured once, and marked), each with its own default number of threads. "
-        "Seconds are medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small machine: "
-        "read the ratios.\n\n"
+        f"process, in turns (A B C A B C ...), {rounds} rounds after one warm-up (three where peers take seconds; fit and "
+        f"apply of more than {SECONDS_FOR_ONCE:.0f} s are measured once, and marked), each with its own default number of "
+        "threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small "
+        "machine: read the ratios.\n\n"
         f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "
         f"{', '.join(f'{name} {_version(name)}' for name in PACKAGES)}."
     )

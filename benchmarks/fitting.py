@@ -54,6 +54,7 @@ class Fitting:
 
     ``close``: how far a log loss on the fitted rows may lie above the least where the methods solve one convex problem, or
     None. Ours may not; a peer's that does is marked. ``agree``: how far the losses on the other rows may differ, or None.
+    ``loss``: the log loss, of labels, the forecast as it came and what `Method.apply` made of it.
     """
 
     TITLE: str
@@ -64,6 +65,7 @@ class Fitting:
     contenders: tuple[Contender, ...]
     close: float | None = None
     agree: float | None = None
+    loss: Callable[[np.ndarray, np.ndarray, Any], float] = lambda y, _, calibrated: log_loss(y, calibrated)
 
     def tables(self, rounds: int, quick: bool) -> str:
         """Run the race and return its part of the page."""
@@ -73,7 +75,7 @@ class Fitting:
         for method in tiny.values():
             method.apply(method.fit(), self.make(*warm_up, seed=1)[1])  # what is compiled is compiled here
         calls, skipped = installed(self.contenders, *self.make(*size, seed=0))
-        runs = race(calls, self.make(*size, seed=0), self.make(*size, seed=1), rounds)
+        runs = race(calls, self.make(*size, seed=0), self.make(*size, seed=1), rounds, self.loss)
         if not quick:
             self.check(runs)
         shape = " x ".join(f"{number:,}" for number in size)
@@ -113,6 +115,7 @@ def race(
     fitted: tuple[np.ndarray, np.ndarray],
     other: tuple[np.ndarray, np.ndarray],
     rounds: int,
+    loss: Callable[[np.ndarray, np.ndarray, Any], float],
 ) -> dict[str, Run]:
     """Run each once, then A B C A B C ...: a quick one ``rounds`` times, one that takes seconds three times.
 
@@ -122,8 +125,10 @@ def race(
     for name, method in methods.items():
         seconds, model = _timed(method.fit)
         again, prob = _timed(lambda method=method, model=model: method.apply(model, other[1]))
-        runs[name] = Run(log_loss(fitted[0], method.apply(model, fitted[1])), log_loss(other[0], prob))
-        runs[name].rounds = 0 if seconds > SECONDS_FOR_ONCE else rounds if seconds < SECONDS_FOR_FEW else FEW_ROUNDS
+        runs[name] = Run(loss(*fitted, method.apply(model, fitted[1])), loss(*other, prob))
+        runs[name].rounds = (
+            0 if seconds + again > SECONDS_FOR_ONCE else rounds if seconds < SECONDS_FOR_FEW else FEW_ROUNDS
+        )
         if not runs[name].rounds:
             runs[name].fit.append(seconds)
             runs[name].apply.append(again)

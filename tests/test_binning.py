@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, tuned_binning
+from reference import binned, histogram, tuned_binning
 from strategies import columns
 
-from calibrant import CrossValidatedBins, EqualMass, EqualWidth, Isotonic, MonotonicSweep, Unique
+from calibrant import CrossValidatedBins, EqualMass, EqualWidth, Isotonic, MonotonicSweep, PointsPerBin, Unique
 from calibrant._validation import as_problem
 from calibrant.binning import as_binning
 from calibrant.binning.cross_validated import Residuals
@@ -40,6 +40,36 @@ def test_a_number_of_bins_means_equal_width():
     assert as_binning(EqualMass(7)) == EqualMass(7)
 
 
+@pytest.mark.parametrize(
+    ("word", "binning"),
+    [
+        ("equal-mass", EqualMass()),
+        ("equal-mass-20", EqualMass(20)),
+        ("equal-width-10", EqualWidth(10)),
+        ("points-per-bin-100", PointsPerBin(100)),
+        ("unique", Unique()),
+    ],
+)
+def test_a_number_behind_a_word_is_its_first_parameter(word, binning):
+    assert as_binning(word) == binning
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("unique-3", r"binning 'unique' must stand without a number; got 'unique-3'\. Pass 'unique'"),
+        ("monotonic-sweep-9", r"binning 'monotonic-sweep' must stand without a number; got 'monotonic-sweep-9'\. Pass"),
+        ("equal-mas-20", r"binning must be one of .*; got 'equal-mas-20'\. Did you mean 'equal-mass'\?"),
+        ("equal-mass--2", r"binning must be one of .*; got 'equal-mass--2'\. Did you mean"),
+        ("equal-mass-0", r"n_bins must be at least 1; got 0\. 10 to 20"),
+        ("points-per-bin-0", r"points_per_bin must be a whole number, at least 1; got 0\. Pass"),
+    ],
+)
+def test_a_word_with_a_number_that_is_no_binning_is_refused(word, message):
+    with pytest.raises(ValueError, match=message):
+        as_binning(word)
+
+
 def test_rows_that_do_not_divide_go_to_the_first_bins():
     assert cut(EqualMass(3), np.arange(1, 9) / 10).count.tolist() == [3, 3, 2]
 
@@ -66,6 +96,64 @@ def test_equal_mass_shares_out_fractional_weight():
 
 def test_a_share_that_is_reached_but_for_rounding_is_reached():
     assert cut(EqualMass(3), np.arange(30) / 30, weight=np.full(30, 0.1)).count.tolist() == [10, 10, 10]
+
+
+# Points per bin
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "n_bins"), [(1, 50, 1), (49, 50, 1), (99, 50, 1), (100, 50, 2), (7, 1, 7), (149, 50, 2)]
+)
+def test_points_per_bin_makes_as_many_bins_as_the_rows_fill(n, k, n_bins):
+    bins = cut(PointsPerBin(k), np.arange(n) / n)
+    assert len(bins) == n_bins
+    assert bins.count.min() >= min(k, n)
+
+
+@given(rows=columns(), k=st.integers(1, 30))
+def test_points_per_bin_are_bins_of_equal_mass_of_that_number(rows, k):
+    label, score, weight = rows
+    bins = cut(PointsPerBin(k), score, label, weight)
+    same = cut(EqualMass(max(1, int(weight.sum()) // k)), score, label, weight)
+    np.testing.assert_array_equal(bins.edges, same.edges)
+    np.testing.assert_array_equal(bins.weight, same.weight)
+
+
+@given(rows=columns(), k=st.integers(1, 10), scale=st.sampled_from([0.1, 1 / 3, 0.7]))
+def test_points_per_bin_counts_rows_where_weights_are_no_counts(rows, k, scale):
+    label, score, _ = rows
+    fractions = np.full(len(score), scale)
+    np.testing.assert_array_equal(
+        cut(PointsPerBin(k), score, label, fractions).edges, cut(PointsPerBin(k), score, label).edges
+    )
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e17, 1e98])
+def test_weights_that_stand_for_more_bins_than_memory_holds_make_a_bin_a_score(weight):
+    bins = cut(PointsPerBin(50), [0.1, 0.2, 0.3], weight=[weight] * 3)
+    assert bins.edges.tolist() == [0.0, 0.1, 0.2, 0.3, 1.0]
+
+
+@given(rows=columns(max_rows=8, weights=st.integers(1, 40)), n_bins=st.integers(1, 120))
+def test_more_bins_than_scores_are_cut_where_the_definition_cuts(rows, n_bins):
+    label, score, weight = rows
+    edges = histogram.equal_mass_edges(np.repeat(score, weight.astype(int)).tolist(), n_bins)
+    assert cut(EqualMass(n_bins), score, label, weight).edges.tolist() == edges
+
+
+@pytest.mark.parametrize("k", [0, -3])
+def test_fewer_than_one_point_per_bin_is_refused(k):
+    with pytest.raises(ValueError, match=f"points_per_bin must be a whole number, at least 1; got {k}"):
+        PointsPerBin(k)
+
+
+@pytest.mark.parametrize("k", [50.0, "50", True, None])
+def test_points_per_bin_that_are_not_whole_are_refused(k):
+    with pytest.raises(TypeError, match="points_per_bin must be a whole number, at least 1; got"):
+        PointsPerBin(k)
+
+
+# Unique
 
 
 def test_unique_has_a_bin_a_score():
@@ -294,3 +382,11 @@ def test_one_fold_is_refused():
 def test_a_negative_tolerance_is_refused():
     with pytest.raises(ValueError, match="tolerance must not be negative; got -1"):
         CrossValidatedBins(tolerance=-1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_points_per_bin_counts_the_rows_of_fractional_weights_without_rounding_one_away(seed):
+    rng = np.random.default_rng(seed)
+    weight = rng.random(100)
+    bins = PointsPerBin(50)(as_problem(rng.integers(0, 2, 100), rng.random(100), sample_weight=weight))
+    assert len(bins) == 2

@@ -11,10 +11,14 @@ import pytest
 from calibrant import (
     BetaCalibration,
     ByNotion,
+    CanonicalBinning,
     EqualMass,
+    HistogramBinning,
     IsotonicCalibrator,
     PlattScaling,
+    PointsPerBin,
     SafeCalibrator,
+    Sierpinski,
     TemperatureScaling,
     VectorScaling,
     assess,
@@ -262,6 +266,11 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
         (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
         (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
         (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
+        (
+            ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
+            ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
+        ),
+        (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
         (
@@ -325,6 +334,46 @@ def test_other_columns_are_carried_over_in_their_places(ending, run, calibrator)
     assert list(table) == list(extra)
     np.testing.assert_array_equal(table["when"], extra["when"])
     np.testing.assert_array_equal(table["name"], names)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("names", [[0, 1, 2], ["cat", "dog", "eel"]], ids=["numbers", "words"])
+def test_the_top_pair_is_written_in_place_of_the_table(ending, names, run):
+    label = np.array(names)[TRUTH]
+    path = save("f.csv", id=np.arange(80), **columns("p_", PROB, names), y=label, note=np.arange(80) / 8)
+    assert run("fit", path, "--label", "y", "--method", "isotonic", "--notion", "top-label", "-o", "c.json")[0] == 0
+    code, out, _ = run("apply", "c.json", path, "--label", "y", "--top", "-o", f"out.{ending}")
+    assert (code, out) == (0, f"wrote out.{ending}: 80 rows, calibrated predicted, probability\n")
+    table = read_table(f"out.{ending}")
+    assert list(table) == ["id", "predicted", "probability", "y", "note"]
+    predicted, score = ByNotion(IsotonicCalibrator(), "top-label", labels=names).fit(PROB, label).predict_top(PROB)
+    np.testing.assert_array_equal(table["predicted"], predicted)
+    np.testing.assert_array_equal(table["probability"], score)
+
+
+def test_the_top_pair_does_not_hang_on_the_order_of_the_columns(run, forecast):
+    assert run("fit", forecast, "--method", "isotonic", "--notion", "top-2-label", "-o", "c.json")[0] == 0
+    turned = save("turned.csv", **dict(reversed(columns("p_", PROB).items())))
+    for path, out in ((forecast, "1.csv"), (turned, "2.csv")):
+        assert run("apply", "c.json", path, "--top", "-o", out)[0] == 0
+    there, here = read_table("1.csv"), read_table("2.csv")
+    for name in ("predicted", "probability"):
+        np.testing.assert_array_equal(there[name], here[name])
+
+
+def test_the_top_pair_of_logits_and_of_one_column_is_that_of_the_library(run):
+    path = save("z.csv", label=TRUTH, **columns("z_", LOGIT))
+    assert run("fit", path, "--method", "platt", "--notion", "confidence", "-o", "z.json")[0] == 0
+    assert run("apply", "z.json", path, "--top", "-o", "z_out.csv")[0] == 0
+    fitted = ByNotion(PlattScaling(), "confidence", input="logit").fit(LOGIT, TRUTH)
+    np.testing.assert_array_equal(read_table("z_out.csv")["probability"], fitted.predict_top(LOGIT)[1])
+    path = save("p.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    assert run("fit", path, "--method", "isotonic", "--notion", "top-label", "-o", "p.json")[0] == 0
+    assert run("apply", "p.json", path, "--top", "-o", "p_out.csv")[0] == 0
+    label, score = ByNotion(IsotonicCalibrator(), "top-label").fit(PROB[:, 0], TRUTH == 0).predict_top(PROB[:, 0])
+    table = read_table("p_out.csv")
+    np.testing.assert_array_equal(table["predicted"], label.astype(int))
+    np.testing.assert_array_equal(table["probability"], score)
 
 
 def test_apply_needs_no_label(run, calibrator):

@@ -146,6 +146,10 @@ WORDS = {
         ["report", "good.csv", "--logit", "p_*", "--calibrator", "c.json", "-o", "o"],
         r"fitted on 2 probability columns; good\.csv gives 2 logit columns\. .*--prob",
     ),
+    "no top pair": (
+        ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
+        r"--top must have a calibrator of single scores, .*; got c\.json, a TemperatureScaling\. Fit one with --notion",
+    ),
     "other columns": (
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
         r"fitted on 2 probability columns; good\.csv gives 1 probability columns\. .*--prob",
@@ -278,6 +282,16 @@ def test_calibrated_columns_never_replace_others(refused):
     assert cli.main(["fit", "f.csv", "--logit", "z_*", "-o", "z.json"]) == 0
     told = refused("apply", "z.json", "f.csv", "--logit", "z_*", "-o", "out.csv")
     assert told.startswith("calibrated columns need names of their own; f.csv already has p_0.")
+
+
+def test_the_top_pair_never_replaces_other_columns(refused):
+    Path("f.csv").write_text("predicted,label,p_0,p_1\n7,0,0.7,0.3\n8,1,0.4,0.6\n9,1,0.2,0.8\n")
+    assert (
+        cli.main(["fit", "f.csv", "--method", "isotonic", "--notion", "confidence", "--label", "label", "-o", "t.json"])
+        == 0
+    )
+    told = refused("apply", "t.json", "f.csv", "--label", "label", "--top", "-o", "out.csv")
+    assert told.startswith("calibrated columns need names of their own; f.csv already has predicted.")
 
 
 # Accidents while writing

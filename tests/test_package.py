@@ -148,9 +148,9 @@ def test_every_example_runs(name, monkeypatch, tmp_path):
 
 def test_every_requirement_states_its_oldest_version():
     for requirement in [*PROJECT["project"]["dependencies"], *EXTRA_LINES]:
-        assert re.fullmatch(r"[\w.-]+>=[\w.]+(; python_version >= '[\d.]+')?|calibrant\[[\w,]+\]", requirement), (
-            requirement
-        )
+        assert re.fullmatch(
+            r"[\w.-]+>=[\w.]+(,<[\w.]+)?(; python_version >= '[\d.]+')?|calibrant\[[\w,]+\]", requirement
+        ), requirement
 
 
 def test_an_extra_refers_only_to_extras_that_exist():

@@ -10,10 +10,10 @@ from calibrant import (
     by_class,
     by_group,
     calibration_map,
+    canonical_calibration_error,
     kernel_calibration_error,
     make_softmax_forecast,
     make_survey_forecast,
-    simplex_calibration_error,
     smooth_reliability_curve,
 )
 
@@ -65,9 +65,9 @@ REFUSED = {
         "test must be a function such as spiegelhalter_test; got 'cox'",
     ),
     "bins of one score for a simplex": (
-        lambda: simplex_calibration_error(Y, P, binning=EqualMass(5)),
+        lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)),
         TypeError,
-        r"binning must be a whole number or cut the whole simplex; got EqualMass\(n_bins=5\)\. Pass SimplexGrid\(5\)",
+        r"binning must be a whole number, a word, or cut the whole simplex; got EqualMass\(n_bins=5\)\. Pass SimplexGrid\(5\)",
     ),
     "fewer rows than none": (lambda: make_survey_forecast(-1), ValueError, "n must be at least 1 row; got -1. Pass"),
     "no row": (lambda: make_softmax_forecast(0, 3), ValueError, "n must be at least 1 row; got 0. Pass 1000"),

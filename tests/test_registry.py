@@ -24,7 +24,7 @@ def test_every_entry_says_what_it_is(kind):
         assert entry.summary.endswith(".")
 
 
-@pytest.mark.parametrize("kind", ["metric", "binning", "calibrator"])
+@pytest.mark.parametrize("kind", ["metric", "binning", "simplex-binning", "calibrator"])
 def test_every_entry_is_public(kind):
     for entry in entries(kind).values():
         assert getattr(calibrant, entry.target.__name__) is entry.target
@@ -48,7 +48,7 @@ def test_a_calibrator_promises_only_what_is_explained():
 
 def test_a_notion_bears_its_registered_name():
     for name, entry in entries("notion").items():
-        assert entry.target.name == name
+        assert entry.target().name == name
 
 
 @pytest.mark.parametrize("kind", HOMES)

@@ -2,7 +2,26 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from calibrant import (
+    SurveyMixture,
+    assess,
+    corp_curve,
+    make_softmax_forecast,
+    net_benefit_curve,
+    resampling_test,
+)
 from calibrant.resampling import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
+
+Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+SEEDED = {
+    "as_rng": as_rng,
+    "assess": lambda rng: assess(Y, P, rng=rng),
+    "corp_curve": lambda rng: corp_curve(Y, P, rng=rng),
+    "resampling_test": lambda rng: resampling_test(Y, P, metric="ece", rng=rng),
+    "net_benefit_curve": lambda rng: net_benefit_curve(Y, P, rng=rng),
+    "softmax forecast": lambda rng: make_softmax_forecast(5, 3, rng=rng),
+    "mixture": lambda rng: SurveyMixture().sample(5, rng=rng),
+}
 
 
 def z_of_mean(sample, expected):
@@ -118,6 +137,16 @@ def test_a_seed_makes_the_same_draws():
 def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(0)
     assert as_rng(rng) is rng
+
+
+@pytest.mark.parametrize(("rng", "error"), [("a", TypeError), (True, TypeError), (0.5, TypeError), (-1, ValueError)])
+@pytest.mark.parametrize("function", SEEDED.values(), ids=SEEDED)
+def test_what_is_no_source_of_randomness_is_refused(function, rng, error):
+    message = (
+        rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a numpy\.random\.Generator, or"
+    )
+    with pytest.raises(error, match=message):
+        function(rng)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**40])

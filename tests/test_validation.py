@@ -626,8 +626,107 @@ def test_what_single_precision_rounds_out_of_the_unit_interval_is_put_back(prob)
     assert scores.min() >= 0.0
 
 
+# A predicted class and its probability alone
+
+
+def test_a_pair_is_one_event_with_the_predicted_classes_of_the_rows_that_count():
+    problem = as_problem(
+        ["b", "x", "a"], [0.7, 0.6, 0.5], y_pred=["b", "z", "b"], sample_weight=[2, 0, 1], labels=["z", "b", "a", "x"]
+    )
+    assert problem.score.tolist() == [0.7, 0.5]
+    assert problem.outcome.tolist() == [True, False]
+    assert problem.predicted.classes[problem.predicted.code].tolist() == ["b", "b"]
+    assert problem.predicted.classes.tolist() == ["z", "b", "a", "x"]
+
+
+def test_classes_of_a_pair_are_those_of_the_rows_that_count():
+    problem = as_problem([1, 7, 0], [0.5] * 3, y_pred=[0, 8, 0], sample_weight=[1, 0, 1])
+    assert problem.predicted.classes.tolist() == [0, 1]
+
+
+def test_numbers_of_classes_may_be_unsigned():
+    problem = as_problem(np.array([3, 2]), [0.5, 0.5], y_pred=np.array([3, 4], dtype=np.uint64))
+    assert problem.outcome.tolist() == [True, False]
+    assert problem.predicted.classes.tolist() == [2, 3, 4]
+    assert problem.predicted.classes.dtype.kind in "iu"
+
+
+def test_labels_of_a_pair_may_be_anything_that_is_listed_in_order():
+    names = as_problem([0, 1], [0.5, 0.5], y_pred=[1, 1], labels=(k for k in (2, 1, 0))).predicted.classes
+    assert names.tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("y_prob", "options", "error", "message"),
+    [
+        (
+            [[0.5, 0.5]] * 2,
+            {},
+            ValueError,
+            r"y_prob must be one column, .*; got shape \(2, 2\)\. Pass the probability of",
+        ),
+        (
+            [0.5, 0.5],
+            {"pos_label": 1},
+            ValueError,
+            r"pos_label must be left out where y_pred is given; got 1\. The event",
+        ),
+        (
+            [0.5, 0.5],
+            {"y_pred": [0]},
+            ValueError,
+            r"y_true and y_pred must have the same number of rows; got 2 and 1\. P",
+        ),
+        (
+            [0.5, 0.5],
+            {"y_pred": ["a", "b"]},
+            TypeError,
+            r"must hold labels of one kind; got numbers and text\. If y_pred",
+        ),
+        ([0.5, 0.5], {"y_pred": [True, False]}, TypeError, r"labels of one kind; got numbers and booleans\. If y_pred"),
+        (
+            [0.5, 0.5],
+            {"y_true": [True, False]},
+            TypeError,
+            r"got booleans and numbers\. Pass the class of each row and not whether the prediction came",
+        ),
+        (
+            [0.5, 0.5],
+            {"labels": [0, 1], "y_pred": [0, 2], "sample_weight": [0, 1]},
+            ValueError,
+            r"y_pred must be among the classes 0, 1; got 2 at index 1\.",
+        ),
+        ([0.5, 0.5], {"labels": [0, 2]}, ValueError, r"y_true must be among the classes 0, 2; got 1 at index 1\."),
+        (
+            [0.5, 0.5],
+            {"labels": {0, 1}},
+            TypeError,
+            r"labels must be a sequence, .*; got \{0, 1\}\. A set has no order\. Pass",
+        ),
+        ([0.5, 0.5], {"labels": 2}, TypeError, r"labels must be a sequence, each class; got 2\. Pass a list"),
+        (
+            [0.5, 0.5],
+            {"labels": [0, 1, 1]},
+            ValueError,
+            r"labels must name each class once; got \[0, 1, 1\]\. Pass them",
+        ),
+        ([0.5, 0.5], {"labels": []}, ValueError, r"labels must name each class once; got \[\]\. Pass them"),
+    ],
+)
+def test_what_is_no_pair_is_refused(y_prob, options, error, message):
+    with pytest.raises(error, match=message):
+        as_problem(**{"y_true": [0, 1], "y_prob": y_prob, "y_pred": [0, 0]} | options)
+
+
+def test_a_set_says_nothing_of_the_order_of_columns():
+    with pytest.raises(
+        TypeError, match=r"the class of each of the 3 columns; got \{.*\}\. A set has no order\. Pass a list"
+    ):
+        as_problem(Y, P, labels={0, 1, 2})
+
+
 def test_an_unknown_keyword_is_named_with_those_that_exist():
     with pytest.raises(
-        TypeError, match=r"sample_weight, labels, pos_label, input, normalize; got 'n_bins'.*binning=10"
+        TypeError, match=r"sample_weight, labels, pos_label, input, normalize, y_pred; got 'n_bins'.*binning=10"
     ):
         expected_calibration_error([0, 1], [0.2, 0.7], n_bins=10)

@@ -16,7 +16,7 @@ from calibrant import CalibrationWarning, assess, calibration_error, entries, ke
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
-MULTICLASS = ("classwise", "top-label", "simplex", "tace", "accuracy", "brier")
+MULTICLASS = ("classwise", "top-label", "canonical", "tace", "accuracy", "brier")
 FIGURES = ("value", "debiased", "noise_floor", "detectable")
 METRICS = entries("metric")
 

@@ -29,10 +29,10 @@ def resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
 
 
 def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import resampling_test, simplex_calibration_error
+    from calibrant import canonical_calibration_error, resampling_test
 
     def simplex_error(labels: np.ndarray, forecast: np.ndarray) -> float:
-        return simplex_calibration_error(labels, forecast, binning=15)
+        return canonical_calibration_error(labels, forecast, binning=15)
 
     return lambda: resampling_test(y, prob, metric=simplex_error, n_resamples=200).pvalue
 
@@ -105,6 +105,15 @@ def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray
         return Method(fit, lambda fitted, other: fitted.calibrate(other))
 
     return prepare
+
+
+def top_label_histogram(y: np.ndarray, prob: np.ndarray) -> Method:
+    from calibrant import ByNotion, HistogramBinning, PointsPerBin
+
+    def fit() -> Any:
+        return ByNotion(HistogramBinning(PointsPerBin(50)), "top-label").fit(prob, y)
+
+    return Method(fit, lambda fitted, other: fitted.predict_top(other)[1])
 
 
 platt = registered("platt")

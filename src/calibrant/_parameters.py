@@ -39,6 +39,13 @@ def whole(name: str, value: object, *, least: int, hint: str) -> int:
     return int(value)
 
 
+def source(name: str, value: object) -> np.random.Generator | int | None:
+    """Return a source of randomness: a generator, a seed, or None for a new one."""
+    if value is None or isinstance(value, np.random.Generator):
+        return value
+    return whole(name, value, least=0, hint="Pass a seed such as 0, a numpy.random.Generator, or None")
+
+
 def flag(name: str, value: object) -> bool:
     """Return True or False."""
     if not isinstance(value, (bool, np.bool_)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,12 +44,60 @@ def rows_per_weight(weight: FloatArray) -> float:
     return 1.0 if are_counts(weight) else weight.size / float(weight.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class BinaryProblem:
-    """Scores in [0, 1], whether the event came, and positive weights, each of shape (n,).
+def independent_rows_per_weight(weight: FloatArray) -> float:
+    """Rows that a weight of one is worth: one of whole weights, else such that rows number (sum w)^2 / (sum w^2) (Kish)."""
+    return 1.0 if are_counts(weight) else float(weight.sum() / (weight**2).sum())
 
-    ``share`` is the problem's part in the aggregate of the problems that a notion makes; shares sum to one. ``classes``
-    are the labels of no event and of the event. Where the forecast came as logits, ``logit`` holds them.
+
+def independent_rows(weight: FloatArray) -> float:
+    """Number of independent rows that are as much evidence as the weighted ones."""
+    return float(weight.sum()) * independent_rows_per_weight(weight)
+
+
+class Unit(NamedTuple):
+    """What weights are: whether numbers of rows, and how many rows a weight of one stands for."""
+
+    is_count: bool
+    rows: float
+
+    @classmethod
+    def of(cls, weight: FloatArray) -> Unit:
+        """Decide it for the weights of a whole problem; its parts follow, whatever their own weights are."""
+        return cls(are_counts(weight), rows_per_weight(weight))
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predicted classes: the number of that of each row, shape (n,), and what the numbers stand for."""
+
+    code: IntArray
+    classes: npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinaryProblem:
+    """Scores of one event, whether it came, and the weights of the rows: what a notion makes of a forecast.
+
+    Attributes
+    ----------
+    score : ndarray of shape (n,)
+        Probabilities of the event, in [0, 1].
+    outcome : ndarray of shape (n,)
+        Whether it came.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    share : float
+        Part in the aggregate of the problems that a notion makes; shares sum to one.
+    name : str
+        Name among these problems, such as "predicted 3".
+    classes : ndarray of shape (2,)
+        Labels of no event and of the event.
+    logit : ndarray of shape (n,) or None
+        Log-odds of the event, where the forecast came as logits.
+    predicted : Predicted or None
+        The predicted class of each row, where the event is that it came and the forecast is a pair (label, probability).
+    unit_of_whole : Unit or None
+        What the weights are in the whole problem of which this is a part.
     """
 
     score: FloatArray
@@ -58,11 +107,18 @@ class BinaryProblem:
     name: str = ""
     classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
     logit: FloatArray | None = None
+    predicted: Predicted | None = None
+    unit_of_whole: Unit | None = None
 
     @property
     def size(self) -> int:
         """Number of rows."""
         return self.score.size
+
+    @cached_property
+    def unit(self) -> Unit:
+        """What the weights are: numbers of rows, if they are whole in all of the problem that this is a part of."""
+        return Unit.of(self.weight) if self.unit_of_whole is None else self.unit_of_whole
 
     @cached_property
     def log_odds(self) -> FloatArray:
@@ -72,7 +128,16 @@ class BinaryProblem:
     @property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for."""
-        return rows_per_weight(self.weight)
+        return self.unit.rows
+
+    @property
+    def variance_weight(self) -> FloatArray:
+        """Weight of the variance of each row's outcome in the variance of the weighted sum."""
+        return self.weight if self.unit.is_count else self.weight**2
+
+    def __repr__(self) -> str:
+        name = f"{self.name}, " if self.name else ""
+        return f"BinaryProblem({name}rows={self.size}, share={self.share:.4g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +175,16 @@ class Forecast:
 
 @dataclass(frozen=True, eq=False)
 class SimplexProblem:
-    """A forecast of K classes with the class that came, as a column number, and positive weights."""
+    """A forecast of K classes with the class that came, as a column number, and positive weights.
+
+    Of predictions and their probabilities (``is_of_predictions``) the two columns are that the prediction is wrong, and right.
+    """
 
     forecast: Forecast
     label: IntArray
     weight: FloatArray
     classes: npt.NDArray[np.generic]
+    is_of_predictions: bool = False
 
     @property
     def prob(self) -> FloatArray:
@@ -148,4 +217,5 @@ def as_simplex(problem: Problem) -> SimplexProblem:
         return problem
     is_logit = problem.logit is not None
     forecast = two_columns(problem.score if problem.logit is None else problem.logit, is_logit=is_logit)
-    return SimplexProblem(forecast, problem.outcome.astype(np.intp), problem.weight, problem.classes)
+    label, of_predictions = problem.outcome.astype(np.intp), problem.predicted is not None
+    return SimplexProblem(forecast, label, problem.weight, problem.classes, of_predictions)

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
-Kind = Literal["metric", "test", "notion", "binning", "calibrator"]
+Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
 
 HOMES: Mapping[Kind, str] = {
     "metric": "calibrant.metrics",
     "test": "calibrant.significance",
     "notion": "calibrant.notions",
     "binning": "calibrant.binning",
+    "simplex-binning": "calibrant.simplex_binning",
     "calibrator": "calibrant.calibrators",
 }
 
@@ -77,7 +78,7 @@ def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) ->
 
     Parameters
     ----------
-    kind : {"metric", "test", "notion", "binning", "calibrator"}
+    kind : {"metric", "test", "notion", "binning", "simplex-binning", "calibrator"}
         What it is.
     name : str
         The word that a user types; unique in its kind.
@@ -112,7 +113,7 @@ def entries(kind: Kind) -> dict[str, Entry]:
 
     Parameters
     ----------
-    kind : {"metric", "test", "notion", "binning", "calibrator"}
+    kind : {"metric", "test", "notion", "binning", "simplex-binning", "calibrator"}
         Which things.
 
     Returns
@@ -128,6 +129,8 @@ def entries(kind: Kind) -> dict[str, Entry]:
 
 def find(kind: Kind, name: str) -> Entry:
     """Return the thing of that name, or raise a ValueError that names the nearest ones."""
+    if (seen := _ENTRIES[kind].get(name)) is not None:  # without a walk through the package
+        return seen
     known = entries(kind)
     if name not in known:
         near = get_close_matches(name, known, n=1)

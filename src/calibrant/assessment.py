@@ -174,7 +174,7 @@ def assess(
     progress : bool, default=False
         Show a progress bar (needs tqdm).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -216,13 +216,15 @@ def assess(
     )
     rows = [Row(entry.name, entry.symbol, entry.summary, found[entry.name]) for entry in chosen]
     simplex = as_simplex(problem)
+    predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
+    by_class = "class-wise" if predicted is None else "top-label"
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
         rows=tuple(rows),
         curve=curve_of(problem, as_notion(None, problem), as_binning(binning), level),
-        class_curve=curve_of(problem, as_notion("class-wise", problem), as_binning(binning), level),
+        class_curve=curve_of(problem, as_notion(by_class, problem), as_binning(binning), level),
         n_rows=simplex.size,
-        n_classes=simplex.classes.size,
+        n_classes=simplex.classes.size if predicted is None else predicted.classes.size,
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import source
 from calibrant._problem import IntArray
 
 MOST_GROUPS = 1000
@@ -104,5 +105,6 @@ SALT = 0x63616C
 
 
 def as_rng(rng: Rng) -> np.random.Generator:
-    """Return a generator: the one given, or a new one from a seed."""
-    return np.random.default_rng(rng if rng is None or isinstance(rng, np.random.Generator) else [SALT, rng])
+    """Return the generator given, or a new one from a seed; what is neither is refused."""
+    found = source("rng", rng)
+    return np.random.default_rng([SALT, found] if isinstance(found, int) else found)

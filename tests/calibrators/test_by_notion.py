@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
+from strategies import tables
 
 from calibrant import (
     ByNotion,
@@ -11,8 +14,10 @@ from calibrant import (
     Unique,
     VennAbers,
     calibration_error,
+    load_calibrator,
+    save_calibrator,
 )
-from calibrant.notions import TopLabel
+from calibrant.notions import TopLabel, WithinGroups, as_notion
 
 MULTICLASS = ["confidence", "top-label", "class-wise"]
 
@@ -71,17 +76,70 @@ def test_without_normalisation_each_class_is_as_its_calibrator_left_it(forecast)
         assert calibration_error(label == j, raw[:, j], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_class_that_is_never_predicted_is_told_of_and_left_alone():
-    prob = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]])
+NEVER_C = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]), ["a", "b", "c", "b"]
+ONLY_NOW_C = np.array([[0.2, 0.2, 0.6], [0.65, 0.3, 0.05]])
+
+
+def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked():
     with pytest.warns(
         CalibrationWarning, match="no row to calibrate on for predicted c: such scores are left as they are"
     ):
-        calibrator = ByNotion(IsotonicCalibrator(), "top-label", labels=["a", "b", "c"]).fit(prob, ["a", "b", "c", "b"])
+        calibrator = ByNotion(IsotonicCalibrator(), "top-label", unseen="identity", labels=["a", "b", "c"]).fit(
+            *NEVER_C
+        )
     assert calibrator.calibrators_[2] is None
-    new = np.array([[0.2, 0.2, 0.6]])
-    np.testing.assert_array_equal(calibrator.predict_proba(new), new)
-    label, score = calibrator.predict_top(new)
-    assert (label.tolist(), score.tolist()) == (["c"], [0.6])
+    np.testing.assert_array_equal(calibrator.predict_proba(ONLY_NOW_C)[0], ONLY_NOW_C[0])
+    label, score = calibrator.predict_top(ONLY_NOW_C)
+    assert (label[0], score[0]) == ("c", 0.6)
+
+
+@pytest.mark.parametrize("make", [IsotonicCalibrator, PlattScaling])
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_together(make, input):
+    (prob, label), new = NEVER_C, ONLY_NOW_C
+    if input == "logit":
+        prob, new = np.log(prob), np.log(new)
+    with pytest.warns(
+        CalibrationWarning, match="predicted c: such scores are mapped as those of all the others together"
+    ):
+        calibrator = ByNotion(make(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    pooled = ByNotion(make(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    for method in ("predict_proba", "calibrate"):
+        ours, expected = (getattr(by_notion, method)(new)[0] for by_notion in (calibrator, pooled))
+        np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    (label, score), (_, expected) = calibrator.predict_top(new), pooled.predict_top(new)
+    assert label.tolist() == ["c", "a"]
+    assert score[0] == pytest.approx(expected[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("unseen", ["pooled", "identity"])
+def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
+    with pytest.warns(CalibrationWarning, match="no row to calibrate on for predicted c"):
+        calibrator = ByNotion(PlattScaling(), "top-label", unseen=unseen, labels=["a", "b", "c"]).fit(*NEVER_C)
+    save_calibrator(calibrator, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    np.testing.assert_array_equal(loaded.predict_proba(ONLY_NOW_C), calibrator.predict_proba(ONLY_NOW_C))
+    np.testing.assert_array_equal(loaded.predict_top(ONLY_NOW_C)[1], calibrator.predict_top(ONLY_NOW_C)[1])
+
+
+@given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
+@pytest.mark.filterwarnings("ignore:only the class", "ignore:no row")
+def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
+    label, prob, weight = rows
+    calibrator = ByNotion(IsotonicCalibrator(), notion, labels=range(prob.shape[1])).fit(prob, label, weight)
+    parts = list(as_notion(notion).parts(prob))
+    score, outcome, weights = (
+        np.concatenate(columns)
+        for columns in zip(
+            *((part.scores(prob), label[part.rows] == part.column, weight[part.rows]) for part in parts), strict=True
+        )
+    )
+    empty = [part.rows.size == 0 for part in parts]
+    assert [fitted is None for fitted in calibrator.calibrators_] == empty
+    assert (calibrator.pooled_ is not None) == any(empty)
+    if calibrator.pooled_ is not None:
+        pooled = IsotonicCalibrator().fit(score, outcome.astype(int), weights)
+        np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
 
 
 def test_the_calibrator_given_is_cloned_and_not_fitted(forecast):
@@ -161,6 +219,36 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
         )
 
 
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_the_interval_of_a_class_that_was_never_predicted_is_that_of_all_together(input):
+    (prob, label), new = NEVER_C, ONLY_NOW_C
+    if input == "logit":
+        prob, new = np.log(prob), np.log(new)
+    with pytest.warns(CalibrationWarning, match="no row to calibrate on for predicted c"):
+        calibrator = ByNotion(VennAbers(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    pooled = ByNotion(VennAbers(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    (lower, upper), (_, score) = calibrator.predict_interval(new)[0, 2], calibrator.predict_top(new)
+    assert [lower, upper] == pytest.approx(pooled.predict_interval(new)[0, 2], rel=1e-12)
+    assert score[0] == pytest.approx(upper / (1.0 - lower + upper), rel=1e-12)
+    assert lower > 0.0 or upper < 1.0
+
+
+def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
+    with pytest.warns(CalibrationWarning, match="left as they are"):
+        calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"]).fit(*NEVER_C)
+    assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
+
+
+def test_fitted_rows_given_as_logits_have_the_interval_of_their_own_steps():
+    """Rounding must not move a fitted score to the next step: p1 / (1 - p0 + p1) is the calibrated score."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        logits, label = 3 * rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+        calibrator = ByNotion(VennAbers(), "class-wise", normalize=False, input="logit").fit(logits, label)
+        lower, upper = np.moveaxis(calibrator.predict_interval(logits), 2, 0)
+        np.testing.assert_allclose(calibrator.predict_proba(logits), upper / (1 - lower + upper), rtol=1e-12)
+
+
 def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
@@ -170,9 +258,18 @@ def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
     assert not unknown[np.arange(100), prob.argmax(axis=1)].any()
 
 
-@pytest.mark.parametrize("options", [{"notion": None}, {"normalize": "no"}])
-def test_what_is_no_notion_and_no_flag_is_refused(options):
-    with pytest.raises(TypeError, match=r"(notion must be a word or a Notion|normalize must be True or False); got"):
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"notion": None}, TypeError, "notion must be a word or a Notion that new rows have as well; got None"),
+        ({"notion": WithinGroups([0, 1])}, TypeError, "that new rows have as well; got WithinGroups"),
+        ({"normalize": "no"}, TypeError, "normalize must be True or False; got"),
+        ({"unseen": None}, TypeError, "unseen must be one of 'pooled', 'identity'; got None"),
+        ({"unseen": "zero"}, ValueError, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
+    ],
+)
+def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
         ByNotion(IsotonicCalibrator(), **options).fit([0.1, 0.9], [0, 1])
 
 

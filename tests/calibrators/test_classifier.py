@@ -26,10 +26,12 @@ from calibrant import (
     CalibrationWarning,
     IsotonicCalibrator,
     TemperatureScaling,
+    Unique,
     VennAbers,
     negative_log_likelihood,
+    top_label_calibration_error,
 )
-from calibrant.calibrators.classifier import _forecast, _pooled
+from calibrant.calibrators.forecasts import forecast_of, pooled
 
 BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
 
@@ -165,7 +167,7 @@ def test_a_class_unknown_to_a_fold_model_gets_the_lowest_logit_on_any_scale():
     estimator = RidgeClassifier().fit(X / 1e9, np.arange(60) % 3)  # coefficients that make decision values of +-1e4
     values = estimator.decision_function(X)
     assert values.min() < -100
-    logit = _forecast(estimator, X, np.array([0, 1, 3]), 4)
+    logit = forecast_of(estimator, X, np.array([0, 1, 3]), 4)
     np.testing.assert_array_equal(logit[:, [0, 1, 3]], values)
     assert (logit[:, 2] < values.min(axis=1)).all()
 
@@ -280,7 +282,7 @@ def test_a_geometric_ensemble_is_the_normalised_geometric_mean(data):
 
 def test_a_zero_of_one_pair_is_no_veto_in_a_geometric_ensemble():
     parts = [np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0.5, 0.5], [1.0, 0.0]])]
-    prob = _pooled(parts, "geometric")
+    prob = pooled(parts, "geometric")
     assert prob[0, 0] == pytest.approx(1e-6, rel=1e-3)  # the root of 1e-12, from where a zero is clipped
     assert prob[1].tolist() == [0.5, 0.5]
 
@@ -291,7 +293,7 @@ def test_cross_venn_abers_is_the_geometric_ensemble():
     low, high = np.sort(rng.uniform(0.05, 0.95, (2, 3, 50)), axis=0)
     merged = [np.column_stack([1 - p0, p1]) / (1 - p0 + p1)[:, None] for p0, p1 in zip(low, high, strict=True)]
     of_zero, of_one = (np.exp(np.log(p).mean(axis=0)) for p in (1 - low, high))
-    np.testing.assert_allclose(_pooled(merged, "geometric")[:, 1], of_one / (of_zero + of_one), rtol=1e-12)
+    np.testing.assert_allclose(pooled(merged, "geometric")[:, 1], of_one / (of_zero + of_one), rtol=1e-12)
 
 
 # Label smoothing
@@ -481,3 +483,59 @@ def test_the_mean_interval_is_the_mean_of_the_folds():
 
 def test_only_venn_abers_has_an_interval(data):
     assert not hasattr(CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(*data), "predict_interval")
+
+
+# The label that is predicted and its probability
+
+TOP = ByNotion(IsotonicCalibrator(), "top-label")
+
+
+@pytest.mark.parametrize("cv", [3, "prefit", "frozen"])
+def test_the_top_pair_is_that_of_the_calibrator_behind_the_estimator(data, cv):
+    X, y = data
+    names = np.array(["a", "b", "c"])[y]
+    estimator = GaussianNB() if cv == 3 else GaussianNB().fit(X[:200], names[:200])
+    if cv == "frozen":
+        estimator, cv = FrozenEstimator(estimator), 3
+    model = CalibratedClassifier(estimator, TOP, cv=cv).fit(X[200:], names[200:])
+    ((estimator, calibrator),) = model.pairs_
+    prob = estimator.predict_proba(X)
+    label, score = model.predict_top(X)
+    np.testing.assert_array_equal(label, estimator.predict(X))
+    np.testing.assert_array_equal(label, calibrator.classes_[prob.argmax(axis=1)])
+    np.testing.assert_array_equal(score, calibrator.predict_top(prob)[1])
+
+
+def test_the_top_pair_of_an_estimator_without_probabilities_is_that_of_its_logits(data):
+    model = CalibratedClassifier(RidgeClassifier(), TOP).fit(*data)
+    ((estimator, calibrator),) = model.pairs_
+    label, score = model.predict_top(data[0])
+    np.testing.assert_array_equal(label, estimator.predict(data[0]))
+    np.testing.assert_array_equal(score, calibrator.predict_top(estimator.decision_function(data[0]))[1])
+
+
+def test_the_top_pair_of_the_fitted_rows_is_calibrated_for_each_predicted_label(data):
+    X, y = data
+    model = CalibratedClassifier(GaussianNB().fit(X, y), TOP, cv="prefit").fit(X, y)
+    label, score = model.predict_top(X)
+    assert top_label_calibration_error(y, score, y_pred=label, binning=Unique()) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_label_smoothing_mixes_the_top_probability_as_it_does_rows(data):
+    plain, smooth = (CalibratedClassifier(GaussianNB(), TOP, label_smoothing=s).fit(*data) for s in (0.0, 0.3))
+    (label, score), (same, mixed) = plain.predict_top(data[0]), smooth.predict_top(data[0])
+    np.testing.assert_array_equal(label, same)
+    np.testing.assert_allclose(mixed, 0.7 * score + 0.1, rtol=1e-12)
+
+
+def test_an_ensemble_has_no_top_pair_and_says_so(data):
+    model = CalibratedClassifier(GaussianNB(), TOP, cv=3, ensemble=True).fit(*data)
+    with pytest.raises(ValueError, match=r"must come from one estimator .*; got an ensemble of 3, .*ensemble=False"):
+        model.predict_top(data[0])
+
+
+def test_without_a_calibrator_that_has_one_there_is_no_top_pair(data):
+    assert not hasattr(CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(*data), "predict_top")
+    assert not hasattr(CalibratedClassifier(GaussianNB()), "predict_top")
+    with pytest.raises(NotFittedError):
+        CalibratedClassifier(GaussianNB(), TOP).predict_top(data[0])

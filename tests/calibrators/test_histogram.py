@@ -14,6 +14,7 @@ from calibrant import (
     Isotonic,
     IsotonicCalibrator,
     MonotonicSweep,
+    PointsPerBin,
     Unique,
     expected_calibration_error,
     load_calibrator,
@@ -146,10 +147,145 @@ def test_no_smoothing_is_so_large_that_it_overflows():
     assert fitted.value_ == pytest.approx([0.5])
 
 
+# Interior rows
+
+
+@given(rows=columns(), k=st.integers(1, 8), new=new_scores, smoothing=st.sampled_from([0.0, 1.0]))
+def test_the_map_from_interior_rows_is_what_its_definition_says(rows, k, new, smoothing):
+    label, score, weight = rows
+    fitted = HistogramBinning(PointsPerBin(k), interior=True, smoothing=smoothing).fit(score, label, weight)
+    edges = twin.equal_mass_edges(repeated(rows)[0], max(1, int(weight.sum()) // k))
+    values = twin.fit(edges, *repeated(rows), "midpoint", smoothing, interior=True)
+    np.testing.assert_allclose(
+        fitted.calibrate(new), [twin.calibrated(edges, values, s) for s in new], rtol=1e-12, atol=1e-15
+    )
+
+
+def test_rows_that_made_the_cut_are_left_out_of_the_estimate_and_of_nothing_else():
+    score, label = np.arange(1, 10) / 10, np.array([0, 1, 1, 0, 0, 1, 0, 1, 0])
+    whole, inside = (
+        HistogramBinning(PointsPerBin(3), interior=interior).fit(score, label) for interior in (False, True)
+    )
+    np.testing.assert_array_equal(inside.edges_, whole.edges_)
+    assert whole.edges_.tolist() == [0.0, 0.3, 0.6, 1.0]
+    assert (whole.count_.tolist(), inside.count_.tolist()) == ([3, 3, 3], [2, 2, 3])
+    np.testing.assert_allclose(whole.value_, [2 / 3, 1 / 3, 1 / 3])
+    np.testing.assert_allclose(inside.value_, [1 / 2, 0.0, 1 / 3])
+
+
+def test_of_rows_that_tie_at_a_cut_one_rows_worth_is_left_out():
+    score, label = [0.1, 0.2, 0.5, 0.5, 0.5, 0.7, 0.8, 0.9], [0, 1, 1, 0, 1, 0, 0, 1]
+    fitted = HistogramBinning(PointsPerBin(4), interior=True).fit(score, label)
+    assert fitted.edges_.tolist() == [0.0, 0.5, 1.0]
+    assert fitted.count_.tolist() == [4, 3]
+    np.testing.assert_allclose(fitted.value_, [(3 - 2 / 3) / 4, 1 / 3])
+
+
+def test_a_bin_of_one_row_keeps_it():
+    fitted = HistogramBinning(PointsPerBin(1), interior=True).fit([0.3, 0.4, 0.8], [1, 0, 1])
+    assert (fitted.value_.tolist(), fitted.count_.tolist()) == ([1.0, 0.0, 1.0], [1, 1, 1])
+
+
+@given(rows=columns(weights=st.sampled_from([0.3, 0.7, 1.1, 2.6])), k=st.integers(1, 6))
+def test_what_is_left_out_of_weighted_rows_is_at_most_one_rows_worth_and_never_all(rows, k):
+    label, score, weight = rows
+    weight = weight / weight.mean()
+    whole, inside = (
+        HistogramBinning(PointsPerBin(k), interior=interior, smoothing=1.0).fit(score, label, weight)
+        for interior in (False, True)
+    )
+    for b, (lower, upper) in enumerate(zip(whole.edges_, whole.edges_[1:], strict=False)):
+        here = (score > lower) & (score <= upper) | ((b == 0) & (score == 0))
+        edge = here & (score == upper) & (b < len(whole.value_) - 1)
+        if not here.any():
+            continue
+        total, events = weight[here].sum(), weight[here] @ label[here]
+        if edge.any() and total > 1 + 1e-9:
+            part = min(1.0, 1.0 / weight[edge].sum())
+            total, events = total - part * weight[edge].sum(), events - part * (weight[edge] @ label[edge])
+        elif edge.any() and total > 1 - 1e-9:
+            continue  # of one row's worth, but for rounding
+        assert total > 0
+        np.testing.assert_allclose(inside.value_[b], (events + 1) / (total + 2), rtol=1e-9, atol=1e-12)
+
+
+def test_the_base_rate_of_an_empty_bin_is_that_of_all_rows():
+    edges, score = [0, 0.2, 0.5, 1], [0.1, 0.2, 0.2, 0.2]
+    fitted = HistogramBinning(edges, empty="base-rate", interior=True).fit(score, [0, 1, 1, 1])
+    assert fitted.value_.tolist() == [pytest.approx(2 / 3), 0.75, 0.75]
+
+
+@pytest.mark.parametrize("edge", [0.0, 1.0])
+def test_the_ends_of_the_unit_interval_are_no_cuts(edge):
+    score, label = np.sort([edge, edge, 0.3, 0.6]), [0, 1, 0, 1]
+    assert HistogramBinning([0, 0.5, 1], interior=True).fit(score, label).count_.sum() == 4
+
+
+@pytest.mark.parametrize("k", [2, 10, 50])
+def test_of_scores_without_ties_every_bin_keeps_all_rows_but_one(k):
+    rng = np.random.default_rng(k)
+    score = rng.random(997)
+    count = HistogramBinning(PointsPerBin(k), interior=True).fit(score, rng.integers(0, 2, 997)).count_
+    assert count.min() >= k - 1
+    assert count.sum() == 997 - (997 // k - 1)
+
+
+@pytest.mark.parametrize(
+    ("weight", "weighted"),
+    [(None, False), ([1] * 4, False), ([0.3] * 4, False), ([0, 1, 1, 1], False), ([2] * 4, True), ([1, 2, 1, 1], True)],
+)
+def test_a_fit_says_whether_rows_counted_differently(weight, weighted):
+    assert HistogramBinning(2).fit([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1], weight).weighted_ is weighted
+
+
+# Values apart
+
+
+@given(rows=columns(), delta=st.sampled_from([1e-6, 0.1, 1.0]), seed=st.integers(0, 5), new=new_scores)
+@pytest.mark.parametrize("empty", RULES)
+def test_delta_moves_values_by_its_definition(empty, rows, delta, seed, new):
+    label, score, weight = rows
+    as_is, moved = (
+        HistogramBinning(4, empty=empty, delta=d, random_state=seed).fit(score, label, weight) for d in (0.0, delta)
+    )
+    drawn = np.random.default_rng(seed).random(4)
+    np.testing.assert_allclose(moved.value_, (as_is.value_ + delta * drawn) / (1.0 + delta), rtol=1e-15)
+    shift = np.nan_to_num(moved.value_ - as_is.value_)
+    assert np.abs(shift).max() <= delta
+    assert moved.predict_proba(new).max() <= 1.0
+
+
+def test_bins_of_equal_rate_stay_distinct_under_delta():
+    score, label = np.arange(400) / 400, np.tile([0, 1], 200)
+    assert len(np.unique(HistogramBinning(PointsPerBin(20)).fit(score, label).value_)) == 1
+    assert len(np.unique(HistogramBinning(PointsPerBin(20), delta=1e-10).fit(score, label).value_)) == 20
+
+
+def test_predictions_do_not_change_between_calls_or_fits_of_one_seed():
+    rng = np.random.default_rng(0)
+    score, label, new = rng.random(200), rng.integers(0, 2, 200), rng.random(50)
+    fits = [HistogramBinning(delta=0.01).fit(score, label) for _ in range(2)]
+    for prob in (fits[0].calibrate(new), fits[1].calibrate(new)):
+        np.testing.assert_array_equal(prob, fits[0].calibrate(new))
+
+
+@pytest.mark.parametrize("states", [(0, 1), (None, None)])
+def test_other_seeds_draw_other_values(states):
+    score, label = np.arange(100) / 100, np.tile([0, 1], 50)
+    one, other = (HistogramBinning(delta=0.1, random_state=state).fit(score, label) for state in states)
+    assert (one.value_ != other.value_).all()
+
+
+def test_a_generator_may_be_the_source_of_the_draws():
+    score, label = np.arange(100) / 100, np.tile([0, 1], 50)
+    fits = [HistogramBinning(delta=0.1, random_state=s).fit(score, label) for s in (3, np.random.default_rng(3))]
+    np.testing.assert_array_equal(fits[0].value_, fits[1].value_)
+
+
 @pytest.mark.parametrize("edges", [[0, 1], (0.0, 0.3, 1.0), np.array([0.0, 0.25, 0.5, 1.0])])
 @pytest.mark.parametrize("empty", RULES)
-def test_own_edges_and_the_rule_for_empty_bins_are_saved(edges, empty, tmp_path):
-    fitted = HistogramBinning(edges, empty=empty).fit([0.1, 0.2], [0, 1])
+def test_own_edges_the_rule_for_empty_bins_and_the_values_drawn_are_saved(edges, empty, tmp_path):
+    fitted = HistogramBinning(edges, empty=empty, interior=True, delta=0.1, random_state=7).fit([0.1, 0.2], [0, 1])
     save_calibrator(fitted, tmp_path / "c.json")
     new = np.linspace(0, 1, 51)
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), fitted.calibrate(new))
@@ -174,6 +310,13 @@ def test_own_edges_and_the_rule_for_empty_bins_are_saved(edges, empty, tmp_path)
         ({"smoothing": np.inf}, ValueError, "smoothing must be a number, at least 0"),
         ({"smoothing": "x"}, TypeError, "smoothing must be a number, at least 0 .*; got 'x'"),
         ({"smoothing": True}, TypeError, "smoothing must be a number, at least 0 .*; got True"),
+        ({"interior": 1}, TypeError, "interior must be True or False; got 1"),
+        ({"delta": -0.1}, ValueError, r"delta must be a number, at least 0 and at most 1; got -0\.1"),
+        ({"delta": 1.5}, ValueError, r"delta must be a number, at least 0 and at most 1; got 1\.5"),
+        ({"delta": None}, TypeError, "delta must be a number, at least 0 and at most 1; got None"),
+        ({"random_state": -1}, ValueError, "random_state must be a whole number, at least 0; got -1"),
+        ({"random_state": "x"}, TypeError, "random_state must be a whole number, at least 0; got 'x'"),
+        ({"random_state": 0.5}, TypeError, r"random_state must be a whole number, at least 0; got 0\.5"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, error, message):

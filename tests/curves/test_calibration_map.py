@@ -53,9 +53,9 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
-def test_a_problem_without_rows_leaves_scores_as_they_are():
+def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]])
-    fitted = ByNotion(IsotonicCalibrator(), "top-label").fit(prob, [0, 1, 2])
+    fitted = ByNotion(IsotonicCalibrator(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
     panel = calibration_map(fitted, resolution=11).panels[2]
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 

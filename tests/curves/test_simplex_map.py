@@ -56,7 +56,7 @@ def test_what_is_no_map_of_three_classes_is_refused(calibrator, error, message):
         simplex_map(calibrator)
 
 
-@pytest.mark.parametrize("resolution", [1, 2.5])
-def test_a_grid_needs_two_points_a_side(resolution):
-    with pytest.raises(ValueError, match="resolution must be a whole number, at least 2"):
+@pytest.mark.parametrize(("resolution", "error"), [(1, ValueError), (2.5, TypeError)])
+def test_a_grid_needs_two_points_a_side(resolution, error):
+    with pytest.raises(error, match="resolution must be a whole number, at least 2"):
         simplex_map(np.sqrt, resolution=resolution)

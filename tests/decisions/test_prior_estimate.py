@@ -428,11 +428,11 @@ def test_an_event_has_no_name_in_a_table():
         ),
         (
             {"old_true": [0, 1], "old_prob": [[0.2, 0.2]] * 2},
-            r"rows of old_prob must sum to one .* got 0\.4 at index 0",
+            r"rows of old_prob must sum to one .* got 0\.4 in row 0, and 1 more",
         ),
         (
             {"old_true": [0, 1], "old_prob": [[0, 0], [1, 1]], "normalize": True},
-            r"rows of old_prob must have a positive sum; got 0 at index 0",
+            r"rows of old_prob must have a positive sum to be normalised; got 0 in row 0",
         ),
         ({"old_true": [0, 1], "old_prob": [[0.2], [0.3]]}, r"old_prob must have at least 2 columns"),
         (
@@ -443,6 +443,12 @@ def test_an_event_has_no_name_in_a_table():
         ({**LABELLED, "old_weight": [1.0]}, r"old_weight must have shape \(2,\); got \(1,\)"),
         ({**LABELLED, "old_weight": [1.0, -1.0]}, r"old_weight must not be negative; got -1 at index 1"),
         ({**LABELLED, "old_weight": [0.0, 0.0]}, r"old_weight must have a positive sum"),
+        ({**LABELLED, "old_true": [0, 2]}, r"old_true must be 0 and 1 when old_prob is one column; got 0, 2"),
+        (
+            {**LABELLED, "old_true": [0, 2], "labels": [0, 1]},
+            r"old_true must be among the classes 0, 1; got 2 at index 1",
+        ),
+        ({**LABELLED, "old_true": [0, 0.5]}, r"old_true must hold class labels: .* got 0\.5 at index 1"),
         ({**LABELLED, "old_weight": [1.0, np.nan]}, r"old_weight must be finite; got nan at index 1"),
     ],
 )

@@ -179,9 +179,14 @@ def test_one_class_and_one_row_have_a_regret(label):
         ([0.2, 0.7], {"rng": -1}, r"rng must be a whole number, at least 0; got -1"),
         ([0.2, 0.7], {"truth": [0.2, 1.7]}, r"truth must hold probabilities in \[0, 1\]; got 1\.7 at index 1"),
         (
+            [0.2, 0.7],
+            {"truth": [-9, 9], "input": "logit"},
+            r"truth must .* Pass probabilities: input= is about y_prob alone",
+        ),
+        (
             np.full((2, 2), 0.5),
             {"truth": np.full((2, 2), 0.3)},
-            r"rows of truth must sum to one .* got 0\.6 at index 0",
+            r"rows of truth must sum to one .* got 0\.6 in row 0, and 1 more",
         ),
         (np.full((2, 2), 0.5), {"truth": [[0.5], [0.5]]}, r"truth must have at least 2 columns"),
         ([0.2, 0.7], {"truth": [0.2, np.nan]}, r"truth must be finite"),

@@ -25,18 +25,17 @@ def test_with_equal_costs_the_threshold_is_old_ratio_by_sum_of_ratios(old, new):
     assert optimal_threshold(1, 1, old_prior=old, new_prior=new) == pytest.approx(r / (r + s), rel=1e-12)
 
 
-@given(a=costs, b=costs, right=st.floats(0.0, 1.0), old=shares, new=shares, p=shares)
+@given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
 def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, old, new, p):
     """With all costs and new shares at once, by expected costs of the shifted probability."""
     cost_tp, cost_tn = right * b, right * a
     threshold = optimal_threshold(
         a, b, cost_true_positive=cost_tp, cost_true_negative=cost_tn, old_prior=old, new_prior=new
     )
-    if right < 0.999:
-        now = p * new / old / (p * new / old + (1 - p) * (1 - new) / (1 - old))
-        for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
-        if abs(for_event - against) > 1e-9 * (for_event + against):
-            assert (for_event < against) == (p >= threshold)
+    now = p * new / old / (p * new / old + (1 - p) * (1 - new) / (1 - old))
+    for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
+    if abs(for_event - against) > 1e-9 * (for_event + against):
+        assert (for_event < against) == (p >= threshold)
 
 
 @given(a=costs, b=costs, old=shares, new=shares, p=shares)

@@ -12,14 +12,18 @@ from sklearn.linear_model import LogisticRegression
 import calibrant
 from calibrant import (
     ByNotion,
+    CanonicalBinning,
     EqualMass,
     HistogramBinning,
     IsotonicCalibrator,
     OneVsRest,
+    Projection,
     SafeCalibrator,
     StructuredMatrixScaling,
     TemperatureScaling,
     ThresholdedClassWise,
+    TopKConfidence,
+    TopKLabel,
     load_calibrator,
     save_calibrator,
 )
@@ -33,6 +37,7 @@ from calibrant.interop.persistence import (
     from_document,
     to_document,
 )
+from calibrant.notions import as_notion
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet([1.0, 1.0, 1.0, 0.01], 300)
@@ -52,16 +57,17 @@ FITTED = {
 }
 
 
-def by_notion(notion):
+def by_notion(notion, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", calibrant.CalibrationWarning)  # the part without rows
-        return ByNotion(IsotonicCalibrator(interpolate=True), notion).fit(PROB, TRUTH)
+        return ByNotion(IsotonicCalibrator(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 
-for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2)):
+for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2), TopKConfidence(2), TopKLabel(2)):
     FITTED[f"isotonic {notion!r}"] = lambda notion=notion: by_notion(notion)
 for name in set(entries("notion")) - {"binary"}:
     FITTED[f"isotonic {name}"] = lambda name=name: by_notion(name)
+FITTED["isotonic top-label, unseen as they are"] = lambda: by_notion("top-label", unseen="identity")
 FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibrator(), "binary").fit(
     np.column_stack([1 - PROB[:, 0], PROB[:, 0]]), TRUTH == 0
 )
@@ -108,8 +114,36 @@ def test_predict_top_survives(tmp_path):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_a_part_without_rows_is_saved_as_null():
-    assert to_document(by_notion("top-label"))["calibrator"]["problems"][3] is None
+@pytest.mark.parametrize(
+    ("notion", "written"),
+    [
+        (TopKLabel(2), {"name": "top-k-label", "parameters": {"k": 2}}),
+        (TopKConfidence(), {"name": "top-k-confidence", "parameters": {"k": None}}),
+        ("top-3-label", {"name": "top-k-label", "parameters": {"k": 3}}),
+        ("confidence", "confidence"),
+    ],
+)
+def test_a_notion_is_written_by_the_word_that_declares_it(notion, written):
+    assert to_document(by_notion(notion))["calibrator"]["notion"] == written
+
+
+def test_a_notion_that_is_not_registered_is_not_saved(tmp_path):
+    class Last(type(as_notion("confidence"))):
+        """A notion that nobody declared."""
+
+    with pytest.raises(TypeError, match=r"the notion must be a registered one; got Last\. Declare it"):
+        save_calibrator(by_notion(Last()), tmp_path / "c.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_without_rows_that_nothing_serves_is_saved_as_null():
+    assert to_document(by_notion("top-label", unseen="identity"))["calibrator"]["problems"][3] is None
+
+
+@pytest.mark.parametrize("unseen", ["pooled", "identity"])
+def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
+    loaded = from_document(to_document(by_notion("top-label", unseen=unseen)))
+    assert loaded.unseen == unseen
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
@@ -308,6 +342,7 @@ def with_calibrator(document, **changes):
         {
             "notion": "class-wise",
             "normalize": True,
+            "unseen": "pooled",
             "each": {"method": "temperature", "parameters": {}},
             "problems": [],
         },
@@ -318,6 +353,78 @@ def with_calibrator(document, **changes):
 def test_a_document_that_describes_no_calibrator_is_refused_even_if_its_checksum_fits(changes, document):
     with pytest.raises(ValueError, match=r"the document must describe a calibrator fully; got .*Fit anew"):
         from_document(with_calibrator(document, **changes))
+
+
+BODIES = {
+    "by notion": lambda: by_notion("top-label"),
+    "canonical": lambda: CanonicalBinning(Projection(5)).fit(PROB, TRUTH),
+    "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
+    "in a safe one": lambda: SafeCalibrator(CanonicalBinning(Projection(5))).fit(PROB, TRUTH),
+}
+
+
+def test_what_is_damaged_below_is_whole_before():
+    for make in BODIES.values():
+        from_document(resigned(to_document(make())))
+
+
+def array_of(fitted, name):
+    return fitted[name]["array"]
+
+
+DAMAGES = {
+    "a column too few": (
+        "canonical",
+        lambda c: c["fitted"]["value_"].update(array=[row[:3] for row in array_of(c["fitted"], "value_")]),
+        r"value_ of shape \(5, 3\) where cells and classes make \(5, 4\)",
+    ),
+    "a cell too few": ("canonical", lambda c: array_of(c["fitted"], "value_").pop(), r"value_ of shape \(4, 4\)"),
+    "a count too few": (
+        "canonical",
+        lambda c: array_of(c["fitted"], "count_").pop(),
+        r"count_ of shape \(4,\) for 5 cells",
+    ),
+    "rates above one": (
+        "canonical",
+        lambda c: array_of(c["fitted"], "value_").__setitem__(2, [0.5, 0.5, 0.5, 0.5]),
+        "do not sum to one",
+    ),
+    "a column too few in the calibrator that another one holds": (
+        "in a safe one",
+        lambda c: next(
+            held["calibrator"]["calibrator"]["fitted"]["value_"].update(array=[[0.5, 0.5]] * 5)
+            for held in c["fitted"].values()
+            if isinstance(held, dict) and "calibrator" in held
+        ),
+        "value_ of shape",
+    ),
+    "a problem too few": ("by notion", lambda c: c["problems"].pop(), "3 problems where 4 classes make 4"),
+    "a problem too many": ("by notion", lambda c: c["problems"].append(None), "5 problems where 4 classes make 4"),
+    "an unknown word": ("by notion", lambda c: c.update(unseen="bogus"), "unseen must be one of 'pooled', 'identity'"),
+    "no flag": ("by notion", lambda c: c.update(normalize="no"), "normalize must be True or False"),
+    "no pooled map": ("by notion", lambda c: c.update(pooled=None), "a problem without a map, and no pooled one"),
+    "a pooled map without numbers": ("by notion", lambda c: c.update(pooled={}), "no attribute"),
+    "a pooled map to no probability": (
+        "by notion",
+        lambda c: array_of(c["pooled"], "value_").__setitem__(0, -1.0),
+        "does not map all scores to probabilities",
+    ),
+    "a map of a problem to no probability": (
+        "by notion",
+        lambda c: array_of(c["problems"][1], "value_").__setitem__(-1, 2.0),
+        "does not map all scores to probabilities",
+    ),
+    "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "out of bounds"),
+    "a ragged table": ("canonical", lambda c: array_of(c["fitted"], "value_")[0].pop(), "inhomogeneous"),
+}
+
+
+@pytest.mark.parametrize(("body", "damage", "message"), DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_body_is_refused_though_its_checksum_fits(body, damage, message):
+    document = to_document(BODIES[body]())
+    damage(document["calibrator"])
+    with pytest.raises(ValueError, match=f"the document must describe a calibrator fully; got .*{message}.*Fit anew"):
+        from_document(resigned(document))
 
 
 @pytest.mark.parametrize("missing", ["calibrator", "classes", "input", "columns"])
@@ -344,7 +451,7 @@ def test_a_loaded_calibrator_can_be_fitted_again_with_the_labels_it_was_given():
 
 def test_calibrators_inside_calibrators_come_back_to_the_last_bit(tmp_path):
     inner = ByNotion(HistogramBinning(EqualMass(5)), "class-wise")
-    for original in (SafeCalibrator(inner), SafeCalibrator(StructuredMatrixScaling())):
+    for original in map(SafeCalibrator, (inner, StructuredMatrixScaling(), CanonicalBinning(Projection(5)))):
         save_calibrator(original.fit(PROB, TRUTH), tmp_path / "c.json", force=True)
         loaded = load_calibrator(tmp_path / "c.json")
         np.testing.assert_array_equal(loaded.predict_proba(NEW), original.predict_proba(NEW))

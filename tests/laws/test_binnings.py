@@ -6,13 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import GRID, columns
 
-from calibrant import EqualWidth
+from calibrant import EqualWidth, PointsPerBin
 from calibrant._registry import entries
 from calibrant._validation import as_problem
 
 BINNINGS = entries("binning")
 
-each_binning = pytest.mark.parametrize("binning", [entry.target() for entry in BINNINGS.values()], ids=list(BINNINGS))
+CUT = {name: entry.target() for name, entry in BINNINGS.items()} | {"three points per bin": PointsPerBin(3)}
+
+each_binning = pytest.mark.parametrize("binning", CUT.values(), ids=list(CUT))
 each_sized = pytest.mark.parametrize(
     "make", [entry.target for entry in BINNINGS.values() if "n_bins" in entry.target.__dataclass_fields__]
 )

@@ -11,9 +11,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns, tables
 
-from calibrant import BinaryCalibrator, ByNotion, CalibrationWarning, load_calibrator, save_calibrator
+from calibrant import (
+    BinaryCalibrator,
+    ByNotion,
+    CalibrationWarning,
+    HistogramBinning,
+    PointsPerBin,
+    load_calibrator,
+    save_calibrator,
+)
 from calibrant._registry import entries
-from calibrant.calibrators import base
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -23,8 +30,14 @@ BY_NOTION = {
     for name, target in BINARY.items()
     for notion in NOTIONS_OF.get(name, ["class-wise"])
 }
-OF_TWO_CLASSES = {*BINARY, *(key for key in BY_NOTION if key.endswith("by binary"))}
-ALL = {**CALIBRATORS, **BY_NOTION}
+WITH_GUARANTEE = {
+    f"guaranteed by {notion}": lambda notion=notion: ByNotion(
+        HistogramBinning(PointsPerBin(5), interior=True, delta=1e-3), notion
+    )
+    for notion in ("top-label", "class-wise", "binary")
+}
+OF_TWO_CLASSES = {*BINARY, *(key for key in (*BY_NOTION, *WITH_GUARANTEE) if key.endswith("by binary"))}
+ALL = {**CALIBRATORS, **BY_NOTION, **WITH_GUARANTEE}
 
 each = pytest.mark.parametrize("key", ALL)
 two_or_more = st.integers(2, 4)
@@ -228,5 +241,5 @@ def test_blocks_of_rows_do_not_show(key, monkeypatch):
     rows = table_for(key)
     calibrator = fitted(key, rows)
     whole = calibrator.calibrate(rows[1])
-    monkeypatch.setattr(base, "BLOCK", 7)
+    monkeypatch.setattr(type(calibrator), "block", 7)
     np.testing.assert_allclose(calibrator.calibrate(rows[1]), whole, rtol=1e-14)

@@ -8,25 +8,40 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import Notion, OneVsRest, ThresholdedClassWise
+from calibrant import Notion, OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel
 from calibrant._registry import entries
 from calibrant._validation import as_problem
 from calibrant.notions import Binary
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
-NOTIONS |= {repr(notion): notion for notion in (OneVsRest(0), ThresholdedClassWise(0.0), ThresholdedClassWise(0.6))}
+OTHERS = (OneVsRest(0), ThresholdedClassWise(0.0), ThresholdedClassWise(0.6), TopKConfidence(3), TopKLabel(2))
+NOTIONS |= {repr(notion): notion for notion in OTHERS}
 OF_TWO_CLASSES = {"binary"}
 OF_ONE_CLASS = {name for name, notion in NOTIONS.items() if isinstance(notion, OneVsRest)}
+OF_RANKS = {name for name, notion in NOTIONS.items() if isinstance(notion, (TopKConfidence, TopKLabel))}
 
 each_notion = pytest.mark.parametrize("name", NOTIONS)
-each_multiclass_notion = pytest.mark.parametrize("name", sorted(set(NOTIONS) - OF_TWO_CLASSES - OF_ONE_CLASS))
+each_multiclass_notion = pytest.mark.parametrize(
+    "name", sorted(set(NOTIONS) - OF_TWO_CLASSES - OF_ONE_CLASS - OF_RANKS)
+)
 each_notion_with_shares_by_weight = pytest.mark.parametrize(
     "name", [name for name, notion in NOTIONS.items() if type(notion).split in (Notion.split, Binary.split)]
 )
 
 
 def table_for(name):
-    return tables(n_classes=st.just(2)) if name in OF_TWO_CLASSES else tables()
+    if name in OF_TWO_CLASSES:
+        return tables(n_classes=st.just(2))
+    return tables(n_classes=st.integers(getattr(NOTIONS[name], "k", None) or 2, 4))
+
+
+@st.composite
+def without_ties_in_a_row(draw):
+    """Labels and a forecast without equal probabilities in a row; scores of different rows may be equal."""
+    k, n = draw(st.integers(3, 4)), draw(st.integers(1, 20))
+    rows = draw(st.lists(st.permutations([1.0, 2.0, 5.0, 6.0][:k]), min_size=n, max_size=n))
+    prob = np.array(rows) / sum(rows[0])
+    return np.array(draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))), prob
 
 
 def rows_of(problem):
@@ -97,6 +112,19 @@ def test_relabelling_the_classes_permutes_the_problems(name, rows, random):
     for one, other in zip(before, after, strict=True):
         assert rows_of(one) == rows_of(other)
         assert one.share == other.share
+
+
+@pytest.mark.parametrize("name", sorted(OF_RANKS))
+@given(rows=without_ties_in_a_row(), random=st.randoms(use_true_random=False))
+def test_columns_in_another_order_leave_the_problem_of_each_rank_and_class(name, rows, random):
+    label, prob = rows
+    old_of_new = np.array(random.sample(range(prob.shape[1]), prob.shape[1]))
+    moved = as_problem(label, prob[:, old_of_new], labels=old_of_new)
+    before, after = (
+        {part.name: (rows_of(part), part.share) for part in NOTIONS[name].split(problem)}
+        for problem in (as_problem(label, prob, labels=range(prob.shape[1])), moved)
+    )
+    assert before == after
 
 
 @each_notion

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import tables
 
-from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, bin_sweep, calibration_error
+from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, WithinGroups, bin_sweep, calibration_error
 from calibrant.metrics import bin_sweep as module
 
 TWINS = {EqualWidth: binned.equal_width, EqualMass: binned.equal_mass}
@@ -101,6 +101,16 @@ def test_the_sweep_says_what_it_is_and_cannot_be_changed():
     assert sweep.to_frame("polars").columns == ["n_bins", "value", "noise_floor", "noise_lower", "noise_upper"]
 
 
+@given(rows=tables())
+def test_a_pair_of_prediction_and_probability_sweeps_as_its_table_does(rows):
+    label, prob, weight = rows
+    predicted, options = prob.argmax(axis=1), {"n_bins": range(5, 26), "n_resamples": 1, "sample_weight": weight}
+    pair = label == predicted, prob.max(axis=1)
+    for notion, of_pair in (("top-label", WithinGroups(predicted)), ("confidence", "binary")):
+        sweep = bin_sweep(label, prob, notion=notion, **options)
+        np.testing.assert_allclose(bin_sweep(*pair, notion=of_pair, **options).value, sweep.value, atol=1e-12)
+
+
 def test_a_notion_that_finds_no_row_has_no_error_and_no_noise():
     sweep = bin_sweep(Y, P, notion=ThresholdedClassWise(0.99), n_bins=[1, 4], n_resamples=3)
     assert sweep.value.tolist() == sweep.noise_upper.tolist() == [0.0, 0.0]
@@ -119,7 +129,7 @@ def test_the_norm_may_be_a_function():
         ({"n_bins": [2.5]}, "n_bins must be whole numbers, each at least 1"),
         ({"n_resamples": 0}, "n_resamples must be a whole number, at least 1"),
         ({"level": 5}, "level must be a fraction"),
-        ({"norm": "l7"}, "norm must be one of"),
+        ({"norm": "l0.5"}, "norm must be one of"),
     ],
     ids=str,
 )

@@ -182,6 +182,18 @@ def test_a_posterior_that_is_none_is_refused(posterior, message):
         epistemic_irreducible([0, 1, 1], [0.2, 0.5, 0.9], posterior)
 
 
+def test_a_posterior_that_does_not_sum_to_one_is_refused_by_the_number_of_its_row():
+    table = [[0.5, 0.5], [0.5, 0.5], [0.5, 0.6]]
+    message = r"rows of posterior must sum to one .*; got 1\.1 in row 2\. Divide each row by its sum: normalize= is"
+    with pytest.raises(ValueError, match=message):
+        epistemic_irreducible([0, 1, 1], [[0.5, 0.5]] * 3, table, sample_weight=[1, 0, 1], normalize=True)
+
+
+def test_a_posterior_is_checked_in_all_rows():
+    with pytest.raises(ValueError, match=r"posterior must hold probabilities in \[0, 1\]; got 1\.5 at index 1"):
+        epistemic_irreducible([0, 1, 1], [0.2, 0.5, 0.9], [0.5, 1.5, 0.5], sample_weight=[1, 0, 1])
+
+
 # CORP
 
 

@@ -1,8 +1,10 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned
+from reference import binned, top_k
 from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, Unique, calibration_error
@@ -17,13 +19,14 @@ Y = [0, 0, 1, 0]
 P = [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
 
 
+TWINS = binned.NOTIONS | top_k.NOTIONS
 EQUAL_SHARES = {"thresholded-class-wise"}
 
 
 def problems_of(notion, data):
     """Rows, and the problems that the twin makes of them."""
     label, prob, weight = data.draw(tables(n_classes=st.just(2)) if notion == "binary" else tables())
-    problems = binned.NOTIONS[notion](prob.tolist(), label.tolist(), weight.tolist())
+    problems = TWINS[notion](prob.tolist(), label.tolist(), weight.tolist())
     return (label, prob), {"sample_weight": weight, "labels": range(prob.shape[1])}, problems
 
 
@@ -52,7 +55,7 @@ def test_problems_are_put_together_as_their_definition_says(notion, norm, across
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+@pytest.mark.parametrize("notion", ["confidence", "class-wise", "top-label", "top-k-label"])
 @given(data=st.data())
 def test_the_debiased_error_is_what_its_definition_says(notion, data):
     rows, options, problems = problems_of(notion, data)
@@ -99,24 +102,37 @@ def test_one_column_is_its_own_binary_problem(rows):
     assert calibration_error(label, score, sample_weight=weight) == pytest.approx(twin, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "top-2-label"])
 @given(rows=tables(), n_bins=st.integers(1, 10))
-def test_norms_are_ordered(rows, n_bins):
+def test_norms_are_ordered(notion, rows, n_bins):
     label, prob, weight = rows
-    l1, l2, most = (
-        calibration_error(label, prob, binning=n_bins, norm=norm, sample_weight=weight) for norm in ("l1", "l2", "max")
-    )
-    assert l1 <= l2 * (1 + 1e-9) + 1e-15
-    assert l2 <= most * (1 + 1e-9) + 1e-15
+    options = {"notion": notion, "binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
+    sizes = [
+        calibration_error(label, prob, norm=norm, **options)
+        for norm in ("l1", "l1.5", "l2", "l3", "l40", "l999", "max")
+    ]
+    for smaller, larger in pairwise(sizes):
+        assert smaller <= larger * (1 + 1e-9) + 1e-15
+
+
+@pytest.mark.parametrize(("finer", "coarser"), [("top-label", "confidence"), ("top-2-label", "top-2-confidence")])
+@pytest.mark.parametrize("norm", ["l1", "l2", "l3", "max"])
+@given(rows=tables(), n_bins=st.integers(1, 10))
+def test_knowing_the_predicted_class_never_makes_an_error_smaller(finer, coarser, norm, rows, n_bins):
+    """Over the same edges: a gap is a mean of those of the predicted classes."""
+    label, prob, weight = rows
+    options = {"norm": norm, "binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
+    fine, coarse = (calibration_error(label, prob, notion=notion, **options) for notion in (finer, coarser))
+    assert fine >= coarse * (1 - 1e-9) - 1e-12
 
 
 @given(rows=tables(), n_bins=st.integers(1, 10))
-def test_the_top_label_error_is_never_below_the_confidence_error(rows, n_bins):
+def test_the_error_of_ranks_is_the_mean_of_the_errors_of_each_rank(rows, n_bins):
     label, prob, weight = rows
-    top, confidence = (
-        calibration_error(label, prob, notion=notion, binning=n_bins, sample_weight=weight)
-        for notion in ("top-label", "confidence")
-    )
-    assert top >= confidence - 1e-12
+    options = {"binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
+    by_rank = [calibration_error(label, prob, notion=f"top-{k}-confidence", **options) for k in (1, 2)]
+    second = calibration_error(label, prob, notion="top-2-confidence", across=lambda norms, shares: norms[1], **options)
+    assert by_rank[1] == pytest.approx((by_rank[0] + second) / 2, rel=1e-9, abs=1e-12)
 
 
 @given(rows=columns())
@@ -152,8 +168,8 @@ def test_a_function_of_loss_sees_the_scores():
     ("option", "known"),
     [
         ("loss", "'gap', 'squared gap', 'debiased squared gap'"),
-        ("norm", "'l1', 'l2', 'root', 'max'"),
-        ("across", "'l1', 'l2', 'root', 'max'"),
+        ("norm", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
+        ("across", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
     ],
     ids=["loss", "norm", "across"],
 )

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from reference import binned
 from scipy.stats import binom
 from strategies import columns
 
-from calibrant import EqualMass, EqualWidth
+from calibrant import EqualMass, EqualWidth, Unique, calibration_error
 from calibrant._validation import as_problem
-from calibrant.metrics.losses import debiased_squared_gap, l1, l2, maximum, root
+from calibrant.metrics.losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, maximum, root
 
 ONE_BIN = EqualWidth(1)
 
@@ -52,6 +53,19 @@ def test_fractional_weights_count_as_rows_on_average():
     np.testing.assert_allclose(debiased(label, score, np.full(4, 0.3)), debiased(label, score), rtol=1e-12)
 
 
+def test_a_bin_of_two_rows_counts_whatever_the_weights_are_scaled_by():
+    """Twice 0.3, scaled to rows, is two but for rounding."""
+    score, label = np.array([0.1, 0.1, 0.5, 0.5, 0.9, 0.9]), np.array([0, 0, 1, 1, 0, 1])
+    expected = debiased(label, score, binning=Unique())
+    assert (expected != 0.0).all()
+    for weight in (0.1, 0.3, 0.7, 1.1, 1e-9):
+        np.testing.assert_allclose(debiased(label, score, np.full(6, weight), Unique()), expected, rtol=1e-9)
+    options = {"binning": Unique(), "loss": "debiased squared gap", "norm": "root"}
+    assert calibration_error(label, score, sample_weight=np.full(6, 0.3), **options) == pytest.approx(
+        0.2380476, rel=1e-6
+    )
+
+
 def test_an_empty_bin_has_no_loss():
     np.testing.assert_array_equal(np.isnan(debiased([0, 1], [0.1, 0.2], binning=EqualWidth(2))), [False, True])
 
@@ -66,3 +80,39 @@ def test_norms_by_hand():
     assert l2(values, weights) == pytest.approx(np.sqrt(0.0075 + 0.0225))
     assert root(values**2, weights) == pytest.approx(l2(values, weights))
     assert maximum(values, weights) == 0.3
+
+
+POSITIVE = st.floats(0.0, 1.0, allow_subnormal=False)
+
+
+@given(pairs=st.lists(st.tuples(POSITIVE, st.integers(1, 9)), min_size=1, max_size=8), p=st.floats(1.0, 9.0))
+def test_a_power_mean_is_what_its_definition_says(pairs, p):
+    total = sum(w for _, w in pairs)
+    expected = sum(w / total * v**p for v, w in pairs) ** (1 / p)
+    values, weights = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
+    # Powers of small values vanish in the definition, and not in the function.
+    assert PowerMean(p)(values, weights / total) == pytest.approx(expected, rel=1e-9, abs=1e-30)
+
+
+def test_a_high_power_of_a_small_value_does_not_vanish():
+    assert PowerMean(500.0)(np.array([1e-3, 0.0]), np.array([0.5, 0.5])) == pytest.approx(1e-3 * 0.5 ** (1 / 500))
+
+
+def test_a_power_mean_of_nothing_but_zeros_is_zero():
+    assert PowerMean(3.0)(np.zeros(2), np.array([0.5, 0.5])) == 0.0
+
+
+def test_a_power_mean_is_of_absolute_values():
+    assert PowerMean(3.0)(np.array([-0.5, 0.5]), np.array([0.5, 0.5])) == pytest.approx(0.5)
+
+
+def test_a_power_is_read_from_its_word():
+    assert as_norm("l3") == PowerMean(3.0)
+    assert as_norm("l1.5") == PowerMean(1.5)
+    assert (as_norm("l1.0"), as_norm("l2.0")) == (l1, l2)
+
+
+@pytest.mark.parametrize("word", ["l0", "l0.5", "l", "l-2", "l3 ", "linf", "L2", 3])
+def test_a_word_of_no_norm_is_refused(word):
+    with pytest.raises(ValueError, match=r"norm must be one of .* such as 'l3', or a function; got"):
+        as_norm(word)

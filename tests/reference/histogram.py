@@ -23,15 +23,25 @@ def bin_of(edges, score):
     return len(edges) - 2
 
 
-def fit(edges, scores, outcomes, empty, smoothing=0.0):
-    """Return the value of each bin: None for one that leaves a score as it is."""
+def fit(edges, scores, outcomes, empty, smoothing=0.0, interior=False):
+    """Return the value of each bin: None for one that leaves a score as it is.
+
+    With ``interior`` a bin of several rows is less one row on its inner edge: of rows that tie there, their mean.
+    """
     n_bins = len(edges) - 1
     rows = [[] for _ in range(n_bins)]
     for s, y in zip(scores, outcomes, strict=True):
-        rows[bin_of(edges, s)].append(y)
+        rows[bin_of(edges, s)].append((s, y))
+    events, numbers = [], []
+    for b in range(n_bins):
+        came = [y for _, y in rows[b]]
+        tied = [y for s, y in rows[b] if interior and s in edges[1:-1]]
+        left_out = len(came) > 1 and len(tied) > 0
+        events.append(sum(came) - (sum(tied) / len(tied) if left_out else 0))
+        numbers.append(len(came) - left_out)
     middle = [(edges[b] + edges[b + 1]) / 2 for b in range(n_bins)]
     filled = [b for b in range(n_bins) if rows[b]]
-    rates = {b: (sum(rows[b]) + smoothing) / (len(rows[b]) + 2 * smoothing) for b in filled}
+    rates = {b: (events[b] + smoothing) / (numbers[b] + 2 * smoothing) for b in filled}
     values = []
     for b in range(n_bins):
         if b in rates:

@@ -13,11 +13,13 @@ from calibrant import CalibrationWarning, hosmer_lemeshow_test
 from calibrant.significance.hosmer_lemeshow import quantiles
 
 bins = st.integers(2, 6)
+few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected counts")
 
 
 # The survey's example
 
 
+@few_rows
 def test_table_8_of_the_survey():
     """C = 25.3004 with 6 degrees of freedom, p = 0.000300."""
     found = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5)
@@ -31,6 +33,7 @@ def test_table_8_of_the_survey():
     np.testing.assert_allclose(found.edges, [0, 0.2, 0.56, 0.7, 0.9, 1], atol=1e-12)
 
 
+@few_rows
 def test_the_table_of_groups_is_a_frame():
     table = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5).table("pandas")
     assert list(table.columns) == [
@@ -42,6 +45,7 @@ def test_the_table_of_groups_is_a_frame():
 # Its definition
 
 
+@few_rows
 @given(rows=columns(), n_bins=bins)
 def test_the_statistic_of_one_column_is_its_definition(rows, n_bins):
     label, prob, weight = rows
@@ -53,6 +57,7 @@ def test_the_statistic_of_one_column_is_its_definition(rows, n_bins):
     assert found.df == len(sizes)
 
 
+@few_rows
 @given(rows=tables(), n_bins=bins, reference=st.integers(0, 1))
 def test_the_statistic_of_a_table_is_its_definition(rows, n_bins, reference):
     label, prob, weight = rows
@@ -100,6 +105,7 @@ def test_degrees_of_freedom_follow_from_where_the_model_was_fitted():
     assert hosmer_lemeshow_test(label, prob, n_bins=5, fitted=False).df == 15
 
 
+@few_rows
 def test_what_was_assumed_is_said():
     p = np.linspace(0.1, 0.9, 50)
     y = p > 0.5
@@ -112,18 +118,31 @@ def test_what_was_assumed_is_said():
 # Edges of the law
 
 
+def test_small_expected_counts_are_warned_of():
+    p = np.linspace(0.1, 0.9, 50)
+    with pytest.warns(
+        CalibrationWarning, match=r"expected counts of 5 or more; 100% of 20 are smaller.*or take fewer groups"
+    ):
+        hosmer_lemeshow_test(p > 0.5, p)
+    hosmer_lemeshow_test(p > 0.5, p, n_bins=2, fitted=False)
+    hosmer_lemeshow_test(p > 0.5, p, n_resamples=19)
+
+
+@few_rows
 def test_an_impossible_event_refutes_the_forecast():
     found = hosmer_lemeshow_test([0, 1, 0, 1], [0.0, 0.0, 0.6, 0.7], n_bins=2, fitted=False)
     assert found.statistic == np.inf
     assert found.pvalue == 0.0
 
 
+@few_rows
 def test_of_nothing_expected_nothing_came_counts_for_nothing():
     found = hosmer_lemeshow_test([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], n_bins=2, fitted=False)
     assert found.statistic == 0.0
     assert found.pvalue == 1.0
 
 
+@few_rows
 def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
     with pytest.warns(CalibrationWarning, match="must have a degree of freedom"):
         found = hosmer_lemeshow_test([0, 1, 1], [0.4, 0.4, 0.4])

@@ -65,6 +65,7 @@ def test_each_group_is_tested_on_its_rows():
     assert found["south"].pvalue == alone.pvalue
 
 
+@pytest.mark.filterwarnings("ignore:the chi-squared law needs expected counts")
 def test_groups_keep_classes_logits_and_weights():
     rng = np.random.default_rng(0)
     logit, y = rng.normal(size=(60, 3)), rng.choice(["a", "b", "c"], 60)
@@ -113,5 +114,7 @@ def test_what_makes_no_sense_is_refused():
         by_class(spiegelhalter_test, [0, 1], [0.2, 0.7], method="sidak")
     with pytest.raises(ValueError, match="groups must have one entry a row of y_prob; got 3 for 2"):
         by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [1, 1, 2])
+    with pytest.raises(TypeError, match="groups must hold labels of one kind; got number and text"):
+        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], np.array([1, "a"], dtype=object))
     with pytest.raises(ValueError, match="groups must have one dimension"):
         by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [[1, 2], [1, 2]])

@@ -7,10 +7,12 @@ a row depends on its score alone, so equal scores always share a bin and the ord
 from calibrant.binning.base import Binning, Bins, OrderedBinning, locate, sums_over
 from calibrant.binning.cross_validated import CrossValidatedBins
 from calibrant.binning.equal_mass import EqualMass
-from calibrant.binning.equal_width import EqualWidth, as_binning
+from calibrant.binning.equal_width import EqualWidth
 from calibrant.binning.isotonic import Isotonic
 from calibrant.binning.monotonic_sweep import MonotonicSweep
+from calibrant.binning.points_per_bin import PointsPerBin
 from calibrant.binning.unique import Unique
+from calibrant.binning.words import as_binning, of_word
 
 __all__ = [
     "Binning",
@@ -21,8 +23,10 @@ __all__ = [
     "Isotonic",
     "MonotonicSweep",
     "OrderedBinning",
+    "PointsPerBin",
     "Unique",
     "as_binning",
     "locate",
+    "of_word",
     "sums_over",
 ]

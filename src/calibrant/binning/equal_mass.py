@@ -35,10 +35,14 @@ class EqualMass(OrderedBinning):
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
-        at = np.searchsorted(ordered.reached, equal_shares(ordered, self.n_bins), side="left")
-        # Shares do not decrease, and so neither do the places: equal ones are neighbours.
-        at = np.minimum(at, ordered.score.size - 1)
-        cuts = ordered.score[at[np.diff(at, prepend=-1) > 0]]
+        if ordered.is_whole and self.n_bins > ordered.score.size:
+            at = np.flatnonzero(np.diff(shares_reached(ordered, self.n_bins), prepend=0.0))
+        else:
+            at = np.searchsorted(ordered.reached, equal_shares(ordered, self.n_bins), side="left")
+            # Shares do not decrease, and so neither do the places: equal ones are neighbours.
+            at = np.minimum(at, ordered.score.size - 1)
+            at = at[np.diff(at, prepend=-1) > 0]
+        cuts = ordered.score[at]
         return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
 
@@ -50,3 +54,13 @@ def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
         return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
     # Sums of fractions are rounded: a share that is reached but for rounding is reached.
     return np.asarray(total * k / n_bins * (1.0 - ROUNDING), dtype=np.float64)
+
+
+def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
+    """Shares of whole weights that are reached up to each score: how many, without a list of them, which may be too long."""
+    base, remainder = divmod(ordered.total, float(n_bins))
+    larger = remainder * (base + 1.0)  # reached by the first bins, of one row more
+    if base == 0.0:
+        return np.minimum(ordered.reached, float(n_bins - 1))
+    beyond = remainder + (ordered.reached - larger) // base
+    return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
-from calibrant._registry import declare, find
+from calibrant._registry import declare
 from calibrant.binning.base import Binning, Bins, bins_of, require_bins
 
 KERNEL_PAYS_FROM = 1 << 22
@@ -44,11 +44,3 @@ class EqualWidth(Binning):
 
             return bins_of(edges, equal_width_sums(problem.score, problem.outcome, problem.weight, edges))
         return super().__call__(problem)
-
-
-def as_binning(binning: int | str | Binning) -> Binning:
-    """Return the binning; a number n means ``EqualWidth(n)``, a word the registered binning of that name."""
-    if isinstance(binning, str):
-        found: Binning = find("binning", binning).target()
-        return found
-    return binning if isinstance(binning, Binning) else EqualWidth(binning)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, are_counts, is_unit_weight
+from calibrant._problem import BinaryProblem, IntArray, is_unit_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,8 @@ class Ordered:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether weights are whole, so that they count as rows."""
-        weight = self.problem.weight
-        return self._is_unit or are_counts(weight)
+        """Whether weights are whole, in all of the problem that this may be a part of, so that they count as rows."""
+        return self.problem.unit.is_count
 
     @cached_property
     def rows_per_weight(self) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from calibrant import _links
+from calibrant._arrays import is_column
+from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
-from calibrant._validation import Input, as_forecast, as_labels, as_logits, as_numbers, as_problem, as_score, is_column
+from calibrant._validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._warnings import warn
 from calibrant.notions import Binary
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
 """Beyond these the logistic function is 1 and 0 to the last digit."""
-
-BLOCK = 1 << 17
-"""Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
 
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
@@ -35,6 +34,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     Subclasses say what they fit (`_fit_problem`) and how they map (`_map_forecast`). Every parameter that
     fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
     """
+
+    block: ClassVar[int] = 1 << 17
+    """Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
 
     input: Input
     labels: Sequence[Any] | None
@@ -143,13 +145,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _map_table(self, forecast: Forecast) -> FloatArray:
         """Map some rows at a time: a row's result hangs on that row alone."""
         n, n_classes = forecast.shape
-        step = max(1, BLOCK // n_classes)
-        if n <= step:
+        if n * n_classes <= self.block:
             return self._map_forecast(forecast)
         calibrated = np.empty((n, n_classes))
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
-            calibrated[rows] = self._map_forecast(Forecast(forecast.values[rows], forecast.is_logit))
+        for rows, part in blocks(forecast, self.block):
+            calibrated[rows] = self._map_forecast(part)
         return calibrated
 
     def _forecast(self, values: FloatArray) -> Forecast:
@@ -171,6 +171,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         checked = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         values = as_numbers("y_prob", checked)
         return values[:, 0] if values.shape[1] == 1 else values
+
+
+def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
+    """Cut a forecast into rows of at most so many numbers at a time."""
+    n, n_classes = forecast.shape
+    step = max(1, size // n_classes)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        yield rows, Forecast(forecast.values[rows], forecast.is_logit)
 
 
 def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:

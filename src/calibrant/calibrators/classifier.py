@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -14,13 +13,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRequest,
     MetadataRouter,
     MethodMapping,
     _routing_enabled,
-    process_routing,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -32,29 +30,18 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    has_fit_parameter,
 )
 
-from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, flag, number
 from calibrant._warnings import warn
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.forecasts import Pooling, Rows, forecast_of, pooled
+from calibrant.calibrators.routing import Metadata, asked_for, asking_for_weights, handed_on
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.calibrators.venn_abers import VennAbers
 
 Pair = tuple[Any, Calibrator]
-Rows = npt.NDArray[np.intp]
-Pooling = Literal["mean", "geometric"]
-
-
-@dataclass(frozen=True)
-class _Metadata:
-    """What goes where beside X and y: keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups."""
-
-    estimator: dict[str, Any] = field(default_factory=dict)
-    weight: FloatArray | None = None
-    splitter: dict[str, Any] = field(default_factory=dict)
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -209,11 +196,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         n_classes = len(self.classes_)
         forecasts = [
-            calibrator.predict_proba(_forecast(estimator, X, self._seen_by(estimator), n_classes))
+            calibrator.predict_proba(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
             for estimator, calibrator in self.pairs_
         ]
-        prob = _pooled(forecasts, self.pooling)
-        return (1.0 - self.label_smoothing) * prob + self.label_smoothing / n_classes if self.label_smoothing else prob
+        return self._smoothed(pooled(forecasts, self.pooling))
 
     def predict(self, X: Any) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -231,6 +217,42 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prob = self.predict_proba(X)
         label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
         return label
+
+    @available_if(lambda self: hasattr(self.calibrator, "predict_top"))
+    def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
+        """Return the label that the estimator predicts, and its calibrated probability: `ByNotion.predict_top`.
+
+        It is there where the calibrator has it, for a pair of estimator and calibrator: ``cv="prefit"``, a frozen estimator,
+        or ``ensemble=False``. An ensemble's calibrators were each fitted to what their own estimator predicts, and none speaks
+        of a label on which the estimators agreed: it is refused. ``label_smoothing`` mixes the probability as it does rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples,)
+            Class of the highest probability before calibration; of equal ones the first.
+        score : ndarray of shape (n_samples,)
+            What the calibrator of that class makes of it.
+
+        Raises
+        ------
+        ValueError
+            If there are several pairs.
+        """
+        check_is_fitted(self)
+        if len(self.pairs_) > 1:
+            raise ValueError(
+                "predict_top must come from one estimator and its calibrator; got an ensemble of "
+                f"{len(self.pairs_)}, whose members may predict different classes. Pass ensemble=False or cv='prefit'."
+            )
+        ((estimator, calibrator),), n_classes = self.pairs_, len(self.classes_)
+        by_label: Any = calibrator
+        label, score = by_label.predict_top(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
+        return label, self._smoothed(score)
 
     @available_if(lambda self: isinstance(self.calibrator, VennAbers))
     def predict_interval(self, X: Any) -> FloatArray:
@@ -252,7 +274,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         intervals = np.array(
             [
-                calibrator.predict_interval(_forecast(estimator, X, self._seen_by(estimator), len(self.classes_)))
+                calibrator.predict_interval(forecast_of(estimator, X, self._seen_by(estimator), len(self.classes_)))
                 for estimator, calibrator in self.pairs_
             ]
         )
@@ -282,28 +304,17 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
-    ) -> _Metadata:
+    ) -> Metadata:
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        given = {"sample_weight": weight, "groups": groups, **fit_params}
-        given = {name: value for name, value in given.items() if value is not None}
         if _routing_enabled():
-            routed = process_routing(self, "fit", **given)
-            return _Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
-        if weight is not None and not self._is_trained():
-            if has_fit_parameter(self._base(), "sample_weight"):
-                fit_params = fit_params | {"sample_weight": weight}
-            else:
-                warn(
-                    f"fit of {type(self._base()).__name__} takes no sample_weight: the weights serve the calibrator alone. "
-                    "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
-                )
-        return _Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+            return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
+        return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)
 
     def _wanted_by_estimator(self) -> Any:
-        return _asking_for_weights(self._base()) if self.estimator is None else self.estimator
+        return asking_for_weights(self._base()) if self.estimator is None else self.estimator
 
     def _wanted_by_calibrator(self) -> MetadataRequest:
-        return _asking_for_weights(TemperatureScaling() if self.calibrator is None else self.calibrator)
+        return asking_for_weights(TemperatureScaling() if self.calibrator is None else self.calibrator)
 
     # Training
 
@@ -333,14 +344,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _is_number_of_folds(self) -> bool:
         return self.cv is None or isinstance(self.cv, Integral)
 
-    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata) -> None:
+    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata) -> None:
         check_is_fitted(self.estimator)
         self.classes_ = np.asarray(self.estimator.classes_)
-        forecast = _forecast(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
+        forecast = forecast_of(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
         calibrator = self._new_calibrator(self.estimator, labels=self.classes_)
         self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, metadata.weight))]
 
-    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata, *, grouped: bool) -> None:
+    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> None:
         self.classes_ = LabelEncoder().fit(truth).classes_
         n_classes = len(self.classes_)
         if n_classes < 2:
@@ -362,7 +373,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     "each fold must hold a row with a weight whose class its model has seen; got a fold of "
                     f"{len(test_rows)} rows without one. Use fewer folds, or a splitter that keeps the classes in proportion."
                 )
-            forecast = _forecast(estimator, _rows(X, test), self._seen_by(estimator), n_classes)
+            forecast = forecast_of(estimator, _safe_indexing(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)
                 part = None if metadata.weight is None else metadata.weight[test]
@@ -381,14 +392,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             part = None if metadata.weight is None else metadata.weight[rows]
             self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
 
-    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: _Metadata, rows: Rows) -> Any:
+    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
         keywords = _check_method_params(X, metadata.estimator, indices=rows)
-        return clone(self._base()).fit(_rows(X, rows), truth[rows], **keywords)
+        return clone(self._base()).fit(_safe_indexing(X, rows), truth[rows], **keywords)
 
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
         calibrator: Calibrator = TemperatureScaling() if self.calibrator is None else clone(self.calibrator)
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
+
+    def _smoothed(self, prob: FloatArray) -> FloatArray:
+        """Mix probabilities with the uniform forecast."""
+        share = self.label_smoothing
+        return (1.0 - share) * prob + share / len(self.classes_) if share else prob
 
     def _seen_by(self, estimator: Any) -> Rows:
         """Columns of the classes that the estimator was trained on: a fold may lack one."""
@@ -402,47 +418,3 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
-
-
-def _asking_for_weights(estimator: Any) -> MetadataRequest:
-    """Return what an estimator asks for, ``sample_weight`` included if it has not been told otherwise."""
-    request = estimator.get_metadata_routing()
-    if request.fit.requests.get("sample_weight", False) is None:
-        request.fit.add_request(param="sample_weight", alias=True)
-    return request
-
-
-def _pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
-    if len(forecasts) == 1:
-        return forecasts[0]
-    if pooling == "mean":
-        return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
-    return _links.prob_of_logit(np.mean([_links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
-
-
-def _forecast(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
-    """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
-    if hasattr(estimator, "predict_proba"):
-        known = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        absent = np.zeros((len(known), 1))
-    else:
-        known = np.asarray(estimator.decision_function(X), dtype=np.float64)
-        if known.ndim == 1:
-            known = np.column_stack([np.zeros(len(known)), known])
-        of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
-        if of_pairs or known.shape[1] != len(columns):
-            raise ValueError(
-                f"decision_function must give a value for each of the {len(columns)} classes; got {known.shape[1]} of "
-                f"{type(estimator).__name__}, one for each pair. Pass decision_function_shape='ovr', or an estimator with "
-                "predict_proba."
-            )
-        absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
-    forecast = np.repeat(absent, n_classes, axis=1)
-    forecast[:, columns] = known
-    return forecast
-
-
-def _rows(X: Any, rows: Rows) -> Any:
-    from sklearn.utils import _safe_indexing
-
-    return _safe_indexing(X, rows)

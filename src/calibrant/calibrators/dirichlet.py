@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem
+from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
-from calibrant.calibrators.temperature import prob_of_scores
+from calibrant.calibrators.fits.linear import LinearScaling
+from calibrant.calibrators.fits.multinomial import Full, identity, penalties, penalty
 
 
 @declare(
@@ -23,7 +21,7 @@ from calibrant.calibrators.temperature import prob_of_scores
     source="Kull et al. 2019",
     guarantees={"permutation equivariant", "finite log loss"},
 )
-class DirichletCalibration(MulticlassCalibrator):
+class DirichletCalibration(LinearScaling):
     """Calibrate as if forecasts came from one Dirichlet distribution a class (DIR, L2 or ODIR): softmax(W log p + b).
 
     Use it with few classes and hundreds of rows a class. Do not use it with many classes, or with few rows: the default
@@ -81,11 +79,6 @@ class DirichletCalibration(MulticlassCalibrator):
     (10,)
     """
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
-
     def __init__(
         self,
         *,
@@ -111,9 +104,4 @@ class DirichletCalibration(MulticlassCalibrator):
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(ridge > 0.0, 0.0, same)
-        found = fit_table(Full(), log_prob_of(problem.forecast), problem, ridge, centre, same)
-        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
-
-    def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(log_prob_of(forecast) @ self.coef_.T + self.intercept_)
+        self._fit_table(Full(), self._entering(problem.forecast), problem, ridge, centre, same)

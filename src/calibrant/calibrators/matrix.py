@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem
+from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.multinomial import Full, fit_table, identity, log_prob_of, penalties, penalty
-from calibrant.calibrators.temperature import prob_of_scores
+from calibrant.calibrators.fits.linear import LinearScaling
+from calibrant.calibrators.fits.multinomial import Full, identity, penalties, penalty
 
 
 @declare(
@@ -21,7 +19,7 @@ from calibrant.calibrators.temperature import prob_of_scores
     source="Guo et al. 2017; Kull et al. 2019",
     guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
 )
-class MatrixScaling(MulticlassCalibrator):
+class MatrixScaling(LinearScaling):
     """Make the score of each class linear in all log-probabilities (MS, with ODIR penalties): softmax(W log p + b).
 
     Use it with few classes and hundreds of rows a class: it repairs a class that is foretold in place of another. Do not use
@@ -82,11 +80,6 @@ class MatrixScaling(MulticlassCalibrator):
     (10, 10)
     """
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
-
     def __init__(
         self,
         *,
@@ -106,9 +99,4 @@ class MatrixScaling(MulticlassCalibrator):
             n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
         )
         same = identity(n_classes)
-        found = fit_table(Full(), log_prob_of(problem.forecast), problem, ridge, same, same)
-        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
-
-    def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(log_prob_of(forecast) @ self.coef_.T + self.intercept_)
+        self._fit_table(Full(), self._entering(problem.forecast), problem, ridge, same, same)

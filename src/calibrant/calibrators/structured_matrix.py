@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem
+from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
-from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.fits.linear import StructuredScaling
 from calibrant.calibrators.fits.multinomial import (
     Full,
     fading,
-    fit_table,
     identity,
-    log_prob_of,
     penalties,
-    temperature_of,
-    tempered,
 )
-from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -30,7 +20,7 @@ from calibrant.calibrators.temperature import prob_of_scores
     source="Berta et al. 2025",
     guarantees={"permutation equivariant", "finite log loss"},
 )
-class StructuredMatrixScaling(MulticlassCalibrator):
+class StructuredMatrixScaling(StructuredScaling):
     """Temperature scaling, then a matrix and intercepts under penalties that fade with data (SMS).
 
     Use it as the first choice for three classes or more: with few rows it is temperature scaling, with more it becomes
@@ -86,36 +76,9 @@ class StructuredMatrixScaling(MulticlassCalibrator):
     (10, 10)
     """
 
-    temperature_: float
-    uniform_: float
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        rho: float = 1.0,
-        tau: float = 1.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.rho = rho
-        self.tau = tau
-
     def _fit(self, problem: SimplexProblem) -> None:
         n, n_classes = problem.n_rows, problem.forecast.shape[1]
         of_one, of_pairs = (fading(size, n, self.rho, self.tau) for size in (n_classes, n_classes * (n_classes - 1)))
-        log_prob = log_prob_of(problem.forecast)
-        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
-        z, same = tempered(log_prob, self.temperature_, self.uniform_), identity(n_classes)
-        found = fit_table(Full(), z, problem, ridge, same, same)
-        self.coef_, self.intercept_ = found.table[:-1].T.copy(), found.table[-1]
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
-
-    def _apply(self, forecast: Forecast) -> FloatArray:
-        z = tempered(log_prob_of(forecast), self.temperature_, self.uniform_)
-        return prob_of_scores(z @ self.coef_.T + self.intercept_)
+        z, same = self._fit_temperature(problem), identity(n_classes)
+        self._fit_table(Full(), z, problem, ridge, same, same)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import Forecast, SimplexProblem
+from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
-from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.fits.linear import StructuredScaling
 from calibrant.calibrators.fits.multinomial import (
     Diagonal,
     fading,
-    fit_table,
-    log_prob_of,
-    temperature_of,
-    tempered,
 )
-from calibrant.calibrators.temperature import prob_of_scores
 
 
 @declare(
@@ -30,7 +20,7 @@ from calibrant.calibrators.temperature import prob_of_scores
     source="Berta et al. 2025",
     guarantees={"permutation equivariant", "finite log loss"},
 )
-class StructuredVectorScaling(MulticlassCalibrator):
+class StructuredVectorScaling(StructuredScaling):
     """Temperature scaling, then a weight and an intercept a class under a penalty that fades with data (SVS).
 
     Use it with any number of rows: with few it is temperature scaling, with many vector scaling of what the temperature
@@ -85,37 +75,9 @@ class StructuredVectorScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float
-    uniform_: float
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        rho: float = 1.0,
-        tau: float = 1.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.rho = rho
-        self.tau = tau
-
     def _fit(self, problem: SimplexProblem) -> None:
         n, n_classes = problem.n_rows, problem.forecast.shape[1]
         ridge = fading(n_classes, n, self.rho, self.tau)
-        log_prob = log_prob_of(problem.forecast)
-        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (n + 1.0)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
-        z = tempered(log_prob, self.temperature_, self.uniform_)
-        found = fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, ridge), same, same)
-        self.coef_, self.intercept_ = found.table
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
-
-    def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(
-            tempered(log_prob_of(forecast), self.temperature_, self.uniform_) * self.coef_ + self.intercept_
-        )
+        z = self._fit_temperature(problem)
+        self._fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, ridge), same, same)

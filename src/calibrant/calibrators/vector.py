@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
 from calibrant._parameters import flag
-from calibrant._problem import Forecast, SimplexProblem
+from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.multinomial import Diagonal, fit_table, log_prob_of
-from calibrant.calibrators.temperature import prob_of_scores
+from calibrant.calibrators.fits.linear import LinearScaling
+from calibrant.calibrators.fits.multinomial import Diagonal
 
 
 @declare(
@@ -24,7 +22,7 @@ from calibrant.calibrators.temperature import prob_of_scores
     source="Guo et al. 2017",
     guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
 )
-class VectorScaling(MulticlassCalibrator):
+class VectorScaling(LinearScaling):
     """Give each class a weight and an intercept (VS): softmax(w * log p + b).
 
     Use it when some classes are foretold too often or too boldly and others are not, with some tens of rows a class. Do not
@@ -78,11 +76,6 @@ class VectorScaling(MulticlassCalibrator):
     (10,)
     """
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
-
     def __init__(self, *, bias: bool = True, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
         super().__init__(input=input, labels=labels)
         self.bias = bias
@@ -91,10 +84,4 @@ class VectorScaling(MulticlassCalibrator):
         bias, n_classes = flag("bias", self.bias), problem.forecast.shape[1]
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
         design = Diagonal(intercept=bias)
-        found = fit_table(design, log_prob_of(problem.forecast), problem, np.zeros_like(same), same, same)
-        self.coef_ = found.table[0]
-        self.intercept_ = found.table[1] if bias else np.zeros(n_classes)
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
-
-    def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(log_prob_of(forecast) * self.coef_ + self.intercept_)
+        self._fit_table(design, self._entering(problem.forecast), problem, np.zeros_like(same), same, same)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from calibrant import _links
 from calibrant._links import EPSILON, FloatArray
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
@@ -108,7 +109,8 @@ class VennAbers(BinaryCalibrator):
             Fits p0 and p1 of the positive label, p0 < p1.
         """
         check_is_fitted(self)
-        score = self._forecast(self._received(X, reset=False)).prob[:, 1]
+        forecast = self._forecast(self._received(X, reset=False))
+        score = _links.score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         return np.column_stack(self._interval(score))
 
     def _fit(self, problem: BinaryProblem) -> None:

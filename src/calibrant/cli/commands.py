@@ -9,11 +9,25 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.forecasts import assessed, calibrated_by, calibrated_names, labels_of, read, values_of, weight_of
+from calibrant.cli.forecasts import (
+    assessed,
+    calibrated_by,
+    calibrated_names,
+    labels_of,
+    read,
+    top_by,
+    values_of,
+    weight_of,
+)
 from calibrant.cli.gates import gate_fails, parse_gate
 
 if TYPE_CHECKING:
     from calibrant.assessment import Assessment
+    from calibrant.calibrators.base import Calibrator
+    from calibrant.interop.files import ForecastTable
+
+Places = dict[str, dict[str, Any]]
+"""The columns that stand in the place of each column of a forecast."""
 
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
@@ -133,25 +147,38 @@ def run_apply(arguments: argparse.Namespace) -> int:
     format_of(arguments.output)
     calibrator = load_calibrator(arguments.calibrator)
     forecast = read(arguments, arguments.file, label_optional=True)
-    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
-    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
-    n, names = len(columns), dict(zip(forecast.forecast_columns, calibrated_names(forecast), strict=True))
-    if taken := [new for new in names.values() if new in forecast.table and new not in names]:
+    places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
+    new = {name: column for columns in places.values() for name, column in columns.items()}
+    if taken := [name for name in new if name in forecast.table and name not in places]:
         raise ValueError(
             f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
             "Rename or remove these columns."
         )
-    values = dict(zip(names, columns.T, strict=True))
-    # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
-    table = {
-        names.get(name, name): np.ascontiguousarray(values.get(name, column))
-        for name, column in forecast.table.items()
-        if len(column) == n
-    }
-    write_table(arguments.output, table, force=arguments.force)
-    shown = ", ".join(list(names.values())[:3]) + (", ..." if len(names) > 3 else "")
+    n = len(next(iter(new.values())))
+    table: dict[str, Any] = {}
+    for name, column in forecast.table.items():
+        # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
+        table |= places.get(name, {name: column} if len(column) == n else {})
+    contiguous = {name: np.ascontiguousarray(column) for name, column in table.items()}
+    write_table(arguments.output, contiguous, force=arguments.force)
+    shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
     print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
     return OK
+
+
+def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the calibrated probability of each class in the place of its forecast."""
+    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
+    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
+    in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
+    return {old: {new: column} for old, new, column in in_turn}
+
+
+def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the predicted label and its calibrated probability in the place of the whole forecast."""
+    label, score = top_by(arguments, calibrator, forecast, arguments.file)
+    first = next(name for name in forecast.table if name in forecast.forecast_columns)
+    return {name: {} for name in forecast.forecast_columns} | {first: {"predicted": label, "probability": score}}
 
 
 def run_report(arguments: argparse.Namespace) -> int:

@@ -59,6 +59,33 @@ def calibrated_by(
     """Return what a calibrator makes of a forecast, in the order of the file's columns."""
     import numpy as np
 
+    values, order = _as_fitted(arguments, calibrator, forecast, file)
+    if values.ndim == 1:
+        return calibrator.calibrate(values)
+    calibrated = np.empty(values.shape)
+    calibrated[:, order] = calibrator.calibrate(values)
+    return calibrated
+
+
+def top_by(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> tuple[Any, FloatArray]:
+    """Return the label that a forecast predicts and its calibrated probability, where the calibrator has that."""
+    top: Any = getattr(calibrator, "predict_top", None)
+    if top is None:
+        raise ValueError(
+            f"--top must have a calibrator of single scores, `calibrant fit --notion`; got {arguments.calibrator}, "
+            f"a {type(calibrator).__name__}. Fit one with --notion top-label, or leave --top out."
+        )
+    values, _ = _as_fitted(arguments, calibrator, forecast, file)
+    label, score = top(values)
+    return label, score
+
+
+def _as_fitted(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
+) -> tuple[Any, list[int]]:
+    """Return the numbers of a forecast as the calibrator was fitted on, and where these columns stand in the file."""
     wanted = (calibrator.n_features_in_, calibrator.input)
     if wanted != (given := (len(forecast.forecast_columns), forecast.input)):
         raise ValueError(
@@ -69,11 +96,7 @@ def calibrated_by(
     if hasattr(calibrator, "feature_names_in_"):
         del calibrator.feature_names_in_  # names are matched now: what follows are bare arrays
     values = values_of(arguments, forecast)
-    if values.ndim == 1:
-        return calibrator.calibrate(values)
-    calibrated = np.empty(values.shape)
-    calibrated[:, order] = calibrator.calibrate(values[:, order])
-    return calibrated
+    return (values if values.ndim == 1 else values[:, order]), order
 
 
 def _fitted_order(

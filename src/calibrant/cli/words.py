@@ -47,8 +47,10 @@ def parser() -> argparse.ArgumentParser:
         help="see `calibrant list calibrators` (default: %(default)s)",
     )
     fit.add_argument(
-        "--notion", metavar="NAME", help="for methods of one score; `class-wise` where there are more than two classes"
-    )
+        "--notion", metavar="NAME",
+        help="for methods of one score: class-wise (default of more than two classes), confidence, top-label, top-3-label, "
+        "top-3-confidence, ...; see `calibrant list notions`",
+    )  # fmt: skip
     fit.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
         help="a parameter of the method, such as parameters=ab; may be repeated",
@@ -66,6 +68,11 @@ def parser() -> argparse.ArgumentParser:
     apply.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="the file to write; its ending says the format"
     )
+    apply.add_argument(
+        "--top", action="store_true",
+        help="in place of the probabilities write two columns: predicted, the class of the highest one before calibration, and "
+        "probability, its calibrated probability; for what was fitted by --notion",
+    )  # fmt: skip
     apply.add_argument("--force", action="store_true", help="replace the output if it exists")
     _data_options(apply)
 
@@ -109,9 +116,8 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--force", action="store_true", help="replace the output if it exists")
 
     show = _command(subparsers, "list", commands.run_list, "list metrics, tests, notions, binnings and calibrators")
-    show.add_argument(
-        "kind", nargs="?", choices=["metrics", "tests", "notions", "binnings", "calibrators"], help="only these"
-    )
+    kinds = ["metrics", "tests", "notions", "binnings", "simplex-binnings", "calibrators"]
+    show.add_argument("kind", nargs="?", choices=kinds, help="only these")
     return top
 
 

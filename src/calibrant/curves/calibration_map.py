@@ -124,7 +124,7 @@ def calibration_map(
     resolution : int, default=1001
         Number of scores, evenly spaced from 0 to 1.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -174,8 +174,11 @@ def calibration_map(
 
 def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
     """Return what is mapped, if the calibrator says so, and a function of scores for each of its problems."""
-    if hasattr(calibrator, "calibrators_"):  # ByNotion: None leaves scores as they are
-        return calibrator.fitted_notion, [_unchanged if c is None else c._apply for c in calibrator.calibrators_]
+    if hasattr(
+        calibrator, "calibrators_"
+    ):  # ByNotion: None is the pooled map, and without one leaves scores as they are
+        used = [one or calibrator.pooled_ for one in calibrator.calibrators_]
+        return calibrator.fitted_notion, [_unchanged if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):
         if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
             raise TypeError(

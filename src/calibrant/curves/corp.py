@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._problem import BinaryProblem, IntArray
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Bins, EqualWidth
@@ -156,7 +156,7 @@ def corp_curve(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree; None draws anew.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def corp_curve(
         raise ValueError(f"band must be one of {', '.join(map(repr, BANDS))} or None; got {band!r}. Pass one of them.")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
     words = as_notion(notion, problem)
-    n_panels = _n_panels(words, problem)
+    n_panels = words.n_parts(problem)
     panels = []
     for binary in words.split(problem):
         n_draws = affordable(int(n_resamples), max(1, binary.size) * n_panels)
@@ -241,10 +241,6 @@ def places(score: FloatArray) -> IntArray:
     by_rank = np.linspace(0, score.size - 1, half).astype(np.intp)
     by_score = np.searchsorted(score, np.linspace(score[0], score[-1], half))
     return np.union1d(by_rank, by_score)
-
-
-def _n_panels(notion: Notion, problem: Problem) -> int:
-    return sum(1 for _ in notion.parts(as_simplex(problem).prob))
 
 
 def _require_draws(n_resamples: object) -> None:

@@ -12,7 +12,7 @@ from calibrant._links import FloatArray
 from calibrant._result import frame
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, is_of_predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def score_distribution(
     binning : int or Binning, default=40
         How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def score_distribution(
 
 
 def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, str]:
-    if notion.name in ("confidence", "top-label"):
+    if is_of_predictions(notion.name):
         return ("wrong", "right")
     if notion.name == "binary":
         other, event = (str(label) for label in classes.tolist())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray, log_prob_of_prob
+from calibrant._parameters import whole
 from calibrant._result import frame, read_only
 
 INSET = 1e-3
@@ -101,9 +102,9 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
     Raises
     ------
     ValueError
-        If the calibrator is one of another number of classes.
+        If the calibrator is one of another number of classes, or ``resolution`` is less than 2.
     TypeError
-        If it is neither a fitted calibrator nor a function.
+        If it is neither a fitted calibrator nor a function, or ``resolution`` is not whole.
 
     Notes
     -----
@@ -115,23 +116,10 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
     >>> simplex_map(lambda prob: prob, resolution=11)
     SimplexMap(<lambda>, points=66)
     """
-    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
-        raise ValueError(f"resolution must be a whole number, at least 2; got {resolution!r}. 61 is usual.")
-    labels = getattr(calibrator, "classes_", np.arange(3))
-    if len(labels) != 3:
-        raise ValueError(
-            f"a triangle shows three classes; the calibrator has {len(labels)}. Fit it on three, or use calibration_map."
-        )
+    whole("resolution", resolution, least=2, hint="61 is usual")
+    classes = three_classes(calibrator)
     prob = (1.0 - INSET) * triangular_grid(resolution) + INSET / 3.0
-    calibrated = np.asarray(_calibrate(calibrator, prob), dtype=np.float64)
-    if calibrated.shape != prob.shape:
-        raise ValueError(
-            f"the map must give a table of shape {prob.shape}; got {calibrated.shape}. Pass a map of three classes."
-        )
-    classes = tuple(str(label) for label in np.asarray(labels).tolist())
-    return SimplexMap(
-        read_only(prob), read_only(calibrated), classes, getattr(calibrator, "__name__", repr(calibrator))
-    )
+    return SimplexMap(read_only(prob), read_only(mapped_by(calibrator, prob)), classes, name_of(calibrator))
 
 
 def triangular_grid(resolution: int) -> FloatArray:
@@ -143,10 +131,37 @@ def triangular_grid(resolution: int) -> FloatArray:
     return points
 
 
-def _calibrate(calibrator: Any, prob: FloatArray) -> Any:
+def three_classes(calibrator: Any) -> tuple[str, ...]:
+    """Return the names of the classes of a calibrator, which must be three; numbers of a function."""
+    labels = getattr(calibrator, "classes_", np.arange(3))
+    if len(labels) != 3:
+        raise ValueError(
+            f"a triangle shows three classes; the calibrator has {len(labels)}. Fit it on three, or use calibration_map."
+        )
+    return tuple(str(label) for label in np.asarray(labels).tolist())
+
+
+def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
+    """Return what a calibrator or a function makes of forecasts of three classes."""
     if hasattr(calibrator, "predict_proba"):
-        logit = getattr(calibrator, "input", "probability") == "logit"
-        return calibrator.predict_proba(log_prob_of_prob(prob) if logit else prob)
-    if not callable(calibrator):
+        calibrated = calibrator.predict_proba(as_fitted(calibrator, prob))
+    elif callable(calibrator):
+        calibrated = calibrator(prob)
+    else:
         raise TypeError(f"calibrator must be a fitted calibrator or a function; got {calibrator!r}. Pass one of these.")
-    return calibrator(prob)
+    table = np.asarray(calibrated, dtype=np.float64)
+    if table.shape != prob.shape:
+        raise ValueError(
+            f"the map must give a table of shape {prob.shape}; got {table.shape}. Pass a map of three classes."
+        )
+    return table
+
+
+def as_fitted(calibrator: Any, prob: FloatArray) -> FloatArray:
+    """Return forecasts as the calibrator was given them: as logits if it was fitted on logits."""
+    return log_prob_of_prob(prob) if getattr(calibrator, "input", "probability") == "logit" else prob
+
+
+def name_of(calibrator: Any) -> str:
+    """Return the name of a function, or what a calibrator says of itself."""
+    return str(getattr(calibrator, "__name__", " ".join(repr(calibrator).split())))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
 
 from calibrant._links import FloatArray
+from calibrant._parameters import source
 from calibrant._problem import IntArray
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.truth import KnownTruth, require_rows
@@ -80,7 +81,7 @@ class SurveyMixture:
             The labels, counted from 0.
         """
         require_rows(n)
-        rng = np.random.default_rng(rng)
+        rng = np.random.default_rng(source("rng", rng))
         y, component = rng.integers(self.n_classes, size=n), rng.integers(2, size=n)
         mean, variance = np.moveaxis(COMPONENTS[self.n_classes][y, component], -1, 0)
         return rng.normal(mean, np.sqrt(variance)), y.astype(np.intp, copy=False)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 
 from calibrant import _links
 from calibrant._links import FloatArray
+from calibrant._parameters import source
 from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
@@ -74,7 +75,7 @@ def make_softmax_forecast(
     """
     require_rows(n)
     _check(n_classes, temperature, accuracy, np.dtype(dtype))
-    rng = np.random.default_rng(rng)
+    rng = np.random.default_rng(source("rng", rng))
     scale = _scale_of(n_classes, float(accuracy))
     y = np.empty(n, dtype=np.intp)
     prob, posterior = np.empty((n, n_classes), dtype=dtype), np.empty((n, n_classes), dtype=dtype)

@@ -1,4 +1,4 @@
-"""The small tables of the survey, as it prints them."""
+"""The small tables of the survey and of the top-label paper, as they print them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ TABLE_3 = (
     (2, 24, 6), (2, 21, 0), (2, 15, 6), (2, 12, 12), (2, 12, 6), (2, 9, 12), (2, 6, 9), (2, 3, 18), (2, 3, 9), (2, 0, 6),
     (3, 24, 6), (3, 24, 3), (3, 24, 0), (3, 18, 0), (3, 9, 0), (3, 6, 18), (3, 6, 12), (3, 0, 12), (3, 0, 9), (3, 0, 9),
 )  # fmt: skip
+
+# The six points a to f: the class that came, and in tenths the probabilities of the classes 1 to 4.
+SIX_POINTS = (
+    (3, 1, 0, 6, 3),
+    (4, 6, 0, 1, 3),
+    (2, 2, 7, 0, 1),
+    (1, 0, 1, 1, 8),
+    (4, 0, 1, 8, 1),
+    (1, 9, 1, 0, 0),
+)
 
 
 def load_hallenbeck_forecasts() -> tuple[IntArray, FloatArray]:
@@ -109,3 +119,60 @@ def load_survey_table_3() -> tuple[IntArray, FloatArray]:
     y, first, second = np.array(TABLE_3).T
     thirtieths = np.column_stack([first, second, 30 - first - second])
     return y.astype(np.intp, copy=False), thirtieths / 30.0
+
+
+def load_top_label_example() -> tuple[IntArray, FloatArray]:
+    """Load the worked example of the top-label paper: six points a to f, four classes.
+
+    Returns
+    -------
+    y_true : ndarray of shape (6,)
+        The classes, of 1, 2, 3, 4.
+    y_prob : ndarray of shape (6, 4)
+        The probabilities: tenths, each the nearest float.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant import Unique, load_top_label_example, top_label_calibration_error
+    >>> y, prob = load_top_label_example()
+    >>> round(top_label_calibration_error(y, prob, binning=Unique(), labels=[1, 2, 3, 4]), 4)
+    0.5
+    """
+    y, *tenths = np.array(SIX_POINTS).T
+    return y.astype(np.intp, copy=False), np.column_stack(tenths) / 10.0
+
+
+def load_two_patients() -> KnownTruth:
+    """Load the example of the top-label paper that is calibrated in confidence and wrong for every patient.
+
+    Patients a have disease 1 foretold with probability 0.6 and patients b disease 2. In truth the former have it in one case
+    of five, the latter always.
+
+    Returns
+    -------
+    KnownTruth
+        Five patients a, then five patients b: labels ``y`` in 1, 2; the forecast as ``prob`` of shape (10, 2); ``x`` is 0
+        for patients a and 1 for b. The rows are representative by design: the mean outcome of equal patients is the
+        ``posterior``. The two forecasts differ, so that ``calibrated`` equals it.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant import expected_calibration_error, load_two_patients, top_label_calibration_error
+    >>> toy = load_two_patients()
+    >>> round(expected_calibration_error(toy.y, toy.prob, labels=[1, 2]), 3)
+    0.0
+    >>> round(top_label_calibration_error(toy.y, toy.prob, labels=[1, 2]), 3)
+    0.4
+    """
+    y = np.array([1, 2, 2, 2, 2, 2, 2, 2, 2, 2])
+    prob, posterior = (np.repeat(rows, 5, axis=0) for rows in ([[0.6, 0.4], [0.4, 0.6]], [[0.2, 0.8], [0.0, 1.0]]))
+    patients = np.repeat([0.0, 1.0], 5)
+    return KnownTruth(y, prob, posterior, posterior, x=patients, name="two patients")

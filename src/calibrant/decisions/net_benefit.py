@@ -15,10 +15,9 @@ from calibrant._problem import BinaryProblem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions
 from calibrant.decisions.forecasts import events_of, panel_named
-from calibrant.decisions.randomness import generator_of
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap, Rng
+from calibrant.resampling import Bootstrap, Rng, as_rng
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""
@@ -160,7 +159,7 @@ def net_benefit_curve(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the resamples.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -203,7 +202,7 @@ def net_benefit_curve(
     """
     n_resamples = whole("n_resamples", n_resamples, least=0, hint="1000 is usual")
     level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
-    generator = generator_of(rng)
+    generator = as_rng(rng)
     at = as_places("threshold", GRID if threshold is None else threshold)
     if at[-1] == 1.0:
         raise ValueError(

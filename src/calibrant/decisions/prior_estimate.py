@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from calibrant._labels import Named, as_labels, classes_of_score
 from calibrant._links import FloatArray
 from calibrant._parameters import choice
-from calibrant._problem import Forecast, SimplexProblem, are_counts, as_simplex, variance_weight
+from calibrant._problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
 from calibrant._result import frame, read_only
-from calibrant._validation import Input, as_labels, as_numbers, as_problem, as_weight, classes_of_score
+from calibrant._validation import Input, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors
 from calibrant.decisions.priors import as_prior
-from calibrant.decisions.received import Names, Received, beside, classes_of, received, shared_names
+from calibrant.decisions.received import Names, Received, classes_of, received, shared_names
 
 PriorMethod = Literal["em", "bbse", "bbse-soft"]
 METHODS = ("em", "bbse", "bbse-soft")
@@ -250,8 +251,7 @@ def _by_likelihood(
             f"{found.n_iter} steps. Check that classes differ.",
             ConvergenceWarning,
         )
-    rows = float(weight.sum()) if are_counts(weight) else float(weight.sum() ** 2 / (weight**2).sum())
-    error, condition = standard_errors(found, rows, old, old_covariance)
+    error, condition = standard_errors(found, independent_rows(weight), old, old_covariance)
     return PriorEstimate(classes, found.prior, old, error, "em", found.n_iter, found.gap, condition)
 
 
@@ -279,35 +279,17 @@ def _labelled(
     if old_true is None or old_prob is None:
         missing = "old_true" if old_true is None else "old_prob"
         raise ValueError(f"old_true and old_prob must be given together; {missing} is missing. Pass both, or neither.")
-    values = beside("old_prob", old_prob, input=options["input"], normalize=options["normalize"])
-    found = 2 if values.ndim == 1 else values.shape[1]
-    if found != n_classes:
+    values = as_numbers("old_prob", old_prob)
+    forecast = as_forecast(values, input=options["input"], normalize=options["normalize"], name="old_prob")
+    if forecast.shape[1] != n_classes:
         raise ValueError(
-            f"old_prob and y_prob must have the same columns; got {found} classes and {n_classes}. "
+            f"old_prob and y_prob must have the same columns; got {forecast.shape[1]} classes and {n_classes}. "
             "Pass forecasts of one model."
         )
-    n_labels = len(as_labels(old_true))
-    if n_labels != len(values):
-        raise ValueError(
-            f"old_true and old_prob must have the same number of rows; got {n_labels} and {len(values)}. "
-            "Pass one label a row."
-        )
-    if old_weight is not None:
-        _require_weight(as_numbers("old_weight", old_weight), n_labels)
-    return as_simplex(as_problem(old_true, values, sample_weight=old_weight, column_names=names, **options))
-
-
-def _require_weight(weight: FloatArray, n_rows: int) -> None:
-    if weight.shape != (n_rows,):
-        raise ValueError(f"old_weight must have shape ({n_rows},); got {weight.shape}. Pass one weight a labelled row.")
-    if weight.min() < 0:
-        row = int(weight.argmin())
-        raise ValueError(
-            f"old_weight must not be negative; got {weight[row]:g} at index {row}. "
-            "Remove the rows you do not want to count."
-        )
-    if not weight.any():
-        raise ValueError("old_weight must have a positive sum; got only zeros. Give some row a weight.")
+    named = Named("old_true", "old_prob", "old_weight")
+    return as_simplex(
+        as_problem(old_true, values, sample_weight=old_weight, column_names=names, named=named, **options)
+    )
 
 
 def _classes(new: Received, labels: Sequence[Any] | None, pos_label: Any) -> npt.NDArray[np.generic]:

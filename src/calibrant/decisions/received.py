@@ -9,20 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._arrays import columns_of
+from calibrant._labels import Labels, classes_of_columns
 from calibrant._links import FloatArray
 from calibrant._parameters import flag
 from calibrant._problem import Forecast
-from calibrant._validation import (
-    MOST_LOGIT,
-    ROUNDING,
-    SUM_TOLERANCE,
-    Input,
-    Labels,
-    _column_names,
-    as_forecast,
-    as_numbers,
-    classes_of_columns,
-)
+from calibrant._validation import Input, as_forecast, as_numbers
 
 Names = Sequence[Any] | None
 
@@ -41,26 +33,6 @@ def received(y_prob: npt.ArrayLike, *, input: Input, normalize: bool) -> Receive
     return Received(as_forecast(values, input=input, normalize=normalize), values.ndim == 1, names_of(y_prob))
 
 
-def beside(name: str, data: npt.ArrayLike, *, input: Input, normalize: bool) -> FloatArray:
-    """Return a forecast that comes beside ``y_prob``; what `as_forecast` refuses is refused under its own name."""
-    values = as_numbers(name, data)
-    if values.ndim == 2 and values.shape[1] < 2:
-        raise ValueError(
-            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
-        )
-    if input == "logit":
-        _refuse(f"logits in {name} must be at most {MOST_LOGIT:g} in size", values, np.abs(values) > MOST_LOGIT)
-        return values
-    outside = (values < -ROUNDING) | (values > 1.0 + ROUNDING)
-    _refuse(f"{name} must hold probabilities in [0, 1]", values, outside)
-    if values.ndim == 2:
-        sums = values.sum(axis=1)
-        wrong = sums <= 0.0 if normalize else np.abs(sums - 1.0) > SUM_TOLERANCE
-        wanted = "have a positive sum" if normalize else f"sum to one within {SUM_TOLERANCE:g}"
-        _refuse(f"rows of {name} must {wanted}", sums, wrong)
-    return values
-
-
 def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:
     """Return the numbers of a parameter that is a sequence or a matrix."""
     if is_single(values):
@@ -77,7 +49,7 @@ def is_single(values: object) -> bool:
 
 def names_of(data: npt.ArrayLike) -> Names:
     """Return the names of the columns of a data frame; mere numbers from 0 on, which pandas invents, are none."""
-    names = _column_names(data)
+    names = columns_of(data)
     return None if names is None or list(names) == list(range(len(names))) else names
 
 
@@ -98,15 +70,6 @@ def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> La
     if labels is None and names is not None and all(isinstance(name, str) for name in names):
         return classes_of_columns(np.asarray(names), n_classes, None, names)
     return classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
-
-
-def _refuse(wanted: str, values: FloatArray, wrong: npt.NDArray[np.bool_]) -> None:
-    if wrong.any():
-        where = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        shown = tuple(map(int, where)) if len(where) > 1 else int(where[0])
-        raise ValueError(
-            f"{wanted}; got {values[where]:.10g} at index {shown}, {int(wrong.sum())} in all. Check how it was made."
-        )
 
 
 def _some(names: Sequence[Any], most: int = 5) -> str:

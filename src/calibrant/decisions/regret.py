@@ -9,21 +9,21 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._result import frame
-from calibrant._validation import DataOptions, as_labels, as_problem
+from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.costs import as_cost_matrix
 from calibrant.decisions.decide import cheapest
 from calibrant.decisions.forecasts import event_of
-from calibrant.decisions.randomness import generator_of
-from calibrant.decisions.received import beside, shared_names
+from calibrant.decisions.received import shared_names
 from calibrant.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
 from calibrant.proper import EventScore, expected_score, squared_error
-from calibrant.resampling import Rng
+from calibrant.resampling import Rng, as_rng
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""
@@ -108,7 +108,7 @@ def calibration_regret(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def calibration_regret(
     CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
     """
     n_resamples = whole("n_resamples", n_resamples, least=1, hint="200 is usual")
-    generator = generator_of(rng)
+    generator = as_rng(rng)
     names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
     problem = as_problem(y_true, y_prob, column_names=names, **data)
     costs = "all proportions" if cost_matrix is None else "the matrix"
@@ -231,7 +231,9 @@ def as_truth(
     truth: npt.ArrayLike, problem: Problem, y_true: npt.ArrayLike, names: Sequence[Any] | None, data: Any
 ) -> FloatArray:
     """Return the true probabilities of the rows of a problem as a table."""
-    values = beside("truth", truth, input="probability", normalize=data.get("normalize", False))
+    values = as_numbers("truth", truth)
+    normalize, hint = data.get("normalize", False), "Pass probabilities: input= is about y_prob alone."
+    as_forecast(values, input="probability", normalize=normalize, name="truth", hint=hint)
     n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
     expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
     if values.shape != expected:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._labels import as_labels
 from calibrant._links import FloatArray
-from calibrant._validation import Input, as_labels
+from calibrant._validation import Input
 from calibrant.interop.writing import whole_file
 
 Column = npt.NDArray[Any]

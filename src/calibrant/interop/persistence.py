@@ -6,20 +6,23 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._registry import find, named
+from calibrant._registry import entries, find, named
 from calibrant.binning import Binning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
+from calibrant.interop.soundness import require_sound
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion, as_notion
+from calibrant.simplex_binning import Partition, SimplexBinning
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
@@ -57,6 +60,11 @@ def save_calibrator(
     See Also
     --------
     load_calibrator : Read it back.
+
+    Notes
+    -----
+    Later versions read what earlier ones saved here. That is not promised of pickles: as scikit-learn's, they are for the
+    version that wrote them.
     """
     text = json.dumps(to_document(calibrator, columns=columns), indent=2, allow_nan=False, ensure_ascii=False)
     with whole_file(path, force=force) as beside:
@@ -79,7 +87,8 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     Raises
     ------
     ValueError
-        If the file is no calibrator, has a version that this library does not know, or was changed or cut.
+        If the file is no calibrator, has a version that this library does not know, was changed or cut, or describes parts
+        that do not fit together.
 
     See Also
     --------
@@ -148,22 +157,11 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
         calibrator = _restored_whole(body)
-        _require_working(calibrator)
         if (names := body["column_names"]) is not None:
             calibrator.feature_names_in_ = np.array(names, dtype=object)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ValueError(f"{where} must describe a calibrator fully; got {error!r}. Fit anew.") from error
     return calibrator
-
-
-def _require_working(calibrator: Calibrator) -> None:
-    """Try the calibrator on the forecast that knows nothing: what it says must be probabilities."""
-    n_classes = len(calibrator.classes_)
-    nothing = np.full((1, n_classes), 0.0 if calibrator.input == "logit" else 1.0 / n_classes)
-    one_column = calibrator.n_features_in_ == 1
-    prob = calibrator.calibrate(nothing[:, 1] if one_column else nothing)
-    if not (np.isfinite(prob).all() and (prob >= 0).all() and (prob <= 1).all()):
-        raise TypeError(f"parameters that give no probabilities but {prob.tolist()}")
 
 
 def _whole(calibrator: Calibrator) -> dict[str, Any]:
@@ -183,6 +181,7 @@ def _restored_whole(body: dict[str, Any]) -> Calibrator:
     calibrator.n_features_in_ = int(body["columns"])
     if body.get("named"):  # what labels= was given, so that it can be fitted again
         calibrator.labels = body["classes"]
+    require_sound(calibrator)
     return calibrator
 
 
@@ -191,21 +190,29 @@ def _describe(calibrator: Calibrator) -> dict[str, Any]:
         return {
             "notion": _describe_notion(calibrator.fitted_notion),
             "normalize": bool(calibrator.normalize),
+            "unseen": calibrator.unseen,
             "each": _method(calibrator.calibrator),
-            "problems": [None if c is None else _state(c) for c in calibrator.calibrators_],
+            "problems": [_state_or_none(c) for c in calibrator.calibrators_],
+            "pooled": _state_or_none(calibrator.pooled_),
         }
     return _method(calibrator) | {"fitted": _state(calibrator)}
 
 
 def _describe_notion(notion: Notion) -> str | dict[str, Any]:
+    entry = named(type(notion))
+    if entry is None:
+        raise TypeError(
+            f"the notion must be a registered one; got {type(notion).__name__}. "
+            "Declare it with calibrant.declare('notion', ...)."
+        )
     parameters = {k: _encode(v) for k, v in vars(notion).items()}
-    return {"name": notion.name, "parameters": parameters} if parameters else notion.name
+    return {"name": entry.name, "parameters": parameters} if parameters else entry.name
 
 
 def _notion_of(description: str | dict[str, Any]) -> str | Notion:
     if isinstance(description, str):
         return description
-    notion: Notion = find("notion", description["name"]).target(**description["parameters"])
+    notion: Notion = find("notion", description["name"]).target(**_decoded(description["parameters"]))
     return notion
 
 
@@ -221,6 +228,7 @@ def _describe_inner(calibrator: Calibrator) -> dict[str, Any]:
         return {
             "notion": _describe_notion(as_notion(calibrator.notion)),
             "normalize": bool(calibrator.normalize),
+            "unseen": calibrator.unseen,
             "each": _method(calibrator.calibrator),
         }
     return _method(calibrator) | ({"fitted": _state(calibrator)} if _is_fitted(calibrator) else {})
@@ -246,18 +254,24 @@ def _state(calibrator: Calibrator) -> dict[str, Any]:
     return {k: _encode(v) for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and k not in known}
 
 
+def _state_or_none(calibrator: Calibrator | None) -> dict[str, Any] | None:
+    return None if calibrator is None else _state(calibrator)
+
+
 def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
     if "notion" in description:
         each = _new(description["each"], input="probability")
         if not isinstance(each, BinaryCalibrator):
             raise TypeError(f"{type(each).__name__} maps no single score")
         notion = _notion_of(description["notion"])
-        reduced = ByNotion(each, notion, normalize=description["normalize"], input=input)
+        # What was written before there was the word left unseen scores as they are.
+        unseen = description.get("unseen", "identity")
+        reduced = ByNotion(each, notion, normalize=description["normalize"], unseen=unseen, input=input)
         if "problems" not in description:
             return reduced
-        reduced.calibrators_ = [
+        *reduced.calibrators_, reduced.pooled_ = [
             None if state is None else _restored(_new(description["each"], input="probability"), state)
-            for state in description["problems"]
+            for state in [*description["problems"], description.get("pooled")]
         ]
         return reduced
     return _restored(_new(description, input=input), description.get("fitted", {}))
@@ -265,7 +279,7 @@ def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
 
 def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
     target = find("calibrator", description["method"]).target
-    calibrator: Calibrator = target(input=input, **{k: _decode(v) for k, v in description["parameters"].items()})
+    calibrator: Calibrator = target(input=input, **_decoded(description["parameters"]))
     return calibrator
 
 
@@ -281,8 +295,11 @@ def _encode(value: Any) -> Any:
     """JSON has no arrays, no infinities and no methods: they are spelled out."""
     if isinstance(value, Calibrator):
         return {"calibrator": _describe_inner(value)}
-    if isinstance(value, Binning) and (entry := named(type(value))):
-        return {"binning": entry.name, "parameters": {k: _encode(v) for k, v in vars(value).items()}}
+    if isinstance(value, (Binning, SimplexBinning)) and (entry := named(type(value))):
+        return {entry.kind: entry.name, "parameters": {k: _encode(v) for k, v in vars(value).items()}}
+    if isinstance(value, Partition) and (name := _binning_of(value)):
+        named_fields = (field.name for field in fields(cast(Any, value)))
+        return {"cells of": name, "parameters": {k: _encode(getattr(value, k)) for k in named_fields}}
     if isinstance(value, np.ndarray):
         return {"array": [_encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
     if isinstance(value, np.generic):
@@ -306,10 +323,27 @@ def _decode(value: Any) -> Any:
         return float(value["number"])
     if isinstance(value, dict) and "calibrator" in value:
         return _build_inner(value["calibrator"])
-    if isinstance(value, dict) and "binning" in value:
-        parameters = {k: _decode(v) for k, v in value["parameters"].items()}
-        return find("binning", value["binning"]).target(**parameters)
+    if isinstance(value, dict) and (word := next((word for word in MADE if word in value), None)):
+        return MADE[word](value[word])(**_decoded(value["parameters"]))
     return [_decode(v) for v in value] if isinstance(value, list) else value
+
+
+def _decoded(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: _decode(value) for name, value in parameters.items()}
+
+
+MADE: Mapping[str, Callable[[str], Any]] = {
+    "binning": lambda name: find("binning", name).target,
+    "simplex-binning": lambda name: find("simplex-binning", name).target,
+    "cells of": lambda name: getattr(find("simplex-binning", name).target, "cells", None),
+}
+"""What is made of parameters, by the word that names it."""
+
+
+def _binning_of(partition: Partition) -> str | None:
+    """Return the name of the registered simplex binning whose cells these are."""
+    known = entries("simplex-binning").items()
+    return next((name for name, entry in known if getattr(entry.target, "cells", None) is type(partition)), None)
 
 
 def _checksum(body: dict[str, Any]) -> str:

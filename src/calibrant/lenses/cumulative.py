@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, variance_weight
+from calibrant._problem import BinaryProblem, IntArray
 from calibrant.lenses.base import Lens, View
 
 
@@ -51,7 +51,7 @@ class CumulativeView(View):
 def end_deviation(problem: BinaryProblem) -> float:
     """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""
     p, total = problem.score, float(problem.weight.sum())
-    return float(np.sqrt(variance_weight(problem.weight) @ (p * (1.0 - p)))) / total
+    return float(np.sqrt(problem.variance_weight @ (p * (1.0 - p)))) / total
 
 
 def largest(view: View, seen: FloatArray) -> FloatArray:

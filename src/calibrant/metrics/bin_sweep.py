@@ -113,11 +113,11 @@ def bin_sweep(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     n_bins : sequence of int, default=range(1, 51)
-        Numbers of bins, each at least 1.
+        Numbers of bins, each at least 1. Published figures of networks often show ``range(5, 26)``.
     binning : callable or Binning, default=EqualWidth
         Makes a binning of a number of bins: `EqualWidth` or `EqualMass`. Of a binning that has ``n_bins``, such as
         ``EqualMass(5)``, that number is varied.
-    norm : {"l1", "l2", "max"} or callable, default="l1"
+    norm : {"l1", "l2", "l<p>", "max"} or callable, default="l1"
         Which calibration error: ``"l1"`` is the ECE, ``"max"`` the MCE.
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table.
@@ -128,7 +128,7 @@ def bin_sweep(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -141,8 +141,13 @@ def bin_sweep(
     calibrated forecast is about sqrt(p (1 - p) / m), so that the noise floor grows with the root of the number of bins.
     Compare a value with the band at the same number of bins, and never with a value of another binning.
 
+    `plot_bin_sweep` draws the sweeps of several forecasts, each under several notions, such as conf-ECE and TL-ECE before
+    and after a repair. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
+    ``bin_sweep(y_true == label, probability)`` without and with ``notion=WithinGroups(label)``.
+
     References
     ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Fig. 3.
     Roelofs, Cain, Shlens, Mozer, Mitigating bias in calibration error estimation, AISTATS 2022.
     Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from calibrant._links import FloatArray
-from calibrant._problem import Problem
+from calibrant._problem import Problem, independent_rows
 from calibrant.binning.ordered import Ordered
 from calibrant.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, pvalue_of
@@ -36,7 +36,8 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling) -> Estimat
     mean, error = _saving(ordered, ordered.score, smooth)
     reach = float(np.quantile(calibrated, 1.0 - resampling.level))
     floor, overfit = float(calibrated.mean()), float(around.mean())
-    noisy = float(ndtri(POWER)) * _standard_deviation(smooth, ordered) / float(np.sqrt(_n_rows(ordered)))
+    rows = independent_rows(ordered.problem.weight)
+    noisy = float(ndtri(POWER)) * _standard_deviation(smooth, ordered) / float(np.sqrt(rows))
     least = max(0.0, reach - min(floor, overfit))
     return Estimate(
         value=value,
@@ -60,7 +61,7 @@ def discrimination_estimate(problem: Problem, resampling: Resampling) -> Estimat
     smooth = _fit(ordered, extra=z**2 / 2.0)
     _, error = _saving(ordered, np.full(smooth.shape, ordered.weight @ smooth / ordered.weight.sum()), smooth)
     reach = float(np.quantile(constant, 1.0 - resampling.level))
-    most = _variance_bounds(base, _n_rows(ordered), resampling.level)[1]
+    most = _variance_bounds(base, independent_rows(ordered.problem.weight), resampling.level)[1]
     return Estimate(
         value=value,
         lower=max(0.0, value - max(reach, max(float(constant.mean()), float(around.mean())) + z * error)),
@@ -73,7 +74,7 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
     ordered = _ordered(problem)
     base = base_rate(ordered)
-    lower, upper = _variance_bounds(base, _n_rows(ordered), resampling.level)
+    lower, upper = _variance_bounds(base, independent_rows(ordered.problem.weight), resampling.level)
     return Estimate(corp_terms(ordered, squared_error).uncertainty, lower, upper)
 
 
@@ -89,7 +90,7 @@ def _overfit(ordered: Ordered, rate: FloatArray, resampling: Resampling) -> Floa
 
 def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
     """Return the fit at each distinct score, after ``extra`` rows of each outcome were added to every block."""
-    steps, more = isotonic_fit(ordered), extra * ordered.weight.sum() / _n_rows(ordered)
+    steps, more = isotonic_fit(ordered), extra * ordered.weight.sum() / independent_rows(ordered.problem.weight)
     return steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
 
 
@@ -120,8 +121,3 @@ def _squares(ordered: Ordered) -> FloatArray:
         return ordered.weight
     squares: FloatArray = np.add.reduceat(ordered.problem.weight[ordered.order] ** 2, ordered.starts)
     return squares
-
-
-def _n_rows(ordered: Ordered) -> float:
-    """Return the sum of whole weights; of others, how many equal rows would be as much evidence (Kish)."""
-    return float(ordered.weight.sum() ** 2 / _squares(ordered).sum())

@@ -105,7 +105,7 @@ def calibration_refinement(
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
         (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -167,8 +167,8 @@ def epistemic_irreducible(
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
         (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`. The last two are about
-        ``y_prob`` alone.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. The last
+        two are about ``y_prob`` alone.
 
     Returns
     -------
@@ -231,11 +231,14 @@ def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.
         raise ValueError(
             f"posterior must have the shape of y_prob, {shape}; got {values.shape}. Pass a true probability for each."
         )
-    kept = as_weight(weight, len(values)) > 0
-    try:
-        return as_forecast(values[kept], input="probability")
-    except ValueError as error:
-        raise ValueError(str(error).replace("y_prob", "posterior")) from None
+    forecast = as_forecast(
+        values,
+        input="probability",
+        name="posterior",
+        hint="Pass probabilities: input= is about y_prob alone.",
+        sum_hint="Divide each row by its sum: normalize= is about y_prob alone.",
+    )
+    return Forecast(forecast.values[as_weight(weight, len(values)) > 0])
 
 
 def _mean(losses: Losses, problem: SimplexProblem) -> float:

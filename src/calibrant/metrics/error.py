@@ -51,20 +51,22 @@ def calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     notion : str or Notion, optional
-        What the statement speaks of: ``"binary"``, ``"confidence"``, ``"top-label"``, ``"class-wise"`` and others that
-        ``calibrant list notions`` prints. By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        What the statement speaks of: ``"binary"``, ``"confidence"``, ``"top-label"``, ``"class-wise"``,
+        ``"top-3-confidence"``, ``"top-3-label"`` and others that ``calibrant list notions`` prints, or an object such as
+        `WithinGroups`. By default ``"binary"`` for one column and ``"confidence"`` for a table.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
         A function of (problem, bins) with one value a bin.
-    norm : {"l1", "l2", "root", "max"} or callable, default="l1"
-        A function of (values, weights) over the bins that hold rows; the weights sum to one. "root" is the root of the
-        weighted mean, of losses that are squares.
-    across : {"l1", "l2", "max"} or callable, optional
+    norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
+        A function of (values, weights) over the bins that hold rows; the weights sum to one. "l3" and "l1.5" are l_p
+        norms, (sum of weight * abs(value)^p)^(1/p), for any p from 1. "root" is the root of the weighted mean, of losses
+        that are squares.
+    across : {"l1", "l2", "l<p>", "max"} or callable, optional
         How the problems of the notion are put together. By default one norm is taken over the bins of all of them; with
         ``across`` each problem has its own norm, and this is a function of (norms, shares).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------

@@ -7,21 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number, whole
 from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import Entry
+from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.lenses.base import Size
 from calibrant.metrics.cells import Cells, Noise, Sizes, cells, consistent_deviations, noise_of
-from calibrant.metrics.error import general_error, lens_error
-from calibrant.metrics.losses import as_loss, as_norm, l2
+from calibrant.metrics.error import calibration_error, general_error, lens_error
+from calibrant.metrics.losses import (
+    LOSSES,
+    NORMS,
+    Loss,
+    Norm,
+    PowerMean,
+    as_loss,
+    as_norm,
+    debiased_squared_gap,
+    gap,
+    l1,
+    l2,
+    root,
+    squared_gap,
+)
 from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate, pvalue_of
 from calibrant.notions import Notion, as_notion
-from calibrant.resampling import Bootstrap, ConsistentLabels
+from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 
 MOST_GROUPS = 512
 """Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
@@ -46,15 +63,21 @@ class Groups(Binning):
 class Point:
     """A calibration error of a problem: its value, and how it is the size of deviations of cells.
 
-    Where the bins depend on the outcomes there are no fixed cells: then ``of`` is the error of any problem.
+    Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
+    then ``of`` is the error of any problem. The ``floor`` of a debiased error is made of the sizes of calibrated draws.
     """
 
     value: float
     notion: Notion
     binning: Binning
     sizes: Callable[[Cells], Sizes]
-    is_debiased: bool = False
+    floor: Callable[[FloatArray], float] | None = None
     of: Callable[[Problem], float] | None = None
+
+    @property
+    def is_debiased(self) -> bool:
+        """Whether what chance adds is taken off the value."""
+        return self.floor is not None
 
     @property
     def table(self) -> tuple[Notion, Binning]:
@@ -73,24 +96,36 @@ def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
         lens: Any = entry.lens
         size: Size = entry.size
         notion = as_notion(entry.notion, problem)
-        groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // _n_parts(notion, problem)))
+        groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // notion.n_parts(problem)))
         return Point(
             lens_error(problem, notion, lens, size), notion, groups, lambda table: table.seen_through(lens, size)
         )
     spelling = dict(entry.spelling or {})
     notion, cut = as_notion(spelling.get("notion"), problem), as_binning(spelling.get("binning", binning))
     loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
-    across = None if spelling.get("across") is None else as_norm(spelling["across"])
+    across = None if spelling.get("across") is None else as_norm(spelling["across"], "across")
 
     def of(problem: Problem) -> float:
         return general_error(problem, notion, cut, loss, norm, across)
 
-    if cut.uses_outcomes:
+    floor = _floor_of(loss, norm, across)
+    if cut.uses_outcomes or not (loss is gap or loss is squared_gap or floor is not None):
         return Point(of(problem), notion, cut, lambda table: table.sizes(norm, across), of=of)
-    value = of(problem)
-    if spelling.get("loss", "gap") == "gap":
-        return Point(value, notion, cut, lambda table: table.sizes(norm, across))
-    return Point(value, notion, cut, lambda table: table.sizes(l2, across), is_debiased=True)
+    plain = norm if loss is gap else _of_squares(norm)
+    return Point(of(problem), notion, cut, lambda table: table.sizes(plain, across), floor)
+
+
+def _of_squares(norm: Norm) -> Norm:
+    return l2 if norm is root else lambda values, weights: norm(values**2, weights)
+
+
+def _floor_of(loss: Loss, norm: Norm, across: Norm | None) -> Callable[[FloatArray], float] | None:
+    """Return the noise floor of a debiased error: of calibrated draws without what chance adds on average."""
+    if loss is not debiased_squared_gap or across is not None:
+        return None
+    if norm is root:
+        return lambda null: float(np.mean(np.sqrt(np.maximum(null**2 - np.mean(null**2), 0.0))))
+    return (lambda null: 0.0) if norm is l1 else None
 
 
 def estimates(
@@ -129,6 +164,91 @@ def estimates(
     return {entry.name: _within(entry, estimate(entry)) for entry in chosen}
 
 
+def estimate_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    loss: str | Loss = "gap",
+    norm: str | Norm = "l1",
+    across: str | Norm | None = None,
+    level: float = 0.05,
+    n_resamples: int = 500,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> Estimate:
+    """Calibration error of any spelling, with its interval, noise floor, p-value and value without bias.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
+    notion : str or Notion, optional
+        What the statement speaks of; this and the next four say which error, as in `calibration_error`.
+    binning : int or Binning, default=15
+        How scores are cut; a number n means ``EqualWidth(n)``.
+    loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
+        What is measured in each bin.
+    norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
+        How the bins are put together.
+    across : {"l1", "l2", "l<p>", "max"} or callable, optional
+        How the problems of the notion are put together, if each has its own norm.
+    level : float, default=0.05
+        One minus the coverage of the interval, a fraction in (0, 1).
+    n_resamples : int, default=500
+        Resamples for interval and p-value; the smallest possible p-value is 1 / (n_resamples + 1).
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree; None draws anew.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    Estimate
+        ``value``, ``lower``, ``upper``, ``noise_floor``, ``pvalue``, ``debiased`` and ``detectable``; what `assess` states of a
+        metric of this spelling.
+
+    Notes
+    -----
+    How the interval is made, and how often it covers: docs/uncertainty.md. Where the bins depend on the outcomes, the loss is
+    a function, or the debiased loss stands under another norm than "root" or "l1", the error is computed anew on
+    labels drawn from the forecast: the interval is then the value -+ the noise of a calibrated forecast, and ``debiased`` and
+    ``detectable`` are None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import EqualMass, estimate_calibration_error
+    >>> rng = np.random.default_rng(0)
+    >>> prob = rng.dirichlet(np.ones(3), 1000)
+    >>> label = [rng.choice(3, p=row) for row in prob]
+    >>> found = estimate_calibration_error(label, prob, notion="top-2-label", binning=EqualMass(10), n_resamples=99)
+    >>> found.lower <= found.value <= found.upper, found.pvalue > 0.05
+    (True, True)
+    """
+    number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
+    whole("n_resamples", n_resamples, least=1, hint="500 is usual")
+    spelling = {"notion": notion, "binning": as_binning(binning), "loss": loss, "norm": norm, "across": across}
+    built_in = as_loss(loss) in LOSSES.values() and all(
+        isinstance(chosen, PowerMean) or chosen in NORMS.values()
+        for chosen in (as_norm(norm), as_norm("l1" if across is None else across, "across"))
+    )
+    entry = Entry(
+        kind="metric",
+        name="calibration-error",
+        symbol="GCE",
+        source="Matsubara et al. 2023",
+        target=calibration_error,
+        range=(0.0, 1.0) if built_in else None,
+        spelling=spelling,
+    )
+    resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
+    return estimates([entry], as_problem(y_true, y_prob, **data), as_binning(binning), resampling)[entry.name]
+
+
 def null_values(
     entry: Entry, problem: Problem, binning: int | Binning, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
@@ -147,13 +267,14 @@ def null_values(
 
 
 def _recut(point: Point, of: Callable[[Problem], float], simplex: SimplexProblem, resampling: Resampling) -> Estimate:
-    """Estimate an error whose bins are chosen anew for each draw of labels; the interval is value -+ noise."""
+    """Estimate an error that is computed anew for each draw of labels; the interval is value -+ noise."""
     labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
     null = np.array([of(replace(simplex, label=label)) for label in labels])
-    reach = float(np.quantile(null, 1.0 - resampling.level / 2.0))
+    reach = float(np.abs(np.quantile(null, [resampling.level / 2.0, 1.0 - resampling.level / 2.0])).max())
+    least = 0.0 if min(point.value, float(null.min())) >= 0.0 else -np.inf
     return Estimate(
         value=point.value,
-        lower=max(0.0, point.value - reach),
+        lower=max(least, point.value - reach),
         upper=point.value + reach,
         noise_floor=float(null.mean()),
         pvalue=pvalue_of(point.value, null),
@@ -164,10 +285,6 @@ def _is_point(entry: Entry) -> bool:
     return entry.spelling is not None or entry.lens is not None
 
 
-def _n_parts(notion: Notion, problem: Problem) -> int:
-    return sum(1 for _ in notion.parts(as_simplex(problem).prob))
-
-
 def _of_point(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
     """Put in the exact value, in place of the one in groups or of the plug-in."""
     changes: dict[str, Any] = {
@@ -176,10 +293,8 @@ def _of_point(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
         "upper": max(estimate.upper, point.value),
         "debiased": None if estimate.debiased is None else min(estimate.debiased, point.value),
     }
-    if point.is_debiased:
-        bias = float(np.mean(null**2))
-        floor = float(np.mean(np.sqrt(np.maximum(null**2 - bias, 0.0))))
-        changes |= {"debiased": point.value, "noise_floor": floor}
+    if point.floor is not None:
+        changes |= {"debiased": point.value, "noise_floor": point.floor(null)}
     return replace(estimate, **changes)
 
 

@@ -5,7 +5,9 @@ A loss is a function of (problem, bins) with one value a bin; a norm is a functi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +17,9 @@ from calibrant._problem import BinaryProblem
 from calibrant.binning import Bins
 
 T = TypeVar("T")
+
+TWO = 2.0 * (1.0 - 1e-9)
+"""Rows of a bin of two: sums of fractional weights are rounded."""
 
 Loss = Callable[[BinaryProblem, Bins], FloatArray]
 Norm = Callable[[FloatArray, FloatArray], float]
@@ -40,7 +45,7 @@ def debiased_squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = rate * (1.0 - rate) / (rows - 1.0)
         value = bins.gap**2 - chance
-    return np.where((rows > 0.0) & (rows < 2.0), 0.0, value)
+    return np.where((rows > 0.0) & (rows < TWO), 0.0, value)
 
 
 def l1(values: FloatArray, weights: FloatArray) -> float:
@@ -63,6 +68,22 @@ def maximum(values: FloatArray, weights: FloatArray) -> float:
     return float(values.max())
 
 
+@dataclass(frozen=True)
+class PowerMean:
+    """The p-th root of the weighted mean of the p-th powers of absolute values: the l_p norm of a finite p."""
+
+    p: float
+
+    def __call__(self, values: FloatArray, weights: FloatArray) -> float:
+        """Return the norm of values, shape (d,)."""
+        size = np.abs(values)
+        largest = float(size.max())
+        if not largest > 0.0:
+            return largest
+        # In units of the largest value no power vanishes that counts.
+        return float(largest * (weights @ (size / largest) ** self.p) ** (1.0 / self.p))
+
+
 LOSSES: Mapping[str, Loss] = {
     "gap": gap,
     "squared gap": squared_gap,
@@ -70,18 +91,26 @@ LOSSES: Mapping[str, Loss] = {
 }
 NORMS: Mapping[str, Norm] = {"l1": l1, "l2": l2, "root": root, "max": maximum}
 
+POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)")
+"""The word of an l_p norm."""
+
 
 def as_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the function itself."""
-    return loss if callable(loss) else _look_up("loss", LOSSES, loss)
+    return loss if callable(loss) else _look_up("loss", LOSSES, loss, ", ".join(map(repr, LOSSES)))
 
 
 def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     """Return the norm of that name, or the function itself."""
-    return norm if callable(norm) else _look_up(option, NORMS, norm)
+    if callable(norm):
+        return norm
+    power = POWER.fullmatch(norm) if isinstance(norm, str) else None
+    if power is not None and (p := float(power[1])) >= 1.0:
+        return {1.0: l1, 2.0: l2}.get(p, PowerMean(p))
+    return _look_up(option, NORMS, norm, f"{', '.join(map(repr, NORMS))}, 'l<p>' of a p from 1 such as 'l3',")
 
 
-def _look_up(what: str, known: Mapping[str, T], name: str) -> T:
+def _look_up(what: str, known: Mapping[str, T], name: str, words: str) -> T:
     if name not in known:
-        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))} or a function; got {name!r}. Pass one.")
+        raise ValueError(f"{what} must be one of {words} or a function; got {name!r}. Pass one.")
     return known[name]

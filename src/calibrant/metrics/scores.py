@@ -18,7 +18,9 @@ from calibrant.notions import top_label
 
 
 def hits(problem: SimplexProblem) -> FloatArray:
-    """One where the top class came, else zero."""
+    """One where the predicted class came, else zero."""
+    if problem.is_of_predictions:
+        return problem.label.astype(np.float64)
     hit: BoolArray = top_label(problem.prob) == problem.label
     return hit.astype(np.float64)
 
@@ -54,9 +56,10 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities. Of equal ones the first class is predicted; one column predicts its event above 1/2.
+        Probabilities. Of equal ones the first class is predicted; one column predicts its event above 1/2. With ``y_pred``
+        that is what is predicted.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def negative_log_likelihood(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; or logits with ``input="logit"``, whose log-probabilities are exact.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[Data
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------

@@ -9,8 +9,11 @@ from calibrant.notions.binary import Binary
 from calibrant.notions.class_wise import ClassWise
 from calibrant.notions.one_vs_rest import OneVsRest
 from calibrant.notions.predicted import Confidence, TopLabel, top_label
+from calibrant.notions.problems import binary_problems
 from calibrant.notions.thresholded import ThresholdedClassWise
-from calibrant.notions.words import as_notion
+from calibrant.notions.top_k import TopKConfidence, TopKLabel
+from calibrant.notions.within_groups import WithinGroups
+from calibrant.notions.words import as_notion, is_of_predictions
 
 __all__ = [
     "Binary",
@@ -20,7 +23,12 @@ __all__ = [
     "OneVsRest",
     "Part",
     "ThresholdedClassWise",
+    "TopKConfidence",
+    "TopKLabel",
     "TopLabel",
+    "WithinGroups",
     "as_notion",
+    "binary_problems",
+    "is_of_predictions",
     "top_label",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,10 @@ class Part:
 class Notion(ABC):
     """What a calibration statement speaks of. Two notions of one class with equal parameters are the same notion."""
 
-    name: str
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called; a word that chooses it, where there is one."""
 
     def named_in(self, classes: npt.NDArray[np.generic]) -> Notion:
         """Return the notion with columns in place of names of classes.
@@ -91,7 +94,7 @@ class Notion(ABC):
             One a part; without rows for a class that is never predicted.
         """
         simplex = self._simplex(problem)
-        total = float(simplex.weight.sum())
+        total, unit = float(simplex.weight.sum()), Unit.of(simplex.weight)
         for part in self.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
             weight = simplex.weight[part.rows]
             yield BinaryProblem(
@@ -100,7 +103,23 @@ class Notion(ABC):
                 weight=weight,
                 share=float(weight.sum()) / total / self.parts_a_row(simplex.prob.shape[1]),
                 name=part.name,
+                unit_of_whole=unit,
             )
+
+    def n_parts(self, problem: Problem) -> int:
+        """Count the parts of the forecast of a problem.
+
+        Parameters
+        ----------
+        problem : BinaryProblem or SimplexProblem
+            A valid problem.
+
+        Returns
+        -------
+        int
+            As many as `split` yields problems.
+        """
+        return sum(1 for _ in self.parts(self._simplex(problem).prob))
 
     def parts_a_row(self, n_classes: int) -> int:
         """Count the parts in which each row stands.

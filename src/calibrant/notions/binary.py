@@ -22,7 +22,7 @@ class Binary(Notion):
         if prob.shape[1] != 2:
             raise ValueError(
                 f"notion 'binary' speaks of two classes; the forecast has {prob.shape[1]}. "
-                "Choose 'confidence', 'top-label' or 'class-wise'."
+                "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'."
             )
         yield Part(slice(None), 1, f"class {names[1] if names else 1}")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant._registry import declare
 from calibrant.notions.base import Notion, Part
+from calibrant.notions.grouped import rows_by_group
 
 
 def top_label(prob: FloatArray) -> IntArray:
@@ -37,8 +36,5 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        top = top_label(prob)
-        order = np.argsort(top, kind="stable")
-        ends = np.cumsum(np.bincount(top, minlength=prob.shape[1]))
-        for j, rows in enumerate(np.split(order, ends[:-1])):
+        for j, rows in enumerate(rows_by_group(top_label(prob), prob.shape[1])):
             yield Part(rows, j, f"predicted {names[j] if names else j}")

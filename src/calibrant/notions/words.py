@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import re
+
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._registry import find
 from calibrant.notions.base import Notion
 from calibrant.notions.binary import Binary
+from calibrant.notions.pair import of_pair
 from calibrant.notions.predicted import Confidence
+from calibrant.notions.top_k import TopKConfidence, TopKLabel
+
+OF_PREDICTIONS = re.compile(r"confidence|top-label|top-(?:k|[0-9]+)-(?:confidence|label)")
+"""Names of the notions whose event is that a predicted class came."""
+
+TOP_K = re.compile(r"top-([0-9]+)-(confidence|label)")
 
 
 def as_notion(notion: str | Notion | None, problem: Problem | None = None) -> Notion:
     """Return the notion of that name; by default ``binary`` for one column of scores and ``confidence`` for more."""
+    if isinstance(problem, BinaryProblem) and problem.predicted is not None:
+        return of_pair(Confidence() if notion is None else as_notion(notion), problem.predicted)
     if isinstance(notion, Notion):
         return notion if problem is None else notion.named_in(problem.classes)
     if notion is None:
         return Binary() if isinstance(problem, BinaryProblem) else Confidence()
+    return _of_word(notion)
+
+
+def is_of_predictions(name: str) -> bool:
+    """Whether the event of the notion of that name is that a predicted class came."""
+    return OF_PREDICTIONS.fullmatch(name) is not None
+
+
+def _of_word(notion: str) -> Notion:
     if not isinstance(notion, str):
         raise TypeError(f"notion must be a name or a Notion; got {notion!r}. See `calibrant list notions`.")
-    found: Notion = find("notion", notion).target()
+    if top := TOP_K.fullmatch(notion):
+        k = int(top[1])
+        return TopKConfidence(k) if top[2] == "confidence" else TopKLabel(k)
+    if notion == "canonical":
+        raise ValueError(
+            "notion must make binary problems of a forecast; got 'canonical', which speaks of whole rows. "
+            "Measure with canonical_calibration_error, calibrate with CanonicalBinning."
+        )
+    try:
+        entry = find("notion", notion)
+    except ValueError as error:
+        raise ValueError(f"{error} For the k of 'top-k-label' write a number, as in 'top-3-label'.") from None
+    found: Notion = entry.target()
     return found

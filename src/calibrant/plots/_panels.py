@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from calibrant.notions import is_of_predictions
+
 COLUMNS = 4
 """Panels side by side, where there are several."""
 
@@ -96,7 +98,7 @@ def panel_of(result: Result, name: str) -> Any:
 
 def outcome_word(notion: str) -> str:
     """Return what the rate of events is called under a notion."""
-    return "accuracy" if notion in ("confidence", "top-label") else "event rate"
+    return "accuracy" if is_of_predictions(notion) else "event rate"
 
 
 def room_below(ax: Any, size: float = 0.22, gap: float = 0.05) -> Any:

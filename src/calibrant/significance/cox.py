@@ -6,13 +6,14 @@ from typing import Literal, Unpack, get_args
 
 import numpy.typing as npt
 
+from calibrant._problem import independent_rows_per_weight
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
-from calibrant.significance.weights import assumption, independent_rows_per_weight
+from calibrant.significance.weights import assumption
 
 Parameters = Literal["both", "intercept", "slope"]
 
@@ -48,7 +49,7 @@ def cox_test(
         One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
         class in turn use `by_class`.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------

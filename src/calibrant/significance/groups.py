@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray, SimplexProblem
+from calibrant._problem import IntArray, SimplexProblem, independent_rows_per_weight
 from calibrant._result import read_only
-from calibrant._warnings import CalibrationWarning
+from calibrant._warnings import warn
 from calibrant.resampling import ConsistentLabels
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
-from calibrant.significance.weights import independent_rows_per_weight
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""
+
+TOO_MANY_FEW = 0.2
+"""Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +61,9 @@ def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
 def pvalue_of(statistic: float, null: NullDistribution) -> float:
     """Return the p-value of a chi-squared statistic: one, with a warning, where no degree of freedom is left."""
     if isinstance(null, KnownLaw) and null.df == 0 and np.isfinite(statistic):
-        warnings.warn(
+        warn(
             "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
-            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test.",
-            CalibrationWarning,
-            stacklevel=3,
+            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test."
         )
         return 1.0
     return float(null.sf(statistic))
@@ -73,8 +72,21 @@ def pvalue_of(statistic: float, null: NullDistribution) -> float:
 def enough_expected(expected: FloatArray) -> str:
     """Return the assumption of the chi-squared law, in words, with what the counts are."""
     possible = expected[expected > 0]
+    if possible.size == 0:
+        return "Expected counts are large enough for the chi-squared law: nothing is expected anywhere."
     few = int((possible < RULE_OF_FIVE).sum())
     return (
         f"Expected counts are large enough for the chi-squared law: {few} of {possible.size} are below {RULE_OF_FIVE:g}, "
         f"the smallest is {possible.min():.3g}."
     )
+
+
+def warn_if_sparse(expected: FloatArray, otherwise: str) -> None:
+    """Warn where too many expected counts are small for the chi-squared law; ``otherwise`` is what else one can do."""
+    possible = expected[expected > 0]
+    few = float((possible < RULE_OF_FIVE).mean()) if possible.size else 0.0
+    if few > TOO_MANY_FEW:
+        warn(
+            f"the chi-squared law needs expected counts of {RULE_OF_FIVE:g} or more; {few:.0%} of {possible.size} are smaller. "
+            f"Draw labels instead, n_resamples=1000, or {otherwise}."
+        )

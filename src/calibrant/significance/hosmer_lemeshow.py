@@ -15,7 +15,7 @@ from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import locate
 from calibrant.resampling import Rng, as_rng
-from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of
+from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
 from calibrant.significance.weights import assumption
@@ -98,7 +98,7 @@ def hosmer_lemeshow_test(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -108,7 +108,8 @@ def hosmer_lemeshow_test(
     Warns
     -----
     CalibrationWarning
-        If so few groups are left that there is no degree of freedom; the p-value is then 1.
+        If more than a fifth of the expected counts are below 5 and no labels are drawn: the p-value is then no good. And if
+        so few groups are left that there is no degree of freedom; the p-value is then 1.
 
     Notes
     -----
@@ -145,6 +146,7 @@ def hosmer_lemeshow_test(
         null = chi_squared(max(0, n_groups - 2 * fitted) * (n_classes - 1))
         seen = FITTED if fitted else OUTSIDE
         assumptions = (seen, INDEPENDENT, *assumption(simplex.weight), enough_expected(groups.expected))
+        warn_if_sparse(groups.expected, "take fewer groups, n_bins")
     else:
         null = label_draws(groups.drawn(simplex, n_resamples, as_rng(rng)))
         assumptions = (OUTSIDE, INDEPENDENT)

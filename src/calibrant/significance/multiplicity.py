@@ -9,10 +9,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, Problem, is_unit_weight
 from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_labels, as_problem
+from calibrant._validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
 
@@ -128,7 +129,7 @@ def by_class(
         The first two bound the probability of any false alarm, whatever the dependence of the tests (and Holm is never the
         worse of the two); the others the share of false alarms among the alarms, the last whatever the dependence.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def by_group(
     method : {"holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"}, default="holm"
         As in `by_class`. Groups are disjoint and so independent, which suits ``"benjamini-hochberg"``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -245,19 +246,21 @@ def _adjusted(names: list[str], results: list[TestResult], method: Method) -> Mu
 
 
 def _as_groups(groups: npt.ArrayLike) -> npt.NDArray[np.generic]:
-    try:
-        return as_labels(groups)
-    except (TypeError, ValueError) as error:
-        raise type(error)(str(error).replace("y_true", "groups")) from None
+    return as_labels(groups, "groups")
 
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     """Run the test on some rows of a problem."""
     weight = _weight_of(problem, rows)
     if isinstance(problem, BinaryProblem):
+        values, data = problem.score, dict(weight)
         if problem.logit is not None:
-            return test(problem.outcome[rows], problem.logit[rows], input="logit", **weight)
-        return test(problem.outcome[rows], problem.score[rows], **weight)
+            values, data["input"] = problem.logit, "logit"
+        came = problem.outcome[rows]
+        if problem.predicted is None:
+            return test(came, values[rows], **data)
+        code = problem.predicted.code[rows]  # -1: another class than the predicted one came
+        return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
     label = problem.classes[problem.label[rows]]
     return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **weight)

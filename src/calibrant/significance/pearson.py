@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray, as_simplex
+from calibrant._problem import as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant.metrics.decomposition import same_rows
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import (
-    RULE_OF_FIVE,
     chi_squared_statistic,
     enough_expected,
     groups_of,
     pvalue_of,
+    warn_if_sparse,
 )
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
 from calibrant.significance.weights import assumption
-
-TOO_MANY_FEW = 0.2
-"""Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
 
 
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")
@@ -54,7 +49,7 @@ def pearson_test(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
 
     Returns
     -------
@@ -85,7 +80,7 @@ def pearson_test(
     """
     _require_parameters(n_parameters)
     problem = as_simplex(as_problem(y_true, y_prob, **data))
-    groups = groups_of(problem, _distinct_rows(problem.prob))
+    groups = groups_of(problem, same_rows(problem.prob))
     expected = groups.expected
     statistic = chi_squared_statistic(groups.observed(problem, problem.label), expected)
     null: NullDistribution
@@ -94,31 +89,11 @@ def pearson_test(
         assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), enough_expected(expected))
         if n_parameters:
             assumptions = (f"{n_parameters} parameters of the forecast were fitted on these rows.", *assumptions[1:])
-        _warn_if_sparse(expected)
+        warn_if_sparse(expected, "group the scores: hosmer_lemeshow_test")
     else:
         null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
         assumptions = (OUTSIDE, INDEPENDENT)
     return TestResult("Pearson", statistic, pvalue_of(statistic, null), null, assumptions)
-
-
-def _distinct_rows(prob: FloatArray) -> IntArray:
-    """Number of the distinct forecast that each row makes."""
-    if prob.shape[1] == 2:  # one column tells rows apart, and sorts a hundred times faster
-        prob = prob[:, 1:]
-    of: IntArray = np.unique(prob, axis=0 if prob.shape[1] > 1 else None, return_inverse=True)[1]
-    return of.ravel()
-
-
-def _warn_if_sparse(expected: FloatArray) -> None:
-    possible = expected[expected > 0]
-    few = float((possible < RULE_OF_FIVE).mean())
-    if few > TOO_MANY_FEW:
-        warnings.warn(
-            f"the chi-squared law needs expected counts of {RULE_OF_FIVE:g} or more; {few:.0%} of {possible.size} are smaller. "
-            "Draw labels instead, n_resamples=1000, or group the scores: hosmer_lemeshow_test.",
-            CalibrationWarning,
-            stacklevel=3,
-        )
 
 
 def _require_parameters(n_parameters: object) -> None:

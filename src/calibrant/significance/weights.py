@@ -10,11 +10,6 @@ from calibrant._links import FloatArray
 from calibrant._problem import are_counts, is_unit_weight
 
 
-def independent_rows_per_weight(weight: FloatArray) -> float:
-    """Rows that a weight of one is worth: one of whole weights, else such that rows number (sum w)^2 / (sum w^2) (Kish)."""
-    return 1.0 if are_counts(weight) else float(weight.sum() / (weight**2).sum())
-
-
 def assumption(weight: FloatArray) -> tuple[str, ...]:
     """Return what has to be assumed of weights, in words; nothing of equal ones."""
     if is_unit_weight(weight):

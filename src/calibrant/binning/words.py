@@ -1,0 +1,37 @@
+"""From a number or a word to a binning."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from calibrant._registry import Kind, entries, find
+from calibrant.binning.base import Binning
+from calibrant.binning.equal_width import EqualWidth
+
+NUMBERED = re.compile(r"(.+)-([0-9]+)")
+
+
+def as_binning(binning: int | str | Binning) -> Binning:
+    """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
+    if isinstance(binning, str):
+        found: Binning = of_word("binning", binning)
+        return found
+    return binning if isinstance(binning, Binning) else EqualWidth(binning)
+
+
+def of_word(kind: Kind, word: str) -> Any:
+    """Return the registered thing of that name; a number behind it is its first parameter."""
+    numbered = NUMBERED.fullmatch(word)
+    if numbered is None or word in entries(kind):
+        return find(kind, word).target()
+    name, number = numbered.groups()
+    try:
+        target = find(kind, name).target
+    except ValueError as error:
+        raise ValueError(str(error).replace(f"got {name!r}", f"got {word!r}")) from None
+    parameters = fields(target) if is_dataclass(target) else ()
+    if not parameters or type(parameters[0].default) is not int:
+        raise ValueError(f"{kind} {name!r} must stand without a number; got {word!r}. Pass {name!r}.")
+    return target(int(number))

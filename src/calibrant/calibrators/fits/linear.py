@@ -1,0 +1,77 @@
+"""Calibrators that are a table of `multinomial`: what they keep of the fit, and the map that they apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import Forecast, SimplexProblem
+from calibrant._validation import Input
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.fits.multinomial import Design, Full, fit_table, log_prob_of, temperature_of, tempered
+from calibrant.calibrators.temperature import prob_of_scores
+
+
+class LinearScaling(MulticlassCalibrator):
+    """Softmax of scores that are linear in log-probabilities; where ``coef_`` is a vector, each in that of its own class."""
+
+    coef_: FloatArray
+    intercept_: FloatArray
+    gradient_: float
+    n_iter_: int
+
+    def _fit_table(
+        self,
+        design: Design,
+        z: FloatArray,
+        problem: SimplexProblem,
+        ridge: FloatArray,
+        centre: FloatArray,
+        start: FloatArray,
+    ) -> None:
+        found = fit_table(design, z, problem, ridge, centre, start)
+        table = found.table
+        if isinstance(design, Full):
+            self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
+        else:
+            self.coef_, self.intercept_ = table[0], table[1] if len(table) > 1 else np.zeros(table.shape[1])
+        self.gradient_, self.n_iter_ = found.gradient, found.steps
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        z = self._entering(forecast)
+        return prob_of_scores((z * self.coef_ if self.coef_.ndim == 1 else z @ self.coef_.T) + self.intercept_)
+
+    def _entering(self, forecast: Forecast) -> FloatArray:
+        """Return the log-probabilities that enter the map."""
+        return log_prob_of(forecast)
+
+
+class StructuredScaling(LinearScaling):
+    """A temperature first, and penalties that fade with data."""
+
+    temperature_: float
+    uniform_: float
+
+    def __init__(
+        self,
+        *,
+        rho: float = 1.0,
+        tau: float = 1.0,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.rho = rho
+        self.tau = tau
+
+    def _fit_temperature(self, problem: SimplexProblem) -> FloatArray:
+        """Find the temperature, and return the log-probabilities after it."""
+        log_prob = log_prob_of(problem.forecast)
+        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (problem.n_rows + 1.0)
+        return tempered(log_prob, self.temperature_, self.uniform_)
+
+    def _entering(self, forecast: Forecast) -> FloatArray:
+        return tempered(log_prob_of(forecast), self.temperature_, self.uniform_)

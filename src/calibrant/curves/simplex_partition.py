@@ -1,0 +1,227 @@
+"""How a calibrator cuts the simplex of three classes into cells, and the vector that each cell is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._parameters import whole
+from calibrant._problem import BoolArray, IntArray
+from calibrant._result import frame, read_only
+from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
+from calibrant.curves.simplex_mesh import crossings, means_of, middle_of, moved_onto, room_about, small_triangles
+from calibrant.simplex_binning import SimplexBinning
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexCells:
+    """The cells of a calibrator, numbered from 0.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_triangles,)
+        The cell of each small triangle; -1 where the calibrator saw no row.
+    border : ndarray of shape (n_segments, 2)
+        The numbers of the two vertices of each side between small triangles of different cells.
+    count : ndarray of shape (n_cells,)
+        Number of rows that each cell was fitted on.
+    value : ndarray of shape (n_cells, 3)
+        The calibrated vector of each cell.
+    middle : ndarray of shape (n_cells, 3)
+        Where each cell has its middle; NaN where it is too small to hold that of a small triangle.
+    room : ndarray of shape (n_cells,)
+        Distance from there to the nearest border, in sides of the simplex; NaN too.
+    """
+
+    index: IntArray
+    border: IntArray
+    count: IntArray
+    value: FloatArray
+    middle: FloatArray
+    room: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexPartition:
+    """The triangle of three classes in small triangles, each with its cell and its calibrated vector.
+
+    Attributes
+    ----------
+    prob : ndarray of shape (resolution ** 2, 3)
+        Forecasts all over the simplex, each the middle of a small triangle.
+    calibrated : ndarray of shape (resolution ** 2, 3)
+        What they are mapped to.
+    vertex : ndarray of shape (n_vertices, 3)
+        Multiples of 1 / resolution; those between two cells lie on the border of these.
+    triangle : ndarray of shape (resolution ** 2, 3)
+        The numbers of the three vertices of each small triangle.
+    cells : SimplexCells or None
+        The cells, and which of them each small triangle is in; None of a calibrator without cells.
+    classes : tuple of str
+        Names of the classes.
+    calibrator : str
+        Where the figures come from.
+    """
+
+    prob: FloatArray
+    calibrated: FloatArray
+    vertex: FloatArray
+    triangle: IntArray
+    cells: SimplexCells | None
+    classes: tuple[str, ...]
+    calibrator: str
+
+    @property
+    def is_empty(self) -> BoolArray:
+        """Whether the calibrator saw no row in the cell of each small triangle; never, of a calibrator without cells.
+
+        Returns
+        -------
+        ndarray of shape (resolution ** 2,)
+            Booleans.
+        """
+        if self.cells is None:
+            return np.zeros(len(self.triangle), dtype=bool)
+        # One more at the end answers for -1.
+        return np.append(self.cells.count == 0, True)[self.cells.index]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a small triangle.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns prob_0, prob_1, prob_2, calibrated_0, calibrated_1, calibrated_2, and cell where there are cells.
+        """
+        columns: dict[str, npt.NDArray[Any]] = {f"prob_{j}": self.prob[:, j] for j in range(3)}
+        columns |= {f"calibrated_{j}": self.calibrated[:, j] for j in range(3)}
+        return frame(columns if self.cells is None else columns | {"cell": self.cells.index}, backend)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the cells with matplotlib, coloured by their calibrated vectors.
+
+        Parameters
+        ----------
+        **options : dict
+            See `plot_simplex_partition`.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
+        """
+        from calibrant.plots.simplex_partition import plot_simplex_partition
+
+        return plot_simplex_partition(self, **options)
+
+    def __repr__(self) -> str:
+        cells = "" if self.cells is None else f", cells={self.cells.count.size}"
+        return f"SimplexPartition({self.calibrator}{cells}, triangles={len(self.triangle)})"
+
+
+def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexPartition:
+    """The cells of a fitted calibrator of three classes all over the simplex, with their calibrated vectors, ready to plot.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator or callable
+        A calibrator of three classes, or a function of a table of shape (n, 3) that returns another. One with cells, such as
+        `CanonicalBinning`, is shown with their borders; of others, as of temperature scaling, the calibrated vector alone.
+    resolution : int, default=240
+        Small triangles along each side, at least 2. Borders are found exactly, but for corners that are no multiples of
+        1 / resolution; cells smaller than a small triangle may be missed.
+
+    Returns
+    -------
+    SimplexPartition
+        A result with ``calibrated``, ``cells``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If the calibrator is one of another number of classes, or ``resolution`` is less than 2.
+    TypeError
+        If it is neither a fitted calibrator nor a function, or ``resolution`` is not whole.
+
+    Notes
+    -----
+    The middle of a small triangle stands for all of it. Where those of two neighbours are in different cells the border between
+    them is found by bisection, and the vertices of the side that they share are moved onto it. A calibrator that was fitted on
+    logits gets the logarithms.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Appendix G.
+
+    Examples
+    --------
+    >>> from calibrant import simplex_partition
+    >>> simplex_partition(lambda prob: prob, resolution=10)
+    SimplexPartition(<lambda>, triangles=100)
+    """
+    whole("resolution", resolution, least=2, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
+    _refuse_unfitted(calibrator)
+    classes = three_classes(calibrator)
+    vertex, triangle, sides = small_triangles(resolution)
+    prob = middle_of(vertex, triangle)
+    calibrated, cells = mapped_by(calibrator, prob), None
+    if hasattr(calibrator, "cells"):
+        cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
+    return SimplexPartition(
+        read_only(prob),
+        read_only(calibrated),
+        read_only(vertex),
+        read_only(triangle),
+        cells,
+        classes,
+        name_of(calibrator),
+    )
+
+
+def _refuse_unfitted(calibrator: Any) -> None:
+    """Refuse what can be called and is no map: a binning, and the class of a calibrator."""
+    wanted = "calibrator must be a fitted calibrator or a function"
+    if isinstance(calibrator, SimplexBinning):
+        raise TypeError(
+            f"{wanted}; got the binning {calibrator!r}. Pass CanonicalBinning({calibrator!r}).fit(y_prob, y_true)."
+        )
+    if isinstance(calibrator, type):
+        raise TypeError(
+            f"{wanted}; got the class {calibrator.__name__}. Pass {calibrator.__name__}().fit(y_prob, y_true)."
+        )
+
+
+def _cells_of(
+    calibrator: Any, prob: FloatArray, vertex: FloatArray, sides: IntArray, resolution: int
+) -> tuple[SimplexCells, FloatArray]:
+    """Return the cells, and the vertices with those between cells moved onto the borders."""
+
+    def cell_of(some: FloatArray) -> IntArray:
+        return np.asarray(calibrator.cells(as_fitted(calibrator, some)), dtype=np.intp)
+
+    index = cell_of(prob)
+    parting = sides[index[sides[:, 0]] != index[sides[:, 1]]]
+    border = parting[:, 2:]
+    crossing = crossings(cell_of, index[parting[:, 0]], prob[parting[:, 0]], prob[parting[:, 1]])
+    moved = moved_onto(vertex, border, crossing, 1.0 / resolution)
+    middle = means_of(prob, index, len(calibrator.count_))
+    ends = np.concatenate([border, border])
+    room = room_about(middle, np.concatenate([index[parting[:, 0]], index[parting[:, 1]]]), moved[ends].mean(axis=1))
+    cells = SimplexCells(
+        index=read_only(index),
+        border=read_only(border),
+        count=read_only(np.asarray(calibrator.count_)),
+        value=read_only(np.asarray(calibrator.value_, dtype=np.float64)),
+        middle=read_only(middle),
+        room=read_only(room),
+    )
+    return cells, moved

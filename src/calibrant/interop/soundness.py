@@ -1,0 +1,79 @@
+"""Whether what a file describes works: parts that fit together, and probabilities for every score that it knows of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._parameters import choice, flag
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.by_notion import ByNotion
+from calibrant.calibrators.canonical_binning import CanonicalBinning
+
+MOST_CORNERS = 64
+"""Classes of which the certain forecast is tried."""
+
+
+def require_sound(calibrator: Calibrator) -> None:
+    """Refuse, with a ValueError, a restored calibrator whose parts do not fit together or that gives no probabilities."""
+    if isinstance(calibrator, ByNotion):
+        _require_problems(calibrator)
+    elif isinstance(calibrator, CanonicalBinning):
+        _require_cells(calibrator)
+    elif isinstance(calibrator, BinaryCalibrator):
+        _require_map(calibrator)
+    forecast = _trial(calibrator)
+    prob = calibrator.calibrate(forecast)
+    if prob.shape != forecast.shape or not _are_probabilities(prob):
+        raise ValueError(f"parameters that give no probabilities but {prob.tolist()}")
+
+
+def _trial(calibrator: Calibrator) -> FloatArray:
+    """Return the forecast that knows nothing, and those that are sure of a class."""
+    n_classes = len(calibrator.classes_)
+    corners = np.eye(n_classes)[:MOST_CORNERS]
+    if calibrator.input == "logit":
+        forecast = np.vstack([np.zeros((1, n_classes)), 10.0 * corners])
+    else:
+        forecast = np.vstack([np.full((1, n_classes), 1.0 / n_classes), corners])
+    return forecast[:, 1] if calibrator.n_features_in_ == 1 else forecast
+
+
+def _require_problems(calibrator: ByNotion) -> None:
+    flag("normalize", calibrator.normalize)
+    choice("unseen", calibrator.unseen, ("pooled", "identity"))
+    n_classes = len(calibrator.classes_)
+    wanted = sum(1 for _ in calibrator.fitted_notion.parts(np.full((1, n_classes), 1.0 / n_classes)))
+    if len(calibrator.calibrators_) != wanted:
+        raise ValueError(f"{len(calibrator.calibrators_)} problems where {n_classes} classes make {wanted}")
+    if None in calibrator.calibrators_ and calibrator.pooled_ is None and calibrator.unseen == "pooled":
+        raise ValueError("a problem without a map, and no pooled one")
+    for fitted in [*calibrator.calibrators_, calibrator.pooled_]:
+        if fitted is not None:
+            _require_map(fitted)
+
+
+def _require_cells(calibrator: CanonicalBinning) -> None:
+    value, n_cells = np.asarray(calibrator.value_), calibrator.partition_.n_cells
+    if value.shape != (wanted := (n_cells, len(calibrator.classes_))):
+        raise ValueError(f"value_ of shape {value.shape} where cells and classes make {wanted}")
+    if np.shape(calibrator.count_) != (n_cells,):
+        raise ValueError(f"count_ of shape {np.shape(calibrator.count_)} for {n_cells} cells")
+    if not _are_probabilities(value) or not np.allclose(value.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
+        raise ValueError("rows of value_ that do not sum to one")
+
+
+def _require_map(calibrator: BinaryCalibrator) -> None:
+    """Try a map of one score at the ends, in the middle, and at all scores at which it may have a step."""
+    own = [
+        np.ravel(found) for found in vars(calibrator).values() if isinstance(found, np.ndarray) and found.dtype == float
+    ]
+    numbers = np.concatenate([[0.0, 0.5, 1.0], *own])
+    score = numbers[(numbers >= 0.0) & (numbers <= 1.0)]
+    prob = calibrator._apply(score)
+    if prob.shape != score.shape or not _are_probabilities(prob):
+        raise ValueError(f"a {type(calibrator).__name__} that does not map all scores to probabilities")
+
+
+def _are_probabilities(values: FloatArray) -> bool:
+    return bool(np.isfinite(values).all() and (values >= 0.0).all() and (values <= 1.0).all())

@@ -1,0 +1,52 @@
+"""What notions say of a pair: a predicted class, and its probability alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from calibrant._problem import BinaryProblem, Predicted, Problem
+from calibrant._registry import named
+from calibrant.notions.base import Notion
+from calibrant.notions.binary import Binary
+from calibrant.notions.predicted import Confidence, TopLabel
+from calibrant.notions.within_groups import WithinGroups
+
+
+class PairConfidence(Binary):
+    """The probability of the predicted class, and whether it came."""
+
+    name = "confidence"
+
+    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+        """Yield the one problem."""
+        (whole,) = super().split(problem)
+        yield replace(whole, name=self.name, predicted=None)
+
+
+class PairTopLabel(WithinGroups):
+    """The same, given which class is predicted: one problem for each class."""
+
+    name = "top-label"
+    word = "predicted"
+
+    def __init__(self, predicted: Predicted) -> None:
+        super().__init__(predicted.code)
+        self.known, self.code = tuple(str(c) for c in predicted.classes.tolist()), predicted.code
+
+    def __repr__(self) -> str:
+        return f"TopLabel({len(self.known)} classes of {self.code.size} predictions)"
+
+
+def of_pair(notion: Notion, predicted: Predicted) -> Notion:
+    """Return what a notion of a table is of a pair, or refuse one that speaks of other classes."""
+    if isinstance(notion, Confidence):
+        return PairConfidence()
+    if isinstance(notion, TopLabel):
+        return PairTopLabel(predicted)
+    if isinstance(notion, Binary) or named(type(notion)) is None:
+        return notion
+    raise ValueError(
+        f"notion must be 'top-label' or 'confidence' where y_pred is given; got {notion.name!r}, which speaks of classes that "
+        "are not predicted. Pass one of the two, or the whole table without y_pred."
+    )

@@ -1,0 +1,59 @@
+"""The data that a notion looks at."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy.typing as npt
+
+from calibrant._problem import BinaryProblem
+from calibrant._validation import DataOptions, as_problem
+from calibrant.notions.base import Notion
+from calibrant.notions.words import as_notion
+
+
+def binary_problems(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> list[BinaryProblem]:
+    """List the data that a notion looks at: what its errors are measured on, and its calibrators fitted to.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        What the statement speaks of, as in `calibration_error`.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input``, ``normalize`` and ``y_pred``: see `DataOptions`.
+
+    Returns
+    -------
+    list of BinaryProblem
+        One for each statement, with ``score``, ``outcome``, ``weight``, ``share`` and ``name``; it has no rows for a class that
+        is never predicted. Rows of weight zero are left out.
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be, or the notion is none of such a forecast.
+    TypeError
+        If the data are not numbers, or the labels neither integers, strings nor booleans.
+
+    Examples
+    --------
+    >>> from calibrant import binary_problems
+    >>> P = [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
+    >>> first, second = binary_problems([0, 1, 1], P, notion="top-label")
+    >>> first.name, first.score.tolist(), first.outcome.tolist()
+    ('predicted 0', [0.75, 0.5], [True, False])
+    >>> second
+    BinaryProblem(predicted 1, rows=1, share=0.3333)
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return list(as_notion(notion, problem).split(problem))

@@ -1,0 +1,154 @@
+"""What every binning of the simplex keeps. It is tested by being registered."""
+
+import json
+from dataclasses import is_dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import tables
+
+from calibrant._problem import as_simplex
+from calibrant._registry import entries
+from calibrant._validation import as_problem
+from calibrant.interop.persistence import _decode, _encode
+from calibrant.simplex_binning import as_simplex_binning
+
+BINNINGS = entries("simplex-binning")
+
+each_binning = pytest.mark.parametrize("binning", [entry.target() for entry in BINNINGS.values()], ids=list(BINNINGS))
+three = tables(n_classes=st.just(3))
+"""A triangle is what every one of them can cut."""
+
+
+def problem_of(rows):
+    label, prob, weight = rows
+    return as_simplex(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
+
+
+def cut(binning, rows):
+    return binning(problem_of(rows))
+
+
+@each_binning
+@given(rows=three)
+def test_every_row_is_in_exactly_one_cell(binning, rows):
+    bins = cut(binning, rows)
+    index = bins.partition.index(rows[1])
+    assert index.min() >= 0
+    assert index.max() < bins.partition.n_cells == len(bins)
+    np.testing.assert_array_equal(np.bincount(index, minlength=len(bins)), bins.count)
+
+
+@each_binning
+@given(rows=three, others=three)
+def test_the_cell_of_a_row_is_a_function_of_its_forecast(binning, rows, others):
+    partition = cut(binning, rows).partition
+    both = np.vstack([rows[1], others[1]])
+    index = partition.index(both)
+    np.testing.assert_array_equal(index[: len(rows[1])], partition.index(rows[1]))
+    assert index.min() >= -1
+    for forecast in np.unique(both, axis=0):
+        assert len(set(index[(both == forecast).all(axis=1)].tolist())) == 1
+
+
+@each_binning
+@given(rows=three, others=three)
+def test_one_row_at_a_time_is_the_same_as_all_at_once(binning, rows, others):
+    partition = cut(binning, rows).partition
+    both = np.vstack([rows[1], others[1]])
+    for table in (both, np.asfortranarray(both)):
+        assert [int(partition.index(row[None])[0]) for row in table] == partition.index(table).tolist()
+        assert [bool(partition.is_boundary(row[None])[0]) for row in table] == partition.is_boundary(table).tolist()
+
+
+@each_binning
+@given(rows=three, random=st.randoms(use_true_random=False))
+def test_row_order_never_matters(binning, rows, random):
+    order = np.array(random.sample(range(len(rows[0])), len(rows[0])))
+    bins, shuffled = cut(binning, rows), cut(binning, tuple(column[order] for column in rows))
+    np.testing.assert_array_equal(shuffled.partition.index(rows[1]), bins.partition.index(rows[1]))
+    np.testing.assert_array_equal(shuffled.count, bins.count)
+    np.testing.assert_array_equal(shuffled.class_sum, bins.class_sum)
+    np.testing.assert_allclose(shuffled.prob_sum, bins.prob_sum, rtol=1e-12)
+
+
+@each_binning
+@given(rows=three)
+def test_integer_weights_equal_repeated_rows(binning, rows):
+    label, prob, weight = rows
+    bins = cut(binning, rows)
+    times = weight.astype(int)
+    repeated = cut(binning, (np.repeat(label, times), np.repeat(prob, times, axis=0), None))
+    np.testing.assert_array_equal(repeated.partition.index(prob), bins.partition.index(prob))
+    np.testing.assert_array_equal(repeated.partition.is_boundary(prob), bins.partition.is_boundary(prob))
+    np.testing.assert_array_equal(repeated.weight, bins.weight)
+    np.testing.assert_array_equal(repeated.class_sum, bins.class_sum)
+    np.testing.assert_allclose(repeated.prob_sum, bins.prob_sum, rtol=1e-12)
+
+
+@each_binning
+@given(rows=three, extra=three)
+def test_a_zero_weight_is_an_absent_row(binning, rows, extra):
+    longer = [np.concatenate([a, b]) for a, b in zip(extra, rows, strict=True)]
+    longer[2][: len(extra[0])] = 0.0
+    bins, same = cut(binning, rows), cut(binning, longer)
+    np.testing.assert_array_equal(same.partition.index(longer[1]), bins.partition.index(longer[1]))
+    for name in ("count", "weight", "class_sum", "prob_sum"):
+        np.testing.assert_array_equal(getattr(same, name), getattr(bins, name))
+
+
+@each_binning
+@given(rows=three)
+def test_weights_that_are_no_counts_have_any_unit(binning, rows):
+    label, prob, weight = rows
+    one, other = (cut(binning, (label, prob, weight / unit)).partition for unit in (7.0, 700.0))
+    np.testing.assert_array_equal(one.index(prob), other.index(prob))
+
+
+@each_binning
+@given(rows=three)
+def test_sums_over_cells_are_the_sums_over_rows(binning, rows):
+    label, prob, weight = rows
+    bins = cut(binning, rows)
+    assert bins.count.sum() == len(label)
+    assert bins.weight.sum() == weight.sum()
+    np.testing.assert_allclose(bins.prob_sum.sum(axis=0), weight @ prob, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(bins.class_sum.sum(axis=0), np.bincount(label, weight, prob.shape[1]))
+
+
+@each_binning
+@given(rows=three)
+def test_rates_of_cells_with_rows_sum_to_one_and_others_have_none(binning, rows):
+    bins = cut(binning, rows)
+    held = bins.count > 0
+    np.testing.assert_allclose(bins.class_rate[held].sum(axis=1), 1.0)
+    np.testing.assert_allclose((bins.class_rate - bins.mean_prob)[held], bins.gap[held], atol=1e-12)
+    for mean in (bins.class_rate, bins.mean_prob, bins.gap):
+        np.testing.assert_array_equal(np.isnan(mean).all(axis=1), ~held)
+
+
+@each_binning
+@given(rows=three, others=three)
+def test_cells_that_are_written_down_are_the_same_cells(binning, rows, others):
+    partition = cut(binning, rows).partition
+    text = json.dumps(_encode(partition), allow_nan=False)
+    restored, table = _decode(json.loads(text)), np.vstack([rows[1], others[1]])
+    assert restored.n_cells == partition.n_cells
+    np.testing.assert_array_equal(restored.index(table), partition.index(table))
+    np.testing.assert_array_equal(restored.is_boundary(table), partition.is_boundary(table))
+
+
+@each_binning
+def test_a_binning_is_found_by_its_word_and_written_down(binning):
+    name = next(name for name, entry in BINNINGS.items() if entry.target is type(binning))
+    assert as_simplex_binning(name) == binning == _decode(json.loads(json.dumps(_encode(binning))))
+    assert is_dataclass(binning)
+    assert hash(binning) == hash(as_simplex_binning(name))
+
+
+@each_binning
+def test_sums_cannot_be_written_to(binning):
+    with pytest.raises(ValueError, match="read-only"):
+        cut(binning, ([0], np.array([[0.1, 0.2, 0.7]]), None)).weight[0] = 3.0

@@ -1,0 +1,297 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import simplex
+from strategies import columns, tables
+
+from calibrant import (
+    CalibrationWarning,
+    EqualMass,
+    OneVsRest,
+    Projection,
+    Sierpinski,
+    SimplexGrid,
+    SimplexUnique,
+    assess,
+    calibration_error,
+    canonical_calibration_error,
+    expected_calibration_error,
+)
+from calibrant._problem import as_simplex
+from calibrant._validation import as_problem
+from calibrant.metrics.canonical import DISTANCES
+from calibrant.metrics.canonical_estimates import LENGTHS, LONGEST, estimate_canonical_calibration_error
+from calibrant.metrics.losses import as_norm
+from calibrant.simplex_binning import as_simplex_binning
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
+@given(rows=tables(), n_bins=st.integers(1, 6))
+def test_the_error_is_what_its_definition_says(norm, rows, n_bins):
+    label, prob, weight = rows
+    found = canonical_calibration_error(label, prob, binning=n_bins, norm=norm, sample_weight=weight)
+    cells = simplex.grid(prob.tolist(), n_bins)
+    twin = simplex.calibration_error(prob.tolist(), label.tolist(), weight.tolist(), cells, norm)
+    assert found == pytest.approx(twin, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("norm", ["l1", "root", "max"])
+@given(rows=tables())
+def test_the_error_of_distinct_forecasts_is_what_its_definition_says(norm, distance, rows):
+    label, prob, weight = rows
+    options = {"norm": norm, "distance": distance, "sample_weight": weight, "labels": range(prob.shape[1])}
+    found = canonical_calibration_error(label, prob, binning=SimplexUnique(), **options)
+    cells = simplex.distinct(prob.tolist())
+    twin = simplex.calibration_error(prob.tolist(), label.tolist(), weight.tolist(), cells, norm, distance)
+    assert found**2 == pytest.approx(twin**2, rel=1e-9, abs=1e-12)
+
+
+SIX_LABELS = [3, 4, 2, 1, 4, 1]
+SIX = [
+    [0.1, 0.0, 0.6, 0.3],
+    [0.6, 0.0, 0.1, 0.3],
+    [0.2, 0.7, 0.0, 0.1],
+    [0.0, 0.1, 0.1, 0.8],
+    [0.0, 0.1, 0.8, 0.1],
+    [0.9, 0.1, 0.0, 0.0],
+]
+
+
+@pytest.mark.parametrize(
+    ("distance", "value"),
+    [
+        ("l1", 17 / 15),
+        ("total variation", 17 / 30),
+        ("max", 17 / 30),
+        ("squared l2", 11 / 15),
+        ("debiased squared l2", 0),
+    ],
+)
+def test_the_worked_example_of_gupta_and_ramdas_with_a_cell_a_forecast(distance, value):
+    found = canonical_calibration_error(
+        SIX_LABELS, SIX, labels=[1, 2, 3, 4], binning=SimplexUnique(), distance=distance
+    )
+    assert found == pytest.approx(value, rel=1e-12, abs=1e-15)
+
+
+@given(rows=tables(n_classes=st.just(3)))
+def test_distances_stand_in_the_order_of_their_norms(rows):
+    label, prob, weight = rows
+    for binning in (SimplexUnique(), Sierpinski(1), "projection", "grid", 3):
+        options = {"sample_weight": weight, "labels": range(3), "binning": binning}
+        of = {name: canonical_calibration_error(label, prob, distance=name, **options) for name in DISTANCES}
+        assert of["l1"] == pytest.approx(2 * of["total variation"], rel=1e-12)
+        # Differences sum to zero: the largest is at most the sum of all others.
+        assert of["max"] <= of["total variation"] + 1e-12
+        assert of["max"] - 1e-12 <= of["l2"] <= of["l1"] + 1e-12
+        assert of["debiased squared l2"] <= of["squared l2"] + 1e-12
+
+
+def test_the_debiased_squared_distance_is_right_on_average():
+    """Four standard errors, of a forecast that is calibrated and of one that is not; the plain one is far above both."""
+    rng = np.random.default_rng(5)
+    prob = np.repeat(rng.dirichlet(np.ones(3), 20), 5, axis=0)
+    for truth in (prob, prob**2 / (prob**2).sum(axis=1, keepdims=True)):
+        drawn = [(rng.random((100, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2) for _ in range(1500)]
+        debiased, plain = (
+            np.array([canonical_calibration_error(y, prob, binning=SimplexUnique(), distance=name) for y in drawn])
+            for name in ("debiased squared l2", "squared l2")
+        )
+        target = ((truth - prob) ** 2).sum(axis=1).mean()
+        assert abs(debiased.mean() - target) < 4 * debiased.std(ddof=1) / np.sqrt(1500)
+        assert plain.mean() - target > 20 * plain.std(ddof=1) / np.sqrt(1500)
+
+
+def test_cells_without_rows_are_left_out():
+    label, prob = [0, 1, 2], np.array([[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]])
+    norm = lambda values, weights: float(len(values)) if np.isfinite(values).all() else np.nan  # noqa: E731
+    assert canonical_calibration_error(label, prob, binning=Sierpinski(1), norm=norm) == 2.0
+
+
+def test_an_unknown_distance_is_refused():
+    with pytest.raises(ValueError, match=r"distance must be one of 'total variation', 'l1', .*; got 'tv'\. Pass one"):
+        canonical_calibration_error([0, 1], [0.2, 0.7], distance="tv")
+
+
+@given(rows=columns())
+def test_of_two_classes_it_is_the_error_of_one(rows):
+    """Away from the edges: on one of them p and 1 - p both fall into the bin below."""
+    label, score, weight = rows
+    score = (np.minimum(np.floor(score * 5), 4) + 0.1 + 0.8 * (score * 5 % 1)) / 5
+    found = canonical_calibration_error(label, score, sample_weight=weight)
+    assert found == pytest.approx(expected_calibration_error(label, score, binning=5, sample_weight=weight), abs=1e-12)
+    prob = np.column_stack([1 - score, score])
+    assert canonical_calibration_error(label, prob, sample_weight=weight) == pytest.approx(found, abs=1e-12)
+
+
+@given(rows=tables(), n_bins=st.integers(1, 6))
+def test_it_is_never_below_the_error_of_one_class(rows, n_bins):
+    label, prob, weight = rows
+    options = {"labels": range(prob.shape[1]), "sample_weight": weight, "binning": n_bins}
+    whole = canonical_calibration_error(label, prob, **options)
+    for j in range(prob.shape[1]):
+        assert whole >= calibration_error(label, prob, notion=OneVsRest(j), **options) - 1e-12
+
+
+def test_it_sees_what_no_class_by_itself_shows():
+    """Even and odd orders of (0.2, 0.3, 0.5) err in opposite ways; one of each share the probability of a class."""
+    orders = np.array([[2, 3, 5], [3, 5, 2], [5, 2, 3], [2, 5, 3], [5, 3, 2], [3, 2, 5]])
+    sign = np.array([1, 1, 1, -1, -1, -1])
+    label = np.concatenate(
+        [np.repeat([0, 1, 2], order + s * np.array([1, -1, 0])) for order, s in zip(orders, sign, strict=True)]
+    )
+    prob = np.repeat(orders / 10, 10, axis=0)
+    assert calibration_error(label, prob, notion="class-wise", binning=10) == pytest.approx(0.0, abs=1e-12)
+    assert canonical_calibration_error(label, prob, binning=10) == pytest.approx(0.1)
+
+
+def test_a_forecast_that_says_what_comes_has_no_error():
+    assert canonical_calibration_error([0, 1, 2], np.eye(3)) == 0.0
+
+
+def test_a_forecast_that_says_the_opposite_has_all_the_error():
+    assert canonical_calibration_error([1, 2, 0], np.eye(3)) == 1.0
+
+
+# Uncertainty
+
+
+def test_the_noise_floor_is_the_mean_error_of_calibrated_forecasts():
+    """Four standard errors of the difference."""
+    rng = np.random.default_rng(7)
+    prob = rng.dirichlet(np.ones(3), 400)
+    draws, resamples = 200, 300
+    labels = [(rng.random((400, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2) for _ in range(draws)]
+    values = np.array([canonical_calibration_error(label, prob) for label in labels])
+    found = assess(labels[0], prob, metrics=["canonical-ece"], n_resamples=resamples, rng=1)["canonical-ece"]
+    assert found.value == pytest.approx(values[0], rel=1e-12)
+    assert abs(values.mean() - found.noise_floor) < 4 * values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
+
+
+def test_the_interval_covers_the_truth_at_calibration_and_away_from_it():
+    """At most as many misses of 60 as a coverage of 95 % makes in 999 of 1000 runs."""
+    rng = np.random.default_rng(11)
+    for power in (1.0, 2.0):
+        prob = rng.dirichlet(np.ones(3), 300)
+        truth = prob**power / (prob**power).sum(axis=1, keepdims=True)
+        # The truth over the cells at hand: mean forecast against mean probability in each.
+        problem = as_simplex(as_problem(np.zeros(300, dtype=int), prob))
+        cell = SimplexGrid().partition(problem).index(prob)
+        moved = [np.abs((truth - prob)[cell == c].sum(axis=0)).sum() / 2 for c in np.unique(cell)]
+        target, misses = sum(moved) / 300, 0
+        for _ in range(60):
+            label = (rng.random((300, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+            found = assess(label, prob, metrics=["canonical-ece"], n_resamples=100, rng=rng)["canonical-ece"]
+            misses += not found.lower <= target <= found.upper
+        assert misses <= 9
+
+
+def test_too_many_cells_warn_and_have_no_interval(monkeypatch):
+    monkeypatch.setattr("calibrant.metrics.canonical_estimates.MOST_DEVIATIONS", 5)
+    with pytest.warns(CalibrationWarning, match="cells must be few to draw their noise"):
+        found = assess([0, 1, 2], np.eye(3), metrics=["canonical-ece"], n_resamples=9)["canonical-ece"]
+    assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 1.0, None)
+    with pytest.warns(CalibrationWarning, match=r"the interval is \[0, 2\]"):
+        found = estimate_canonical_calibration_error([0, 1, 2], np.eye(3), distance="l1")
+    assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 2.0, None)
+
+
+P = np.random.default_rng(3).dirichlet(np.ones(3), 300)
+Y = (np.random.default_rng(4).random((300, 1)) > (P**2 / (P**2).sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1)
+
+
+def test_by_default_the_estimate_is_what_assess_states():
+    found = estimate_canonical_calibration_error(Y, P, n_resamples=50, rng=1)
+    assert found == assess(Y, P, metrics=["canonical-ece"], n_resamples=50, rng=1)["canonical-ece"]
+
+
+@given(
+    rows=tables(n_classes=st.just(3)),
+    binning=st.sampled_from([3, "unique", "projection", Sierpinski(1), Projection(2, directions="random")]),
+    distance=st.sampled_from(sorted(LENGTHS)),
+    norm=st.sampled_from(["l1", "l2", "l3", "root", "max", np.dot]),
+)
+def test_the_value_is_that_of_the_error_itself_whatever_the_spelling(rows, binning, distance, norm):
+    label, prob, weight = rows
+    options = {"binning": binning, "distance": distance, "norm": norm, "sample_weight": weight, "labels": range(3)}
+    found = estimate_canonical_calibration_error(label, prob, n_resamples=3, **options)
+    assert found.value == pytest.approx(canonical_calibration_error(label, prob, **options), rel=1e-7, abs=1e-12)
+    assert 0.0 <= found.lower <= found.value <= found.upper
+    assert norm is np.dot or found.upper <= LONGEST[distance] ** (0.5 if norm == "root" else 1.0) + 1e-12
+
+
+def test_estimates_of_one_length_in_several_units_agree():
+    """Half of "l1" is total variation; the root of squares is the "l2" of lengths."""
+    half, whole, root, lengths = (
+        estimate_canonical_calibration_error(Y, P, binning=Projection(8), n_resamples=50, **options)
+        for options in (
+            {},
+            {"distance": "l1"},
+            {"distance": "squared l2", "norm": "root"},
+            {"distance": "l2", "norm": "l2"},
+        )
+    )
+    for name in ("value", "lower", "upper", "noise_floor", "debiased", "detectable"):
+        assert getattr(whole, name) == pytest.approx(2 * getattr(half, name), rel=1e-9)
+        assert getattr(root, name) == pytest.approx(getattr(lengths, name), rel=1e-9)
+    assert whole.pvalue == half.pvalue
+    assert root.pvalue == lengths.pvalue
+
+
+CELLS = {
+    "total variation over cells of equal mass": {"binning": Projection(6)},
+    "lengths over the triangle": {"binning": Sierpinski(1), "distance": "l2", "norm": "l2"},
+    "the largest of all": {"binning": Projection(6), "distance": "max", "norm": "max"},
+    "squares": {"binning": Projection(6), "distance": "squared l2"},
+}
+
+
+@pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
+def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_small(spelling):
+    """Four standard errors; at most as many p-values below 0.05 as chance makes in 9999 of 10000 runs."""
+    rng, draws, resamples = np.random.default_rng(8), 60, 100
+    labels = [(rng.random((300, 1)) > P.cumsum(axis=1)).sum(axis=1).clip(0, 2) for _ in range(draws)]
+    found = [
+        estimate_canonical_calibration_error(y, P, n_resamples=resamples, rng=run, **spelling)
+        for run, y in enumerate(labels)
+    ]
+    value, floor = (np.array([getattr(e, name) for e in found]) for name in ("value", "noise_floor"))
+    assert abs(value.mean() - floor.mean()) < 4 * value.std(ddof=1) * np.sqrt(1 / draws + 1 / (draws * resamples))
+    assert sum(e.pvalue < 0.05 for e in found) <= 10
+    assert sum(e.lower > 0 for e in found) <= 10
+
+
+@pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
+def test_the_interval_holds_the_error_over_the_cells(spelling):
+    """At most as many misses of 60 as a coverage of 95 % makes in 9999 of 10000 runs; the truth is that over cells at hand."""
+    rng, truth = np.random.default_rng(9), P**2 / (P**2).sum(axis=1, keepdims=True)
+    bins = as_simplex_binning(spelling["binning"])(as_simplex(as_problem(np.arange(300) % 3, P)))
+    cell = bins.partition.index(P)
+    there = np.unique(cell)
+    gap = np.array([(truth - P)[cell == c].mean(axis=0) for c in there])
+    share = np.bincount(cell)[there] / 300
+    target = as_norm(spelling.get("norm", "l1"))(LENGTHS[spelling.get("distance", "total variation")](gap), share)
+    misses = 0
+    for run in range(60):
+        label = (rng.random((300, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        found = estimate_canonical_calibration_error(label, P, n_resamples=100, rng=run, **spelling)
+        misses += not found.lower <= target <= found.upper
+    assert misses <= 10
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"distance": "debiased squared l2"}, ValueError, r"distance must be one of .*'squared l2'; got 'debiased"),
+        ({"distance": None}, TypeError, "distance must be one of"),
+        ({"norm": "l0"}, ValueError, "norm must be one of"),
+        ({"binning": EqualMass(5)}, TypeError, "cut the whole simplex"),
+        ({"level": 1.0}, ValueError, "level must be a number, above 0 and below 1"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1"),
+    ],
+)
+def test_options_of_the_estimate_that_are_none_are_refused(options, kind, message):
+    with pytest.raises(kind, match=message):
+        estimate_canonical_calibration_error(Y, P, **options)

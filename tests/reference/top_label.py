@@ -1,0 +1,94 @@
+"""Algorithms 1 to 5 of Gupta and Ramdas, as loops over rows; labels and predicted classes are numbers of columns.
+
+The binary calibrator sorts the rows and cuts them at every share: histogram binning of Algorithm 8. Equal scores stay together,
+in the lower bin. Rows are repeated by their weights beforehand.
+"""
+
+
+def histogram(points_per_bin):
+    """Return the binary calibrator: from scores and outcomes to a map of a score."""
+
+    def fit(scores, outcomes):
+        rows = sorted(zip(scores, outcomes, strict=True))
+        n_bins = max(1, len(rows) // points_per_bin)
+        ends = [sum(len(rows) // n_bins + (c < len(rows) % n_bins) for c in range(b + 1)) for b in range(n_bins - 1)]
+        cuts = sorted({rows[end - 1][0] for end in ends})
+
+        def bin_of(score):
+            return sum(score > cut for cut in cuts)
+
+        def value(score):
+            here = [y for s, y in rows if bin_of(s) == bin_of(score)]
+            return sum(here) / len(here)
+
+        return value
+
+    return fit
+
+
+def ranked(row):
+    """Classes from the most to the least probable; of equal ones the first."""
+    return sorted(range(len(row)), key=lambda j: (-row[j], j))
+
+
+def top_label(calibrator, table, labels):
+    """Algorithm 1. Return the map of a row to the predicted class and its probability."""
+    maps = {}
+    for j in range(len(table[0])):
+        mine = [i for i, row in enumerate(table) if ranked(row)[0] == j]
+        if mine:
+            maps[j] = calibrator([table[i][j] for i in mine], [labels[i] == j for i in mine])
+
+    def predict(row):
+        top = ranked(row)[0]
+        return top, maps[top](row[top])
+
+    return predict
+
+
+def class_wise(calibrator, table, labels):
+    """Algorithm 2. Return the map of a row to a probability of each class."""
+    maps = [calibrator([row[j] for row in table], [y == j for y in labels]) for j in range(len(table[0]))]
+    return lambda row: [maps[j](row[j]) for j in range(len(row))]
+
+
+def confidence(calibrator, table, labels):
+    """Algorithm 3. Return the map of a row to the predicted class and its probability."""
+    tops = [ranked(row)[0] for row in table]
+    one = calibrator(
+        [row[j] for row, j in zip(table, tops, strict=True)], [y == j for y, j in zip(labels, tops, strict=True)]
+    )
+
+    def predict(row):
+        top = ranked(row)[0]
+        return top, one(row[top])
+
+    return predict
+
+
+def normalized(calibrator, table, labels):
+    """Algorithm 4. Return the map of a row to probabilities that sum to one; uniform where all are zero."""
+    raw = class_wise(calibrator, table, labels)
+
+    def predict(row):
+        values = raw(row)
+        total = sum(values)
+        return [value / total if total > 0 else 1 / len(row) for value in values]
+
+    return predict
+
+
+def top_k(calibrator, table, labels, k, *, given_class):
+    """Algorithm 5 for top-K-confidence, or top-K-label. Return the map of a row to K pairs of class and probability."""
+    maps = {}
+    for rank in range(k):
+        claims = [(row[ranked(row)[rank]], ranked(row)[rank], y) for row, y in zip(table, labels, strict=True)]
+        for group in {j for _, j, _ in claims} if given_class else {None}:
+            mine = [(s, y == j) for s, j, y in claims if group is None or j == group]
+            maps[rank, group] = calibrator([s for s, _ in mine], [hit for _, hit in mine])
+
+    def predict(row):
+        chosen = ranked(row)[:k]
+        return [(j, maps[rank, j if given_class else None](row[j])) for rank, j in enumerate(chosen)]
+
+    return predict

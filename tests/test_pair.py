@@ -1,0 +1,259 @@
+"""A predicted class and its probability alone say the same as the table, wherever the table is asked for no other class."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import tables
+
+from calibrant import (
+    ByNotion,
+    EqualMass,
+    HistogramBinning,
+    IsotonicCalibrator,
+    Notion,
+    PointsPerBin,
+    Unique,
+    WithinGroups,
+    accuracy,
+    assess,
+    bin_sweep,
+    by_group,
+    calibration_error,
+    class_errors,
+    corp_curve,
+    cumulative_curve,
+    estimate_calibration_error,
+    expected_calibration_error,
+    paired_test,
+    reliability_curve,
+    resampling_test,
+    score_distribution,
+    smooth_reliability_curve,
+    spiegelhalter_test,
+    top_label_calibration_error,
+    top_label_curve,
+    top_label_maximum_calibration_error,
+    validity_curve,
+)
+from calibrant.notions import Binary, ClassWise, Confidence, Part, TopLabel, binary_problems
+
+NAMES = np.array(["pear", "apple", "quince", "plum"])
+
+
+def forecast(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    prob = np.round(rng.dirichlet(np.full(4, 0.7), n), 2) + 1e-4
+    prob[:, 3] *= 1e-3  # all but never predicted
+    prob /= prob.sum(axis=1, keepdims=True)
+    return NAMES[[rng.choice(4, p=row) for row in prob]], prob, rng.integers(0, 3, n)
+
+
+def both(weighted=True):
+    """The same forecast as a table and as a pair."""
+    label, prob, weight = forecast()
+    common = {"y_true": label, "labels": NAMES.tolist()} | ({"sample_weight": weight} if weighted else {})
+    return common | {"y_prob": prob}, common | {"y_prob": prob.max(axis=1), "y_pred": NAMES[prob.argmax(axis=1)]}
+
+
+def bins_of(curve):
+    return [(panel.name, *(getattr(panel.bins, k).tolist() for k in BIN)) for panel in curve.panels]
+
+
+BIN = ("edges", "count", "weight", "score_sum", "outcome_sum")
+FEW = {"n_resamples": 20}
+SAID = {
+    "calibration_error": lambda notion, **data: calibration_error(notion=notion, binning=EqualMass(7), **data),
+    "a debiased error": lambda notion, **data: calibration_error(
+        notion=notion, loss="debiased squared gap", norm="root", across="l2", **data
+    ),
+    "expected_calibration_error": lambda notion, **data: expected_calibration_error(notion=notion, **data),
+    "estimate_calibration_error": lambda notion, **data: estimate_calibration_error(notion=notion, **FEW, **data).value,
+    "an error computed anew": lambda notion, **data: (
+        estimate_calibration_error(notion=notion, loss=lambda p, b: np.abs(b.gap) ** 3, **FEW, **data).value
+    ),
+    "reliability_curve": lambda notion, **data: bins_of(reliability_curve(notion=notion, **data)),
+    "score_distribution": lambda notion, **data: (
+        bins_of(found := score_distribution(notion=notion, **data)),
+        found.outcomes,
+        found.notion,
+    ),
+    "bin_sweep": lambda notion, **data: bin_sweep(notion=notion, n_bins=[1, 3, 9], **FEW, **data).value.tolist(),
+    "class_errors": lambda notion, **data: (
+        (found := class_errors(notion=notion, **FEW, **data)).names,
+        str(found.value.tolist()),
+        found.share.tolist(),
+        found.count.tolist(),
+        np.isfinite(found.noise_floor).tolist(),
+    ),
+    "validity_curve": lambda notion, **data: validity_curve(
+        notion=notion, binning=PointsPerBin(9), **data
+    ).error.tolist(),
+    "corp_curve": lambda notion, **data: [
+        (panel.name, panel.miscalibration)
+        for panel in corp_curve(notion=notion, band=None, **data).panels
+        if panel.weight.size
+    ],
+    "cumulative_curve": lambda notion, **data: [
+        (panel.name, panel.cumulative.tolist()) for panel in cumulative_curve(notion=notion, **data).panels
+    ],
+    "binary_problems": lambda notion, **data: [
+        (p.name, p.score.tolist(), p.outcome.tolist(), p.weight.tolist(), p.share, p.unit)
+        for p in binary_problems(notion=notion, **data)
+    ],
+}
+
+
+@pytest.mark.parametrize("weighted", [True, False], ids=["weights", "no weights"])
+@pytest.mark.parametrize("notion", ["top-label", "confidence"])
+@pytest.mark.parametrize("what", SAID)
+def test_a_pair_says_the_same_as_the_table(what, notion, weighted):
+    table, pair = both(weighted)
+    assert SAID[what](notion, **pair) == SAID[what](notion, **table)
+
+
+@pytest.mark.parametrize("notion", [TopLabel(), Confidence()], ids=repr)
+def test_a_notion_may_be_an_object(notion):
+    table, pair = both()
+    assert calibration_error(notion=notion, **pair) == calibration_error(notion=notion, **table)
+
+
+def test_by_default_a_pair_is_about_confidence_as_a_table_is():
+    table, pair = both()
+    assert calibration_error(**pair) == calibration_error(**table)
+    assert repr(reliability_curve(**pair)) == repr(reliability_curve(**table))
+    assert calibration_error(notion="binary", **pair) == calibration_error(**pair)
+
+
+@pytest.mark.parametrize("metric", [top_label_calibration_error, top_label_maximum_calibration_error])
+@given(rows=tables(weights=st.floats(0.0, 2.0)).filter(lambda rows: rows[2].sum() > 0.1))
+def test_named_errors_of_any_pair_are_those_of_the_table(metric, rows):
+    label, prob, weight = rows
+    weight = np.where(weight < 1e-3, 0.0, weight)
+    options = {"binning": EqualMass(4), "sample_weight": weight, "labels": range(prob.shape[1])}
+    found = metric(label, prob.max(axis=1), y_pred=prob.argmax(axis=1), **options)
+    assert found == pytest.approx(metric(label, prob, **options), rel=1e-12, abs=1e-15)
+
+
+def test_the_curve_of_both_reliabilities_is_that_of_the_table():
+    table, pair = both()
+    one, other = top_label_curve(**pair), top_label_curve(**table)
+    assert one.classes == other.classes == tuple(NAMES)
+    np.testing.assert_array_equal(one.class_gap, other.class_gap)
+
+
+@pytest.mark.parametrize("metric", ["top-label-ece", "top-label-mce", "ece"])
+def test_tests_and_the_assessment_find_the_same_value(metric):
+    table, pair = both()
+    assert resampling_test(metric=metric, **FEW, **pair).statistic == pytest.approx(
+        resampling_test(metric=metric, **FEW, **table).statistic, rel=1e-12
+    )
+    one, other = (assess(metrics=[metric], **FEW, **data) for data in (pair, table))
+    assert one[metric].value == other[metric].value
+    assert (one.n_rows, one.n_classes) == (other.n_rows, other.n_classes)
+    assert repr(one.curve) == repr(other.curve)
+    assert one.class_curve.notion == "top-label"
+
+
+def test_spiegelhalter_tests_a_pair_under_top_label():
+    table, pair = both()
+    assert spiegelhalter_test(notion="top-label", **pair).statistic == pytest.approx(
+        spiegelhalter_test(notion="top-label", **table).statistic, rel=1e-12
+    )
+
+
+def test_two_forecasts_of_the_same_predictions_are_compared():
+    _, pair = both()
+    prob = pair.pop("y_prob")
+    found = paired_test(prob_a=prob, prob_b=prob**2, metric="top-label-ece", **FEW, **pair)
+    assert found.statistic != 0.0
+    assert paired_test(prob_a=prob, prob_b=prob, metric="top-label-ece", **FEW, **pair).statistic == 0.0
+
+
+def test_a_smooth_curve_of_a_pair_is_that_of_its_event():
+    _, pair = both(weighted=False)
+    came = pair["y_true"] == pair["y_pred"]
+    one = smooth_reliability_curve(**pair).panels[0]
+    other = smooth_reliability_curve(came, pair["y_prob"]).panels[0]
+    np.testing.assert_array_equal(one.event_rate, other.event_rate)
+
+
+def test_what_predict_top_gives_is_measured_as_it_is():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 200)
+    label = rng.integers(0, 3, 200)
+    fitted = ByNotion(HistogramBinning(4), "top-label").fit(prob, label)
+    predicted, score = fitted.predict_top(prob)
+    found = calibration_error(label, score, y_pred=predicted, notion="top-label", binning=Unique())
+    assert found == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_groups_of_another_notion_stand_beside_predictions():
+    _, pair = both(weighted=False)
+    groups = np.arange(len(pair["y_true"])) % 2
+    found = calibration_error(notion=WithinGroups(groups), **pair)
+    came = pair["y_true"] == pair["y_pred"]
+    assert found == calibration_error(came, pair["y_prob"], notion=WithinGroups(groups))
+
+
+def test_a_notion_from_outside_sees_the_event_of_a_pair():
+    class Event(Notion):
+        name = "event"
+
+        def parts(self, prob, names=None):
+            yield Part(slice(None), 1, "event")
+
+    _, pair = both()
+    assert calibration_error(notion=Event(), **pair) == calibration_error(notion=Binary(), **pair)
+
+
+@pytest.mark.parametrize("notion", ["class-wise", "top-2-label", "top-k-confidence", "one-vs-rest", ClassWise()])
+def test_a_pair_says_nothing_of_other_classes(notion):
+    _, pair = both()
+    name = notion if isinstance(notion, str) else "class-wise"
+    message = f"notion must be 'top-label' or 'confidence' where y_pred is given; got '{name}', .* Pass one of the two"
+    with pytest.raises(ValueError, match=message):
+        calibration_error(notion=notion, **pair)
+
+
+def test_an_error_of_other_classes_is_refused_wherever_it_is_asked_for():
+    _, pair = both()
+    for call in (
+        lambda: assess(metrics=["classwise-ece"], **FEW, **pair),
+        lambda: resampling_test(metric="classwise-ece", **FEW, **pair),
+        lambda: reliability_curve(notion="class-wise", **pair),
+    ):
+        with pytest.raises(ValueError, match=r"notion must be 'top-label' or 'confidence' .*; got 'class-wise'"):
+            call()
+
+
+def test_a_misspelt_notion_of_a_pair_is_refused_with_the_nearest_name():
+    _, pair = both()
+    with pytest.raises(ValueError, match="Did you mean 'top-label'"):
+        calibration_error(notion="toplabel", **pair)
+
+
+def test_a_calibrator_knows_no_pairs():
+    with pytest.raises(TypeError, match="y_pred"):
+        IsotonicCalibrator().fit([0.5, 0.6], [0, 1], y_pred=[0, 1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_accuracy_of_a_pair_is_that_of_its_predictions(weighted):
+    table, pair = both(weighted)
+    assert accuracy(**pair) == accuracy(**table)
+    rows = [assess(**forecast, metrics=["accuracy"], n_resamples=20).rows[0].estimate for forecast in (table, pair)]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label"])
+def test_groups_of_a_pair_are_tested_as_those_of_the_table(notion):
+    label, prob, _ = forecast()
+    group = np.arange(len(label)) % 2
+    test = partial(resampling_test, metric="top-label-ece" if notion == "top-label" else "ece", n_resamples=99)
+    whole = by_group(test, label, prob, group, labels=NAMES.tolist())
+    pair = by_group(test, label, prob.max(axis=1), group, y_pred=NAMES[prob.argmax(axis=1)])
+    for one, other in zip(whole.results, pair.results, strict=True):
+        assert other.statistic == pytest.approx(one.statistic, rel=1e-12)
