@@ -14,7 +14,8 @@ from calibrant._result import frame
 class BinningGuarantee:
     """How far the probabilities of top-label histogram binning can be off, whatever the distribution of the data.
 
-    The error of a reported pair (class c, probability h) is |P(Y = c | c, h) - h|. No bound is above 1, which says nothing.
+    The error of a reported pair (class c, probability h) is  abs(P(Y = c given c, h) - h). No bound is above 1, which says
+    nothing.
 
     Attributes
     ----------

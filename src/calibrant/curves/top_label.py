@@ -207,15 +207,15 @@ def top_label_curve(
 
     Notes
     -----
-    With q(l | b) the part of the weight of bin b that predicts class l,
+    With q(l, b) the part of the weight of bin b that predicts class l,
 
-        gap(b, l) = |accuracy(b, l) - mean probability(b, l)|,    top-label gap(b) = sum over l of q(l | b) gap(b, l).
+        gap(b, l) = abs(accuracy(b, l) - mean probability(b, l)),  top-label gap(b) = sum over l of q(l, b) gap(b, l).
 
-    Dropping the bars gives the gap of the bin as a whole, so that the top-label gap is never smaller: a bin in which one class
-    is over-confident and another under-confident can lie on the diagonal. The means of both over the bins, by their shares,
-    are conf-ECE and TL-ECE. Over bins of equal width these are `expected_calibration_error` and
-    `top_label_calibration_error`; of other binnings the latter cuts each class by itself, and here all share the edges
-    of the confidence.
+    Without the absolute values it is the gap of the bin as a whole, so that the top-label gap is never smaller: a bin in which
+    one class is over-confident and another under-confident can lie on the diagonal. The means of both over the bins, by
+    their shares, are conf-ECE and TL-ECE. Over bins of equal width these are `expected_calibration_error` and
+    `top_label_calibration_error`; of other binnings the latter cuts each class by itself, and here all share the edges of
+    the confidence.
 
     The 15 bins by default are those of the metrics. Most rows of a neural network lie in the last of them, and the others
     may hold a few rows a class, whose distances are mostly noise: look at the shares and at ``plot_bin``, and cut with
