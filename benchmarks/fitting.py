@@ -48,6 +48,18 @@ class Run:
         return _times(statistics.median(t / m for t, m in zip(theirs, mine, strict=False)))
 
 
+def log_loss(y: np.ndarray, prob: Any) -> float:
+    """Mean log loss, of one column or a table; of two columns the second is the event."""
+    prob = np.asarray(prob, dtype=np.float64)
+    came = np.where(y == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(len(y)), y]
+    return float(-np.log(np.maximum(came, LEAST)).mean())
+
+
+def loss_of_rows(y: np.ndarray, _: np.ndarray, calibrated: Any) -> float:
+    """Log loss of what became of a forecast, whatever it was."""
+    return log_loss(y, calibrated)
+
+
 @dataclass(frozen=True)
 class Fitting:
     """A section of the page: one method, fitted by calibrant and by peers.
@@ -65,7 +77,7 @@ class Fitting:
     contenders: tuple[Contender, ...]
     close: float | None = None
     agree: float | None = None
-    loss: Callable[[np.ndarray, np.ndarray, Any], float] = lambda y, _, calibrated: log_loss(y, calibrated)
+    loss: Callable[[np.ndarray, np.ndarray, Any], float] = loss_of_rows
 
     def tables(self, rounds: int, quick: bool) -> str:
         """Run the race and return its part of the page."""
@@ -115,7 +127,7 @@ def race(
     fitted: tuple[np.ndarray, np.ndarray],
     other: tuple[np.ndarray, np.ndarray],
     rounds: int,
-    loss: Callable[[np.ndarray, np.ndarray, Any], float],
+    loss: Callable[[np.ndarray, np.ndarray, Any], float] = loss_of_rows,
 ) -> dict[str, Run]:
     """Run each once, then A B C A B C ...: a quick one ``rounds`` times, one that takes seconds three times.
 
@@ -146,13 +158,6 @@ def line(name: str, run: Run, ours: Run) -> str:
     fit, apply = (f"{statistics.median(seconds):.3g}" for seconds in (run.fit, run.apply))
     ratios = f"{run.ratio(ours, 'fit')} | {apply} | {run.ratio(ours, 'apply')}"
     return f"| {name} | {fit} | {ratios} | {run.fitted_loss:.6f} | {run.other_loss:.6f} |"
-
-
-def log_loss(y: np.ndarray, prob: Any) -> float:
-    """Mean log loss, of one column or a table; of two columns the second is the event."""
-    prob = np.asarray(prob, dtype=np.float64)
-    came = np.where(y == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(len(y)), y]
-    return float(-np.log(np.maximum(came, LEAST)).mean())
 
 
 def _times(ratio: float) -> str:
