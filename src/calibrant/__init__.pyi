@@ -42,11 +42,13 @@ from .calibrators.isotonic import IsotonicCalibrator as IsotonicCalibrator
 from .calibrators.isotonic_temperature import IsotonicTemperatureScaling as IsotonicTemperatureScaling
 from .calibrators.matrix import MatrixScaling as MatrixScaling
 from .calibrators.multiclass_isotonic import MulticlassIsotonic as MulticlassIsotonic
+from .calibrators.nafir import NormalizedFlattenedIsotonic as NormalizedFlattenedIsotonic
 from .calibrators.near_isotonic import NearIsotonicCalibrator as NearIsotonicCalibrator
 from .calibrators.platt import PlattScaling as PlattScaling
 from .calibrators.quadratic import QuadraticScaling as QuadraticScaling
 from .calibrators.safe import SafeCalibrator as SafeCalibrator
 from .calibrators.scaling_binning import ScalingBinning as ScalingBinning
+from .calibrators.scir import SortedCumulativeIsotonic as SortedCumulativeIsotonic
 from .calibrators.spline import SplineCalibration as SplineCalibration
 from .calibrators.structured_matrix import StructuredMatrixScaling as StructuredMatrixScaling
 from .calibrators.structured_vector import StructuredVectorScaling as StructuredVectorScaling

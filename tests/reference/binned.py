@@ -35,6 +35,12 @@ def thresholded(prob, label, weight):
     return [rows for rows in kept if rows]
 
 
+def flattened(prob, label, weight):
+    """Every class of every row, in one problem."""
+    rows = zip(prob, label, weight, strict=True)
+    return [[(p, j == y, w) for row, y, w in rows for j, p in enumerate(row)]]
+
+
 NOTIONS = {
     "binary": binary,
     "confidence": confidence,
@@ -42,6 +48,7 @@ NOTIONS = {
     "class-wise": class_wise,
     "one-vs-rest": one_vs_rest,
     "thresholded-class-wise": thresholded,
+    "flattened": flattened,
 }
 
 

@@ -7,6 +7,7 @@ probability of the class ``column``. Splitting, shares and merging follow from t
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.binary import Binary
 from calibrant.notions.class_wise import ClassWise
+from calibrant.notions.flattened import Flattened
 from calibrant.notions.one_vs_rest import OneVsRest
 from calibrant.notions.predicted import Confidence, TopLabel, top_label
 from calibrant.notions.problems import binary_problems
@@ -19,6 +20,7 @@ __all__ = [
     "Binary",
     "ClassWise",
     "Confidence",
+    "Flattened",
     "Notion",
     "OneVsRest",
     "Part",

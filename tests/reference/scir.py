@@ -1,0 +1,96 @@
+"""Isotonic regression in two directions from its definition, in exact fractions, and a certificate of optimality."""
+
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+
+def points(prob, label, weight, *, share):
+    """Return {(score, rank): [weight, weight of events]} over the ranks of all rows but the last."""
+    found = {}
+    for row, y, w in zip(prob, label, weight, strict=True):
+        order = sorted(range(len(row)), key=lambda j: -row[j])  # stable: of equal ones the first
+        tied = [r for r, j in enumerate(order) if row[j] == row[y]] if share else [order.index(y)]
+        score = 0.0
+        for r in range(len(row) - 1):
+            score += row[order[r]]
+            came = Fraction(sum(place <= r for place in tied), len(tied))
+            held = found.setdefault((score, r + 1), [Fraction(0), Fraction(0)])
+            held[0] += Fraction(w)
+            held[1] += Fraction(w) * came
+    return found
+
+
+def below(a, b):
+    return a[0] <= b[0] and a[1] <= b[1]
+
+
+def upper_sets(places):
+    """Every upper set: a point comes with all that is above it."""
+    if not places:
+        yield frozenset()
+        return
+    first, rest = places[0], places[1:]  # nothing else is below the first
+    for chosen in upper_sets(rest):
+        yield chosen
+        if all(other in chosen for other in rest if below(first, other)):
+            yield chosen | {first}
+
+
+def fit(held):
+    """Value of each point: the largest upper set of most gain over the mean is split off as long as there is one."""
+    mass, events = (sum(part) for part in zip(*held.values(), strict=True))
+    mean = events / mass
+
+    def gain(chosen):
+        return sum(held[p][1] - mean * held[p][0] for p in chosen), len(chosen)
+
+    best = max(upper_sets(sorted(held)), key=gain)
+    if gain(best)[0] == 0:
+        return dict.fromkeys(held, mean)
+    above = {p: v for p, v in held.items() if p in best}
+    return fit(above) | fit({p: v for p, v in held.items() if p not in best})
+
+
+def value_at(fitted, score, rank):
+    """The largest value at or below, and where there is none the lowest of all."""
+    return max((v for p, v in fitted.items() if below(p, (score, rank))), default=min(fitted.values()))
+
+
+def calibrated(fitted, prob, epsilon, *, share):
+    rows = []
+    for row in prob:
+        order = sorted(range(len(row)), key=lambda j: -row[j])
+        score, last, raised = 0.0, 0, [0.0] * len(row)
+        for r, j in enumerate(order):
+            score += row[j]
+            here = value_at(fitted, score, r + 1) if r + 1 < len(row) else 1
+            raised[j] = float(here - last)
+            last = here
+        if share:
+            raised = [np.mean([raised[j] for j in range(len(row)) if row[j] == row[own]]) for own in range(len(row))]
+        total = sum(v + epsilon for v in raised)
+        rows.append([(v + epsilon) / total for v in raised])
+    return np.array(rows)
+
+
+def most_residual_of_an_upper_set(held, value):
+    """Largest sum of weight times residual over upper sets, as a linear program: 0 says that no better fit exists.
+
+    An isotone fit whose levels are their means is optimal if no upper set has residuals with a sum above 0.
+    """
+    places = list(held)
+    residual = np.array([float(e) - value(p) * float(w) for p, (w, e) in held.items()])
+    pairs = [(i, j) for i, a in enumerate(places) for j, b in enumerate(places) if i != j and below(a, b)]
+    if not pairs:
+        return np.maximum(residual, 0.0).sum()
+    i, j = np.array(pairs).T
+    rows = np.arange(len(pairs))
+    into = csr_array(
+        (np.r_[np.ones(len(pairs)), -np.ones(len(pairs))], (np.r_[rows, rows], np.r_[i, j])),
+        shape=(len(pairs), len(places)),
+    )
+    found = linprog(-residual, A_ub=into, b_ub=np.zeros(len(pairs)), bounds=(0, 1), method="highs")
+    return -found.fun
