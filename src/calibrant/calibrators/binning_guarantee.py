@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any
 
 from calibrant._parameters import number, whole
-from calibrant._result import frame
+from calibrant.calibrators.statements import Statement, Statements
 
 
 @dataclass(frozen=True)
-class BinningGuarantee:
+class BinningGuarantee(Statements):
     """How far the probabilities of top-label histogram binning can be off, whatever the distribution of the data.
 
     The error of a reported pair (class c, probability h) is  abs(P(Y = c given c, h) - h). No bound is above 1, which says
@@ -66,23 +65,7 @@ class BinningGuarantee:
         """The same by the variance of an event rate: never above ``expected_error``, with many points 0.71 of it."""
         return min(1.0, 0.5 / sqrt(self.points_per_bin - 1) + self.delta)
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a statement.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns statement, bound, probability (with which it holds; NaN where it holds on average).
-        """
-        statement, bound, probability = zip(*self._statements(), strict=True)
-        return frame({"statement": statement, "bound": bound, "probability": probability}, backend)
-
-    def _statements(self) -> list[tuple[str, float, float]]:
+    def _statements(self) -> list[Statement]:
         sure, average = 1.0 - self.alpha, float("nan")
         return [
             ("error at a new row (marginal)", self.marginal_error, sure),
@@ -92,9 +75,8 @@ class BinningGuarantee:
             ("TL-ECE, sharper constant", self.sharp_expected_error, average),
         ]
 
-    def __str__(self) -> str:
-        head = f"{self.n_samples} rows, {self.points_per_bin} points a bin, at most {self.n_bins} bins"
-        return "\n".join([head, *lines_of(self._statements())])
+    def _head(self) -> str:
+        return f"{self.n_samples} rows, {self.points_per_bin} points a bin, at most {self.n_bins} bins"
 
     def __repr__(self) -> str:
         return (
@@ -177,15 +159,6 @@ def binning_guarantee(
 def deviation(points: float, alpha: float, n_bins: float = 1.0) -> float:
     """How far the event rate of so many rows may be off in any of the bins, but with probability alpha (Hoeffding 1963)."""
     return sqrt((log(2.0 * n_bins) - log(alpha)) / (2.0 * points))
-
-
-def lines_of(statements: list[tuple[str, float, float]]) -> list[str]:
-    """Statements, their bounds and when they hold, in columns."""
-    wide = max(len(statement) for statement, _, _ in statements)
-    return [
-        f"  {statement:<{wide}}  <= {bound:<7.4g} {f'with probability {p:g}' if p == p else 'on average'}"
-        for statement, bound, p in statements
-    ]
 
 
 def levels(alpha: object, delta: object) -> tuple[float, float]:

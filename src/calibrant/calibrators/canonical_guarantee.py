@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, log1p, sqrt
-from typing import Any
 
 from calibrant._parameters import number, whole
-from calibrant._result import frame
-from calibrant.calibrators.binning_guarantee import lines_of
+from calibrant.calibrators.statements import Statement, Statements
 
 FARTHEST = 2.0
 """No two vectors of probabilities are farther apart in the L1 distance."""
 
 
 @dataclass(frozen=True)
-class CanonicalGuarantee:
+class CanonicalGuarantee(Statements):
     """How far the vectors of `CanonicalBinning` can be off, whatever the distribution of the data.
 
     The error of a reported vector h is the L1 distance between P(Y | h) and h, the sum of the errors of all classes. It lies
@@ -59,23 +57,7 @@ class CanonicalGuarantee:
         sets = n_classes * log(2.0) + log1p(-(2.0 ** (1 - n_classes)))  # the logarithm of 2^L - 2, which may overflow
         return min(FARTHEST, sqrt(2.0 * (sets - log(alpha)) / self.points_per_bin))
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a statement.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns statement, bound, probability (with which it holds; NaN where it holds on average).
-        """
-        statement, bound, probability = zip(*self._statements(), strict=True)
-        return frame({"statement": statement, "bound": bound, "probability": probability}, backend)
-
-    def _statements(self) -> list[tuple[str, float, float]]:
+    def _statements(self) -> list[Statement]:
         sure = 1.0 - self.alpha
         return [
             ("L1 error at a new row (marginal)", self.marginal_error, sure),
@@ -83,9 +65,8 @@ class CanonicalGuarantee:
             ("canonical ECE, L1", self.expected_error, float("nan")),
         ]
 
-    def __str__(self) -> str:
-        head = f"{self.n_bins} bins of {self.n_classes} classes, {self.points_per_bin} rows each"
-        return "\n".join([head, *lines_of(self._statements())])
+    def _head(self) -> str:
+        return f"{self.n_bins} bins of {self.n_classes} classes, {self.points_per_bin} rows each"
 
     def __repr__(self) -> str:
         return (

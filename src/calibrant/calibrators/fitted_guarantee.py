@@ -14,10 +14,10 @@ from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import IntArray
 from calibrant._result import frame, read_only
-from calibrant.calibrators.binning_guarantee import lines_of
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.fitted_bins import bins_of
 from calibrant.calibrators.histogram import HistogramBinning
+from calibrant.calibrators.statements import lines_of
 
 
 @dataclass(frozen=True, eq=False)
