@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-min lint types layers docs reproduce-top-label bench clean
+.PHONY: demo test test-min lint types layers docs reproduce-top-label reproduce-na reproduce-tce bench clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -32,6 +32,13 @@ docs: .venv-docs/installed
 # The tables and figures of docs/top-label.md, from the published predictions in $$CALIBRANT_DATA (or ../shared/data).
 reproduce-top-label: .venv/installed
 	$(BIN)/python tools/reproduce_top_label.py
+
+# The same of docs/na-isotonic.md, with models trained on the way, and of docs/tce.md.
+reproduce-na: .venv/installed
+	$(BIN)/python tools/reproduce_na.py
+
+reproduce-tce: .venv/installed
+	$(BIN)/python tools/reproduce_tce.py
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md

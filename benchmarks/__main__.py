@@ -9,10 +9,12 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import ece, every_calibrator, million_rows, temperature
+from benchmarks import ece, every_calibrator, million_rows, na_isotonic_imagenet, temperature
 from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
+from benchmarks.na_isotonic import NA_ISOTONIC
 from benchmarks.races import RACES
+from benchmarks.tce import TESTED
 from benchmarks.top_label import TOP_LABEL
 
 COMPARISONS = {
@@ -21,13 +23,16 @@ COMPARISONS = {
     **RACES,
     **FITTINGS,
     **TOP_LABEL,
+    **NA_ISOTONIC,
+    "na-isotonic-imagenet": na_isotonic_imagenet,
+    **TESTED,
     "every-calibrator": every_calibrator,
     "million-rows": million_rows,
 }
 PACKAGES = (
     *("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics"),
     *("pycalib", "probcal", "calibre", "relplot"),
-    *("betacal", "dirichletcal", "venn-abers", "probmetrics", "splinecalib"),
+    *("betacal", "dirichletcal", "venn-abers", "probmetrics", "splinecalib", "igraph"),
 )
 
 
@@ -37,7 +42,7 @@ def main() -> None:
     parser.add_argument("--only", choices=COMPARISONS, action="append", help="run this comparison alone")
     parser.add_argument("--quick", action="store_true", help="smaller data: does it run, not how fast")
     parser.add_argument("--repeat", type=int, default=9, metavar="N", help="rounds after the warm-up (default 9)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the page there, too")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the page there, and its pictures beside it")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # what peers say of deprecations is no part of the table
 
@@ -49,6 +54,11 @@ def main() -> None:
     page = "\n\n".join(parts) + "\n"
     if chosen.output:
         chosen.output.write_text(page, encoding="utf-8")
+        images = chosen.output.parent / "images"
+        images.mkdir(exist_ok=True)
+        for name in chosen.only or COMPARISONS:
+            if hasattr(COMPARISONS[name], "draw"):
+                COMPARISONS[name].draw(images)
 
 
 def _preamble(rounds: int, quick: bool) -> str:

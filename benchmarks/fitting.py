@@ -66,7 +66,8 @@ class Fitting:
 
     ``close``: how far a log loss on the fitted rows may lie above the least where the methods solve one convex problem, or
     None. Ours may not; a peer's that does is marked. ``agree``: how far the losses on the other rows may differ, or None.
-    ``loss``: the log loss, of labels, the forecast as it came and what `Method.apply` made of it.
+    ``loss``: the log loss, of labels, the forecast as it came and what `Method.apply` made of it; ``loss_name`` where it is
+    another.
     """
 
     TITLE: str
@@ -78,6 +79,7 @@ class Fitting:
     close: float | None = None
     agree: float | None = None
     loss: Callable[[np.ndarray, np.ndarray, Any], float] = loss_of_rows
+    loss_name: str = "log loss"
 
     def tables(self, rounds: int, quick: bool) -> str:
         """Run the race and return its part of the page."""
@@ -94,7 +96,7 @@ class Fitting:
         lines = [
             f"{shape}. {self.text}{self.of_marks}",
             "",
-            "| | fit, s | times ours | apply, s | times ours | log loss, fitted rows | other rows |",
+            f"| | fit, s | times ours | apply, s | times ours | {self.loss_name}, fitted rows | other rows |",
             "|---|---|---|---|---|---|---|",
             *(line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()),
         ]
@@ -105,7 +107,8 @@ class Fitting:
         """What the mark means, for the text of the section."""
         if self.close is None:
             return ""
-        return f" One convex problem: (not converged) has a log loss on the fitted rows above ours by more than {self.close:g}."
+        above = f"has a {self.loss_name} on the fitted rows above ours by more than {self.close:g}"
+        return f" One convex problem: (not converged) {above}."
 
     def mark(self, run: Run, ours: Run) -> str:
         """What stands behind the name of a peer that stopped before the least log loss."""
@@ -117,9 +120,13 @@ class Fitting:
         ours = runs[OURS]
         for name, run in runs.items():
             if self.close is not None and ours.fitted_loss > run.fitted_loss + self.close:
-                raise AssertionError(f"{name} has the log loss {run.fitted_loss!r}, calibrant {ours.fitted_loss!r}")
+                raise AssertionError(
+                    f"{name} has the {self.loss_name} {run.fitted_loss!r}, calibrant {ours.fitted_loss!r}"
+                )
             if self.agree is not None and abs(ours.other_loss - run.other_loss) > self.agree:
-                raise AssertionError(f"{name} has the log loss {run.other_loss!r}, calibrant {ours.other_loss!r}")
+                raise AssertionError(
+                    f"{name} has the {self.loss_name} {run.other_loss!r}, calibrant {ours.other_loss!r}"
+                )
 
 
 def race(

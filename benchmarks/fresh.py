@@ -49,13 +49,16 @@ def _measure(comparison: str, contender: str, rows: int) -> dict[str, Any]:
     if can_reset:
         CLEAR.write_text("5")
         before = kilobytes("VmRSS")
-    resumed = time.perf_counter()
+    resumed, cpu = time.perf_counter(), time.process_time()
     call()
-    end = time.perf_counter()
-    extra = (kilobytes("VmHWM") - before) * 1024 if can_reset else None
+    end, cpu_end = time.perf_counter(), time.process_time()
+    peak = kilobytes("VmHWM") * 1024 if can_reset else None
     return {
         "seconds": imported - start + end - resumed,
-        "extra_bytes": extra,
+        "call_seconds": end - resumed,
+        "call_cpu_seconds": cpu_end - cpu,
+        "peak_bytes": peak,
+        "extra_bytes": None if peak is None else peak - before * 1024,
         "input_bytes": sum(a.nbytes for a in data if hasattr(a, "nbytes")),
     }
 

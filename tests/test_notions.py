@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, top_k
+from reference import binned, shared_class_wise, top_k
 from strategies import columns, tables
 
 from calibrant import (
@@ -39,7 +39,7 @@ from calibrant.notions import (
 )
 from calibrant.notions.top_k import FEW, top_labels
 
-TWINS = binned.NOTIONS | top_k.NOTIONS
+TWINS = binned.NOTIONS | top_k.NOTIONS | shared_class_wise.NOTIONS
 
 
 def rows_of(notion, problem):

@@ -93,7 +93,7 @@ def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str
 
 
 def random_directions() -> str:
-    """How much hangs on the draw of the directions."""
+    """How much depends on the draw of the directions."""
     prob, y, test, test_y = covertype3()
     found = []
     for seed in range(RANDOM_SEEDS):

@@ -89,6 +89,13 @@ def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["mean-brier"].value
 
 
+def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
+    from calibrant import entries
+
+    target = entries("metric")["tce"].target
+    return lambda: float(target(y, p))
+
+
 def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray], Method]:
     """The registered calibrator of that name; a binary one is fitted for each class of a table."""
 
@@ -136,3 +143,11 @@ matrix = registered("matrix", off_diagonal=0.0, intercept=0.0)
 dirichlet_odir = registered("dirichlet", diagonal=0.0)
 svs = registered("svs")
 sms = registered("sms")
+fir = registered("irm", epsilon=0.0)
+na_fir = registered("na-fir")
+na_fir_fixed = registered("na-fir", smoothing=1e-3)
+na_fir_exact = registered("na-fir", smoothing=0.0)
+na_fir_annealing = registered("na-fir", smoothing=0.0, solver="annealing")
+scir = registered("scir")
+scir_fixed = registered("scir", epsilon=1e-4)
+scir_exact = registered("scir", epsilon=0.0)

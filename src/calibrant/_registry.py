@@ -41,7 +41,7 @@ class Entry:
 
     A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
     the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
-    ``estimate`` that gives value and interval by itself. Where neither low nor high is good it has an ``ideal`` value. A
+    ``estimate`` that gives value and interval by itself. It is found by the words of ``also`` as well. Where neither low nor high is good it has an ``ideal`` value. A
     calibrator has guarantees. A test is a function of (y_true, y_prob).
     """
 
@@ -58,6 +58,7 @@ class Entry:
     size: Callable[..., Any] | None = None
     notion: str | None = None
     estimate: Callable[..., Any] | None = None
+    also: tuple[str, ...] = ()
     ideal: float | None = None
     may_be_undefined: bool = False
     guarantees: frozenset[str] = field(default_factory=frozenset)
@@ -132,6 +133,8 @@ def find(kind: Kind, name: str) -> Entry:
     if (seen := _ENTRIES[kind].get(name)) is not None:  # without a walk through the package
         return seen
     known = entries(kind)
+    if (other := next((entry for entry in known.values() if name in entry.also), None)) is not None:
+        return other
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "See `calibrant list`."

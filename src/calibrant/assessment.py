@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._problem import BinaryProblem, Problem, as_simplex
+from calibrant._progress import tracked
 from calibrant._registry import find
 from calibrant._result import frame
 from calibrant._validation import DataOptions, as_problem
@@ -37,6 +38,7 @@ class Row:
     symbol: str
     summary: str
     estimate: Estimate
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +74,9 @@ class Assessment:
     n_resamples: int
 
     def __getitem__(self, metric: str) -> Estimate:
-        """Return the estimate of a metric by its registry name, ``assessment["ece"]``."""
+        """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""
         for row in self.rows:
-            if row.metric == metric:
+            if metric in (row.metric, *row.also):
                 return row.estimate
         raise KeyError(f"{metric!r} was not assessed; there are {', '.join(row.metric for row in self.rows)}")
 
@@ -212,9 +214,9 @@ def assess(
         problem,
         as_binning(binning),
         Resampling(level, int(n_resamples), as_rng(rng)),
-        partial(_progress, show=progress),
+        partial(tracked, show=progress, desc="resampling", unit="draw"),
     )
-    rows = [Row(entry.name, entry.symbol, entry.summary, found[entry.name]) for entry in chosen]
+    rows = [Row(entry.name, entry.symbol, entry.summary, found[entry.name], entry.also) for entry in chosen]
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     by_class = "class-wise" if predicted is None else "top-label"
@@ -233,17 +235,6 @@ def assess(
 
 def _default_metrics(problem: Problem) -> tuple[str, ...]:
     return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
-
-
-def _progress(draws: Iterable[Any], total: int, *, show: bool) -> Iterable[Any]:
-    if not show:
-        return draws
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return draws
-    bar: Iterable[Any] = tqdm(draws, total=total, desc="resampling", unit="draw", leave=False)
-    return bar
 
 
 def _head(level: float) -> tuple[str, ...]:

@@ -11,23 +11,27 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import xlogy
 from strategies import tables
 
-from calibrant._kernels.staircase import in_order, next_set
+from calibrant._kernels.staircase import next_set
 from calibrant._problem import unit_weight
 from calibrant._validation import as_problem
+from calibrant.calibrators.fits import cumulated as points_of_rows
 from calibrant.calibrators.fits import staircase
-from calibrant.calibrators.fits.staircase import Cumulated, fitted_values, staircase_fit
-from calibrant.calibrators.scir import SortedCumulativeIsotonic, _cumulated
+from calibrant.calibrators.fits.cumulated import Cumulated, Points, cumulated, in_order
+from calibrant.calibrators.fits.staircase import fitted_values, staircase_fit
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 ways = pytest.mark.parametrize("ties", ["share", "column"])
+both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
 fractional = st.sampled_from([0.1, 0.25, 0.7, 1.0, 3.3])
 
 
 def fitted(rows, **options):
     label, prob, weight = rows
-    return SortedCumulativeIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
+    options = {"epsilon": 1e-4, "labels": range(prob.shape[1])} | options
+    return SortedCumulativeIsotonic(**options).fit(prob, label, weight)
 
 
 def value(calibrator, score, rank):
@@ -49,13 +53,15 @@ def half_of(data):
 
 
 @ways
+@both_rises
 @given(rows=tables(max_rows=5), new=tables(n_classes=st.just(3)))
-def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rows, new):
+def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rise, rows, new):
     label, prob, weight = rows
-    calibrator = fitted(rows, ties=ties, epsilon=1e-3)
-    exact = twin.fit(twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share"))
+    calibrator = fitted(rows, ties=ties, rise=rise, epsilon=1e-3)
+    share = ties == "share"
+    exact = twin.fit(twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=share))
     other = np.vstack([prob, new[1]]) if prob.shape[1] == 3 else prob
-    expected = twin.calibrated(exact, other.tolist(), 1e-3, share=ties == "share")
+    expected = twin.calibrated(exact, other.tolist(), 1e-3, share=share, spread=rise == "spread")
     np.testing.assert_allclose(calibrator.predict_proba(other), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -111,7 +117,7 @@ def test_the_fit_equals_a_quadratic_program(seed):
 def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
     """Ranks 1, 2, 1 with outcomes 1, 1, 0: the best upper set is the second point alone; the paper's takes all three."""
     score = np.array([0.1, 0.2, 0.3])
-    points = staircase.Points(score, np.array([1, 2, 1], dtype=np.uint16), np.ones(3), np.array([1.0, 1.0, 0.0]))
+    points = Points(score, np.array([1, 2, 1], dtype=np.uint16), np.ones(3), np.array([1.0, 1.0, 0.0]))
     assert fitted_values(points, 2, is_whole=True).tolist() == [0.5, 1.0, 0.5]
 
 
@@ -134,7 +140,7 @@ def test_it_equals_the_exact_solution_of_a_small_problem(data_dir):
 )
 def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir):
     label, prob = half_of(np.load(data_dir / f"{name}.npz"))
-    rows = _cumulated(as_problem(label, prob[:5000]), share=True)
+    rows = cumulated(as_problem(label, prob[:5000]), share=True)
     points = rows.points()
     fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole)
     came, missed = points.events, points.weight - points.events
@@ -143,19 +149,28 @@ def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, l
     assert (came * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
     assert -(xlogy(came, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
     # Each point has its own value on the map: none below it has more.
-    calibrator = SortedCumulativeIsotonic().fit(prob[:5000], label)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob[:5000], label)
     for rank in range(1, rows.n_ranks + 1):
         here = points.rank == rank
         np.testing.assert_array_equal(value(calibrator, points.score[here], rank), fit[here])
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("cifar10_lenet5", 1.3406), ("cifar100_densenet_bc", 0.9356), ("cifar100_lenet5", 3.9673)]
+    ("name", "rise", "expected"),
+    [
+        ("cifar10_lenet5", "last", 1.3406),
+        ("cifar100_densenet_bc", "last", 0.9356),
+        ("cifar100_lenet5", "last", 3.9673),
+        ("cifar10_lenet5", "spread", 1.3409),
+        ("cifar100_densenet_bc", "spread", 0.9071),
+        ("cifar100_lenet5", "spread", 3.8909),
+    ],
 )
-def test_the_log_loss_on_new_rows(name, expected, data_dir):
+def test_the_log_loss_on_new_rows(name, rise, expected, data_dir):
     data = np.load(data_dir / f"{name}.npz")
     label, prob = half_of(data)
-    new = SortedCumulativeIsotonic().fit(prob[:5000], label).predict_proba(prob[5000:])
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise=rise).fit(prob[:5000], label)
+    new = calibrator.predict_proba(prob[5000:])
     assert -np.log(new[np.arange(5000), data["y"][5000:]]).mean() == pytest.approx(expected, abs=5.1e-5)
 
 
@@ -171,8 +186,8 @@ def test_parts_that_are_solved_side_by_side_are_solved_alike(monkeypatch):
 def test_many_ranks_and_points_have_longer_numbers(monkeypatch):
     rows = random_rows(0, 50, 80)
     short = fitted(rows)
-    monkeypatch.setattr(staircase, "MOST_SHORT_RANKS", 1)
-    monkeypatch.setattr(staircase, "MOST_SHORT_PLACES", 1)
+    monkeypatch.setattr(points_of_rows, "MOST_SHORT_RANKS", 1)
+    monkeypatch.setattr(points_of_rows, "MOST_SHORT_PLACES", 1)
     long = fitted(rows)
     for name in ("score_", "rank_", "value_"):
         np.testing.assert_array_equal(getattr(long, name), getattr(short, name))
@@ -181,11 +196,10 @@ def test_many_ranks_and_points_have_longer_numbers(monkeypatch):
 @given(keys=st.lists(st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 5e-324, 0.5, 1.0])), max_size=60))
 def test_keys_are_sorted_and_equal_ones_stay_in_order(keys):
     scores = np.abs(np.array(keys, dtype=np.float64))  # -0.0 has other bits
-    bits, at = scores.view(np.uint64).copy(), np.arange(scores.size, dtype=np.uint32)
-    bits, at = in_order(bits, at, np.empty_like(bits), np.empty_like(at))
+    found, place = in_order(scores)
     expected = np.argsort(scores, kind="stable")
-    np.testing.assert_array_equal(at, expected)
-    np.testing.assert_array_equal(bits.view(np.float64), scores[expected])
+    np.testing.assert_array_equal(place, expected)
+    np.testing.assert_array_equal(found, scores[expected])
 
 
 @given(held=st.sets(st.integers(0, 199)), start=st.integers(0, 260))
@@ -245,7 +259,7 @@ def test_the_map_rises_with_the_score_and_with_the_rank(rows):
 
 def test_few_corners_make_the_map(data_dir):
     label, prob = half_of(np.load(data_dir / "cifar100_densenet_bc.npz"))
-    calibrator = SortedCumulativeIsotonic().fit(prob[:5000], label)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob[:5000], label)
     assert calibrator.score_.size < 2000
 
 
@@ -262,14 +276,14 @@ def test_classes_with_equal_scores_share():
 
 def test_a_row_that_ties_counts_in_equal_parts():
     problem = as_problem(np.array([2]), np.array([[0.25, 0.25, 0.25, 0.25]]), labels=range(4))
-    points = _cumulated(problem, share=True).points()
+    points = cumulated(problem, share=True).points()
     np.testing.assert_allclose(points.events, [0.25, 0.5, 0.75])
-    assert _cumulated(problem, share=False).points().events.tolist() == [0.0, 0.0, 1.0]
+    assert cumulated(problem, share=False).points().events.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_points_that_are_equal_are_one():
     prob = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]])
-    points = _cumulated(as_problem(np.array([0, 0]), prob, labels=range(3)), share=False).points()
+    points = cumulated(as_problem(np.array([0, 0]), prob, labels=range(3)), share=False).points()
     assert points.score.tolist() == [0.5, 0.75]
     assert points.weight.tolist() == [2.0, 2.0]
     assert points.events.tolist() == [1.0, 2.0]
@@ -293,7 +307,7 @@ def test_large_whole_weights_are_fitted():
     np.testing.assert_allclose(big.value_, fitted((label, prob, None)).value_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [-1e-9, 1.5, float("nan"), "small", None, True])
+@pytest.mark.parametrize("epsilon", ["small", -1e-9, 1.5, float("nan"), None, True])
 def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
     wanted = r"epsilon must be a number, at least 0 and at most 1; got .* Pass a small one"
     with pytest.raises((ValueError, TypeError), match=wanted):
@@ -330,7 +344,7 @@ def test_the_twin_fits_in_fractions():
 
 
 def test_the_fit_of_the_rows_is_given_by_its_corners():
-    found = staircase_fit(_cumulated(as_problem(*random_rows(2, 30, 4)[:2], labels=range(4)), share=True))
+    found = staircase_fit(cumulated(as_problem(*random_rows(2, 30, 4)[:2], labels=range(4)), share=True))
     assert found.rank[0] == 1
     assert found.score[0] == 0.0
     assert (np.diff(found.score) >= 0).all()

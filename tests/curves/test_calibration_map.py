@@ -6,6 +6,7 @@ import pytest
 from calibrant import (
     ByNotion,
     IsotonicCalibrator,
+    NormalizedFlattenedIsotonic,
     OneVsRest,
     TemperatureScaling,
     calibration_map,
@@ -103,3 +104,12 @@ def test_what_is_no_map_of_one_score_is_refused(arguments, error, message):
 def test_a_grid_needs_two_ends(resolution):
     with pytest.raises(ValueError, match="resolution must be a whole number, at least 2"):
         calibration_map(np.sqrt, resolution=resolution)
+
+
+def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_score():
+    fitted = NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB[:, 3], Y == 3)
+    panel = calibration_map(fitted, resolution=11).panels[0]
+    np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
+    assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
+    with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
+        calibration_map(NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))

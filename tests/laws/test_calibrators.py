@@ -114,6 +114,25 @@ def test_refitting_forgets_the_first_fit(key):
 
 
 @each
+def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(key, monkeypatch):
+    first, second = table_for(key, 1), table_for(key, 2)
+    calibrator = fitted(key, first)
+    before = calibrator.calibrate(first[1])
+    attributes = {name: id(value) for name, value in vars(calibrator).items()}
+    fit_problem = type(calibrator)._fit_problem
+
+    def interrupted(self, problem):
+        fit_problem(self, problem)  # even at the last moment
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(calibrator), "_fit_problem", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        calibrator.fit(second[1], second[0], second[2])
+    assert {name: id(value) for name, value in vars(calibrator).items()} == attributes
+    np.testing.assert_array_equal(calibrator.calibrate(first[1]), before)
+
+
+@each
 def test_a_clone_fits_the_same_map(key):
     label, prob, weight = table_for(key)
     original = fitted(key, (label, prob, weight))

@@ -10,12 +10,17 @@ from strategies import columns, tables
 
 from calibrant import CalibrationWarning, EqualMass, assess, calibration_error
 from calibrant._registry import entries
+from calibrant.metrics.rejections import Rejected
 
 METRICS = entries("metric")
 SPELLED = {name: entry for name, entry in METRICS.items() if entry.spelling is not None}
 DISTANCES = {name: entry for name, entry in METRICS.items() if entry.spelling is not None or entry.lens is not None}
+COUNTING = {name: entry for name, entry in SPELLED.items() if isinstance(entry.spelling.get("loss"), Rejected)}
+WEIGHING = {name: entry for name, entry in METRICS.items() if name not in COUNTING}
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
+each_weighing = pytest.mark.parametrize("entry", WEIGHING.values(), ids=list(WEIGHING))
+each_counting = pytest.mark.parametrize("entry", COUNTING.values(), ids=list(COUNTING))
 each_spelled = pytest.mark.parametrize("entry", SPELLED.values(), ids=list(SPELLED))
 forecasts = st.one_of(columns(), tables())
 
@@ -75,12 +80,20 @@ def test_a_zero_weight_is_an_absent_row(entry, rows):
     )
 
 
-@each_metric
+@each_weighing
 @given(rows=forecasts)
 def test_a_broadcast_weight_equals_the_same_weight_written_out(entry, rows):
     label, prob, _ = rows
     broadcast, written = np.broadcast_to(2.5, label.shape), np.full(label.shape, 2.5)
     same(of(entry, label, prob, sample_weight=broadcast), of(entry, label, prob, sample_weight=written))
+
+
+@each_counting
+@given(rows=forecasts)
+def test_a_metric_that_counts_rows_refuses_weights_that_are_no_counts(entry, rows):
+    label, prob, weight = rows
+    with pytest.raises(ValueError, match=r"sample_weight must hold whole numbers .* got fractions"):
+        entry.target(label, prob, sample_weight=weight + 0.5)
 
 
 @each_metric

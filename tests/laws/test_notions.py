@@ -11,12 +11,20 @@ from strategies import tables
 from calibrant import Notion, OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel
 from calibrant._registry import entries
 from calibrant._validation import as_problem
-from calibrant.notions import Binary
+from calibrant.notions import Binary, SharedClassWise
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
-OTHERS = (OneVsRest(0), ThresholdedClassWise(0.0), ThresholdedClassWise(0.6), TopKConfidence(3), TopKLabel(2))
+OTHERS = (
+    OneVsRest(0),
+    SharedClassWise(ratio=1.0),
+    ThresholdedClassWise(0.0),
+    ThresholdedClassWise(0.6),
+    TopKConfidence(3),
+    TopKLabel(2),
+)
 NOTIONS |= {repr(notion): notion for notion in OTHERS}
 OF_TWO_CLASSES = {"binary"}
+OF_GROUPS = {name for name, notion in NOTIONS.items() if isinstance(notion, SharedClassWise)}
 OF_ONE_CLASS = {name for name, notion in NOTIONS.items() if isinstance(notion, OneVsRest)}
 OF_RANKS = {name for name, notion in NOTIONS.items() if isinstance(notion, (TopKConfidence, TopKLabel))}
 
@@ -25,7 +33,12 @@ each_multiclass_notion = pytest.mark.parametrize(
     "name", sorted(set(NOTIONS) - OF_TWO_CLASSES - OF_ONE_CLASS - OF_RANKS)
 )
 each_notion_with_shares_by_weight = pytest.mark.parametrize(
-    "name", [name for name, notion in NOTIONS.items() if type(notion).split in (Notion.split, Binary.split)]
+    "name",
+    [
+        name
+        for name, notion in NOTIONS.items()
+        if type(notion).split in (Notion.split, Binary.split, SharedClassWise.split)
+    ],
 )
 
 
@@ -33,6 +46,12 @@ def table_for(name):
     if name in OF_TWO_CLASSES:
         return tables(n_classes=st.just(2))
     return tables(n_classes=st.integers(getattr(NOTIONS[name], "k", None) or 2, 4))
+
+
+def decided(name, rows):
+    """The notion for these rows; and for any others of these classes, as a calibrator has it."""
+    label, prob, weight = rows
+    return NOTIONS[name].fitted_to(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
 
 
 @st.composite
@@ -51,8 +70,8 @@ def rows_of(problem):
 @each_notion
 @given(data=st.data())
 def test_merging_unchanged_scores_returns_the_forecast(name, data):
-    _, prob, _ = data.draw(table_for(name))
-    notion = NOTIONS[name]
+    rows = data.draw(table_for(name))
+    notion, prob = decided(name, rows), rows[1]
     merged = notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)])
     np.testing.assert_allclose(merged, prob, rtol=1e-15, atol=0)
 
@@ -60,14 +79,27 @@ def test_merging_unchanged_scores_returns_the_forecast(name, data):
 @each_notion
 @given(data=st.data())
 def test_merged_rows_sum_to_one_whatever_the_scores_became(name, data):
-    _, prob, _ = data.draw(table_for(name))
-    notion = NOTIONS[name]
+    rows = data.draw(table_for(name))
+    notion, prob = decided(name, rows), rows[1]
     seed = data.draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     new = [rng.choice([0.0, 0.3, 1.0], part.scores(prob).shape) for part in notion.parts(prob)]
     merged = notion.merge(prob, new)
     np.testing.assert_allclose(merged.sum(axis=1), 1.0, rtol=1e-12)
     assert merged.min() >= 0
+
+
+@each_notion
+@given(data=st.data())
+def test_a_notion_that_is_decided_stays_as_it_is_and_splits_alike(name, data):
+    rows = data.draw(table_for(name))
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    notion = decided(name, rows)
+    assert notion.fitted_to(problem) == notion
+    assert notion.n_parts(problem) == NOTIONS[name].n_parts(problem) == sum(1 for _ in notion.parts(prob))
+    for one, other in zip(notion.split(problem), NOTIONS[name].split(problem), strict=True):
+        assert (rows_of(one), one.share, one.name) == (rows_of(other), other.share, other.name)
 
 
 @each_notion
@@ -81,19 +113,19 @@ def test_shares_sum_to_one(name, data):
 @each_notion
 @given(data=st.data())
 def test_every_forecast_of_k_classes_has_as_many_parts(name, data):
-    _, prob, _ = data.draw(table_for(name))
+    rows = data.draw(table_for(name))
+    notion, prob = decided(name, rows), rows[1]
     uniform = np.full((1, prob.shape[1]), 1.0 / prob.shape[1])
-    notion = NOTIONS[name]
     assert len(list(notion.parts(prob))) == len(list(notion.parts(uniform)))
 
 
 @each_notion_with_shares_by_weight
 @given(data=st.data())
 def test_each_row_stands_in_as_many_parts_as_declared(name, data):
-    _, prob, _ = data.draw(table_for(name))
-    notion = NOTIONS[name]
-    rows = np.concatenate([np.arange(len(prob))[part.rows] for part in notion.parts(prob)])
-    assert (np.bincount(rows, minlength=len(prob)) == notion.parts_a_row(prob.shape[1])).all()
+    rows = data.draw(table_for(name))
+    notion, prob = decided(name, rows), rows[1]
+    found = np.concatenate([np.arange(len(prob))[part.rows] for part in notion.parts(prob)])
+    assert (np.bincount(found, minlength=len(prob)) == notion.parts_a_row(prob.shape[1])).all()
 
 
 @each_multiclass_notion
@@ -107,7 +139,7 @@ def test_relabelling_the_classes_permutes_the_problems(name, rows, random):
     options = {"sample_weight": weight, "labels": range(k)}
     before = list(NOTIONS[name].split(as_problem(label, prob, **options)))
     after = list(NOTIONS[name].split(as_problem(new_of_old[label], prob[:, old_of_new], **options)))
-    if len(before) > 1:
+    if len(before) > 1 and name not in OF_GROUPS:  # groups come in the order of their frequency, whatever the columns
         after = [after[new] for new in new_of_old]
     for one, other in zip(before, after, strict=True):
         assert rows_of(one) == rows_of(other)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, top_k
+from reference import binned, shared_class_wise, top_k
 from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, Unique, calibration_error
@@ -19,7 +19,7 @@ Y = [0, 0, 1, 0]
 P = [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
 
 
-TWINS = binned.NOTIONS | top_k.NOTIONS
+TWINS = binned.NOTIONS | top_k.NOTIONS | shared_class_wise.NOTIONS
 EQUAL_SHARES = {"thresholded-class-wise"}
 
 

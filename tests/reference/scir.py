@@ -59,21 +59,34 @@ def value_at(fitted, score, rank):
     return max((v for p, v in fitted.items() if below(p, (score, rank))), default=min(fitted.values()))
 
 
-def calibrated(fitted, prob, epsilon, *, share):
+def calibrated(fitted, prob, epsilon, *, share, spread=False):
     rows = []
     for row in prob:
-        order = sorted(range(len(row)), key=lambda j: -row[j])
-        score, last, raised = 0.0, 0, [0.0] * len(row)
-        for r, j in enumerate(order):
-            score += row[j]
-            here = value_at(fitted, score, r + 1) if r + 1 < len(row) else 1
-            raised[j] = float(here - last)
-            last = here
-        if share:
-            raised = [np.mean([raised[j] for j in range(len(row)) if row[j] == row[own]]) for own in range(len(row))]
+        raised = rises(fitted, row, share=share, spread=spread)
         total = sum(v + epsilon for v in raised)
         rows.append([(v + epsilon) / total for v in raised])
     return np.array(rows)
+
+
+def rises(fitted, row, *, share, spread):
+    """By how much the map rises at each class; what ties, or waits for a rise, gets it together."""
+    order = sorted(range(len(row)), key=lambda j: -row[j])
+    score, last, raised, waiting = 0.0, 0, [0.0] * len(row), []
+    for r, j in enumerate(order):
+        score += row[j]
+        waiting.append(j)
+        is_last = r + 1 == len(row)
+        if share and not is_last and row[order[r + 1]] == row[j]:
+            continue
+        here = 1 if is_last else value_at(fitted, score, r + 1)
+        if spread and here == last and not is_last:
+            continue
+        mass = sum(row[own] for own in waiting)
+        for own in waiting:
+            part = row[own] / mass if spread and mass > 0 else 1 / len(waiting)
+            raised[own] = float(here - last) * part
+        last, waiting = here, []
+    return raised
 
 
 def most_residual_of_an_upper_set(held, value):

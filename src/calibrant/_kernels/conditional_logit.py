@@ -1,4 +1,8 @@
-"""Sums of products over the pairs of entries of each row of a sparse table."""
+"""A sparse table of counts, a row for each row of a forecast and a column for each block of scores, and sums over it.
+
+All results are written to arrays that are passed in: an interruption that arrives while a kernel makes an array comes out as a
+SystemError of numba.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,91 @@ from calibrant._kernels._compile import kernel
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+CellArray = npt.NDArray[np.int32]
+
+FAR = 600.0
+"""A row whose highest value lies further than this below the highest of all is raised on its own."""
+
+
+@kernel
+def entries(
+    at: CellArray, block_of_cell: IntArray, seen: IntArray, ends: IntArray
+) -> None:  # pragma: no cover - compiled
+    """Write up to where the entries of each row stand: an entry is a block in which the row has a score.
+
+    The scores of row i lie in the cells at[i], and cell c belongs to block_of_cell[c]. ``seen`` has -1 for each block.
+    """
+    size = 0
+    for i in range(at.shape[0]):
+        for k in range(at.shape[1]):
+            j = block_of_cell[at[i, k]]
+            if seen[j] != i:
+                seen[j] = i
+                size += 1
+        ends[i] = size
+
+
+@kernel
+def row_counts(
+    at: CellArray, block_of_cell: IntArray, held: FloatArray, block: IntArray, count: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Write the block and the count of each entry, row after row, in the order of blocks; ``held`` has 0 for each block."""
+    end = 0
+    for i in range(at.shape[0]):
+        begin = end
+        for k in range(at.shape[1]):
+            j = block_of_cell[at[i, k]]
+            if held[j] == 0.0:
+                block[end] = j
+                end += 1
+            held[j] += 1.0
+        block[begin:end].sort()
+        for e in range(begin, end):
+            count[e], held[block[e]] = held[block[e]], 0.0
+
+
+@kernel
+def shares(
+    starts: IntArray,
+    block: IntArray,
+    count: FloatArray,
+    w: FloatArray,
+    theta: FloatArray,
+    log_sum: FloatArray,
+    q: FloatArray,
+    expected: FloatArray,
+) -> None:  # pragma: no cover - compiled
+    """Write log sum_j C[i, j] exp(theta[j]) of each row i, each entry's share q in that sum, and add w * q up by block.
+
+    Assumes that the entries of row i stand from starts[i] up to starts[i + 1] (the last row's up to the end), each row with at
+    least one, in the order of blocks, and that theta never falls.
+    """
+    n, highest = starts.size, theta[-1]
+    raised = np.exp(theta - highest)
+    for i in range(n):
+        begin, end = starts[i], starts[i + 1] if i + 1 < n else block.size
+        top = theta[block[end - 1]]
+        alone = top < highest - FAR
+        total = 0.0
+        for e in range(begin, end):
+            q[e] = count[e] * (np.exp(theta[block[e]] - top) if alone else raised[block[e]])
+            total += q[e]
+        for e in range(begin, end):
+            q[e] /= total
+            expected[block[e]] += w[i] * q[e]
+        log_sum[i] = np.log(total) + (top if alone else highest)
 
 
 @kernel
 def pair_sums(
-    starts: IntArray, group: IntArray, q: FloatArray, w: FloatArray, n_groups: int
-) -> FloatArray:  # pragma: no cover - compiled
-    """Return sum over rows i of w[i] * Q[i, a] * Q[i, b], shape (n_groups, n_groups).
+    starts: IntArray, group: IntArray, q: FloatArray, w: FloatArray, sums: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add up over rows i w[i] * Q[i, a] * Q[i, b], shape (n_groups, n_groups).
 
-    Q[i, a] is the sum of the entries q of row i in group a. Assumes that the entries of row i stand from starts[i] up to
-    starts[i + 1] (the last row's up to the end), each row with at least one, in an order in which groups never fall. A row
-    costs the square of the number of its groups, however many groups there are.
+    Q[i, a] is the sum of the entries q of row i in group a. Assumes entries as `shares` does, in an order in which groups
+    never fall. A row costs the square of the number of its groups, however many groups there are.
     """
-    sums = np.zeros((n_groups, n_groups))
+    n_groups = sums.shape[0]
     at, held = np.empty(n_groups, np.intp), np.empty(n_groups)
     n = starts.size
     for i in range(n):
@@ -40,4 +116,3 @@ def pair_sums(
     for a in range(n_groups):
         for b in range(a):
             sums[b, a] = sums[a, b]
-    return sums

@@ -5,6 +5,7 @@ a row depends on its score alone, so equal scores always share a bin and the ord
 """
 
 from calibrant.binning.base import Binning, Bins, OrderedBinning, locate, sums_over
+from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.binning.cross_validated import CrossValidatedBins
 from calibrant.binning.equal_mass import EqualMass
 from calibrant.binning.equal_width import EqualWidth
@@ -17,6 +18,7 @@ from calibrant.binning.words import as_binning, of_word
 __all__ = [
     "Binning",
     "Bins",
+    "BoundedIsotonic",
     "CrossValidatedBins",
     "EqualMass",
     "EqualWidth",

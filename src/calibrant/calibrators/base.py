@@ -59,11 +59,26 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         -------
         self
             The fitted calibrator.
+
+        Notes
+        -----
+        A fit that fails or is interrupted leaves the calibrator as it was.
         """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass the class of each row."
             )
+        before = dict(self.__dict__)
+        try:
+            self._fit_data(X, y, sample_weight)
+        except BaseException as error:  # also when interrupted from the keyboard
+            self.__dict__ = before
+            if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__ from None  # numba was just handing back an array
+            raise
+        return self
+
+    def _fit_data(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
         values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
         problem = as_problem(
             truth,
@@ -81,7 +96,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 "fitted all the same, and knows nothing of the others. Fit on more rows."
             )
         self._fit_problem(problem)
-        return self
 
     def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast.
@@ -143,7 +157,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self._map_table(self._forecast(values))[:, 1]
 
     def _map_table(self, forecast: Forecast) -> FloatArray:
-        """Map some rows at a time: a row's result hangs on that row alone."""
+        """Map some rows at a time: a row's result depends on that row alone."""
         n, n_classes = forecast.shape
         if n * n_classes <= self.block:
             return self._map_forecast(forecast)

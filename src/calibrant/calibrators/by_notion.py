@@ -29,10 +29,10 @@ Unseen = Literal["pooled", "identity"]
 class ByNotion(Calibrator):
     """Calibrate every binary problem of a notion by its own copy of a binary calibrator.
 
-    Calibrate what you measure: isotonic x class-wise is one-vs-rest isotonic regression (IR-OvR), isotonic x
-    confidence calibrates the top probability, isotonic x top-label does so for each predicted class. With histogram binning
-    over bins of so many rows, ``HistogramBinning(PointsPerBin(50))``, top-label is TL-HB, class-wise N-HB, and class-wise
-    without normalisation CW-HB.
+    Calibrate what you measure: isotonic x class-wise is one-vs-rest isotonic regression (IR-OvR), isotonic x flattened is
+    flattened isotonic regression (FIR), isotonic x confidence calibrates the top probability, isotonic x top-label does so for
+    each predicted class. With histogram binning over bins of so many rows, ``HistogramBinning(PointsPerBin(50))``, top-label
+    is TL-HB, class-wise N-HB (or HB-OvR), and class-wise without normalisation CW-HB. Either x shared-class-wise is sCW.
 
     Parameters
     ----------
@@ -57,6 +57,8 @@ class ByNotion(Calibrator):
         One a problem; None for a problem without rows.
     pooled_ : BinaryCalibrator or None
         What maps the scores of problems without rows; None where there are none, or they are left as they are.
+    notion_ : Notion
+        The notion, with columns in place of names of classes, and with the groups of classes of ``shared-class-wise``.
     classes_ : ndarray of shape (n_classes,)
         Labels in the order of the columns.
 
@@ -96,6 +98,7 @@ class ByNotion(Calibrator):
 
     calibrators_: list[BinaryCalibrator | None]
     pooled_: BinaryCalibrator | None
+    notion_: Notion
 
     def __init__(
         self,
@@ -190,8 +193,8 @@ class ByNotion(Calibrator):
 
     @property
     def fitted_notion(self) -> Notion:
-        """The notion, with columns in place of names of classes."""
-        return as_notion(self.notion).named_in(self.classes_)
+        """The notion, with all decided that depends on the rows that were fitted: ``notion_``."""
+        return self.notion_
 
     def _fit_problem(self, problem: Problem) -> None:
         flag("normalize", self.normalize)
@@ -206,6 +209,7 @@ class ByNotion(Calibrator):
                 "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself."
             )
         simplex, unfitted = as_simplex(problem), clone(self.calibrator)
+        self.notion_ = as_notion(self.notion, simplex)
         self.calibrators_, self.pooled_, empty = [], None, []
         for binary in self._problems(simplex):
             self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, number, whole
-from calibrant._problem import BoolArray, Forecast, IntArray, SimplexProblem, rows_per_weight
+from calibrant._parameters import choice, flag, number, source, whole
+from calibrant._problem import Forecast, IntArray, SimplexProblem, rows_per_weight
+from calibrant._progress import progress_bar
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.conditional_logit import TOLERANCE, Comparisons, Solution, solve
+from calibrant.calibrators.fits.annealing import MOST_CHANGES, anneal
+from calibrant.calibrators.fits.comparisons import Comparisons
+from calibrant.calibrators.fits.conditional_logit import TOLERANCE, Penalty, Solution, solve, violation
+from calibrant.calibrators.fits.folds import folds_of
 from calibrant.calibrators.fits.nafir_blocks import Cells, block_of_cell, split_blocks
+from calibrant.calibrators.fits.nafir_smoothing import ROUGH, SMOOTHINGS, BlocksOf, choose_smoothing
 from calibrant.calibrators.temperature import prob_of_scores
 
 Blocks = Literal["isotonic", "distinct"]
-
-SMOOTHINGS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)
-"""What cross-validation chooses from."""
-
-N_FOLDS = 5
-
-ROUGH = 1e-6
-"""Goal of the fits whose loss on rows left out is compared."""
+Solver = Literal["newton", "annealing"]
 
 
 @declare(
@@ -50,6 +49,9 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         Label smoothing, from 0 to 1: in this part of each row any of its classes comes, each as often. 0 is the problem of
         the paper; its solution over-fits: it can make the lowest probabilities next to zero. "cv" takes the one of 1e-4 to
         0.3 with the least log loss on rows left out.
+    ridge : float, default=0.0
+        Penalty on the variance of log g over all scores fitted: half of it times this is added to the mean log loss. It pulls
+        the map towards a constant, as smoothing does, and nothing is infinite with it.
     blocks : {"isotonic", "distinct"}, default="isotonic"
         Where the map may step: between the blocks of flattened isotonic regression, as in the paper, or at each distinct
         score of a class that came, which has a lower loss on the rows fitted, hardly another map, and takes longer.
@@ -57,6 +59,16 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         Isotonic blocks are cut into pieces of about equal mass until there are so many.
     min_block_size : int, default=1
         But not into pieces of less than so many scores.
+    solver : {"newton", "annealing"}, default="newton"
+        ``"newton"`` finds the optimum. ``"annealing"`` is the random search of the paper, for comparison: it ends above the
+        optimum, as ``gradient_`` shows, and hardly moves where blocks are much finer than the isotonic ones. It takes no
+        ridge. The smoothing is chosen by exact fits either way.
+    granularity : float, default=0.003
+        By how much annealing changes the value of a block at a time. See the notes.
+    random_state : int, Generator or None, default=0
+        Seed of the random search, or a generator to draw from, or None for a new one each time.
+    progress : bool, default=False
+        Show a bar while the smoothing is chosen or the random search goes on, if tqdm is installed.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length n_classes, optional
@@ -77,9 +89,9 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     gradient_ : float
         Largest violation of the optimality conditions (Karush, Kuhn and Tucker): the derivative of the mean objective in any
         step's height, or by how much a step of height zero would gain. The certificate, at most 1e-8, else there is a
-        `ConvergenceWarning`.
+        `ConvergenceWarning`, unless the map was searched at random.
     n_iter_ : int
-        Newton steps taken by the last fit.
+        Newton steps taken by the last fit, or changes tried by annealing.
     classes_ : ndarray of shape (n_classes,)
         Labels in the order of the columns.
 
@@ -95,17 +107,35 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         sum_i w_i log sum_j C_ij exp(theta_j)  -  b' theta,    theta non-decreasing
 
     is a conditional logit with monotone effects. Projected Newton on the increments of theta finds the optimum in some ten
-    steps. Label smoothing e makes of b_j the sum over rows of w_i ((1 - e) [y_i in block j] + e C_ij / K), which stays
-    convex.
+    steps. Label smoothing e makes of b_j the sum over rows of w_i ((1 - e) [y_i in block j] + e C_ij / K), and a ridge r adds
+    r / 2 sum_j m_j (theta_j - sum_l m_l theta_l)^2, with m_j the share of the scores that lie in block j. Both stay convex, and
+    neither minds a constant added to theta.
 
-    Without smoothing an increment is infinite at the optimum where no row with classes above it had its class at or below
-    it. It ends at 27.6, a ratio of 1e-12, with a `ConvergenceWarning`. Increments on which nothing depends, because no row
-    has classes on both sides, are those of the event rates. A score ends 700 below the highest of its row: no probability
-    becomes zero.
+    Without smoothing and ridge an increment is infinite at the optimum where no row with classes above it had its class at
+    or below it. It ends at 27.6, a ratio of 1e-12, with a `ConvergenceWarning`. Increments on which nothing depends, because
+    no row has classes on both sides, are those of the event rates, or zero with a ridge. A score ends 700 below the highest
+    of its row: no probability becomes zero.
 
-    For cross-validation a row's fold is drawn by a hash of its numbers: the order of rows and columns does not matter, and
-    equal rows, or a row of that weight, are left out together. Blocks are found anew without the fold. Where all rows are in
-    one fold the smoothing is 1 / (1 + number of rows).
+    For cross-validation a row's fold is drawn by a hash of its numbers: the order of rows and columns does not matter. Rows
+    that are equal, up to the order of the columns, and had the same outcome are dealt out to the five folds one by one, and
+    a weight of w is w such rows; were they left out together, as many as a tree makes, the rates among the others would be
+    far off. Weights that are not whole are divided by their mean. Blocks are found anew without the fold. Where nothing can
+    be left out, as of a single row, the smoothing is 1 / (1 + number of rows). Folds are fitted side by side, on all
+    processors.
+
+    Annealing is Algorithm 1 of the paper with its settings: from the event rates on, zeros raised to 1e-7, the value of a
+    random block is changed by the granularity, up or down. A change for the worse is kept with probability
+    exp(200 (change of the log-likelihood, summed over rows)); the search ends after 100,000 changes, or 10,000 without a better
+    map. The paper does not say how large a change is. On three forecasts of CIFAR images, 5000 rows fitted, these mean log
+    losses come out for the first seed, with what is the optimum:
+
+        =====================  ========  ========  ========  ========
+        granularity            0.001     0.003     0.01      optimum
+        =====================  ========  ========  ========  ========
+        DenseNet, 100 classes  0.878208  0.878155  0.878964  0.877675
+        LeNet-5, 100 classes   3.781110  3.780998  3.780955  3.780798
+        LeNet-5, 10 classes    1.288447  1.288353  1.288354  1.288225
+        =====================  ========  ========  ========  ========
 
     References
     ----------
@@ -136,99 +166,90 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         self,
         *,
         smoothing: float | Literal["cv"] = "cv",
+        ridge: float = 0.0,
         blocks: Blocks = "isotonic",
         min_blocks: int = 1,
         min_block_size: int = 1,
+        solver: Solver = "newton",
+        granularity: float = 0.003,
+        random_state: int | np.random.Generator | None = 0,
+        progress: bool = False,
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.smoothing = smoothing
+        self.ridge = ridge
         self.blocks = blocks
         self.min_blocks = min_blocks
         self.min_block_size = min_block_size
+        self.solver = solver
+        self.granularity = granularity
+        self.random_state = random_state
+        self.progress = progress
 
     def _fit(self, problem: SimplexProblem) -> None:
-        self._require_parameters()
+        seed = self._require_parameters()
         cells = Cells.of(problem)
-        least = self.min_block_size / rows_per_weight(problem.weight)
-        smoothing = self.smoothing
-        if smoothing == "cv":
-            smoothing = self._chosen(cells, fold_of_rows(problem), least, 1.0 / (1.0 + problem.n_rows))
-        rows, starts, start = self._blocks_of(cells, least, float(smoothing))
-        solution = solve(rows, float(smoothing), start)
-        self.n_blocks_, self.smoothing_, self.loss_ = starts.size, float(smoothing), rows.loss(solution.theta)
+        blocks_of = partial(self._blocks_of, least=self.min_block_size / rows_per_weight(problem.weight))
+        penalty = Penalty(self._chosen_smoothing(problem, cells, blocks_of), float(self.ridge))
+        rows, starts, start = blocks_of(cells, penalty)
+        if self.solver == "newton":
+            solution = solve(rows, penalty, start)
+            _say_what_was_found(solution, problem.size)
+        else:
+            solution = self._annealed(rows, penalty, start, problem.n_rows, np.random.default_rng(seed))
+        self.n_blocks_, self.smoothing_, self.loss_ = starts.size, penalty.smoothing, rows.loss(solution.theta)
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
         self.left_, self.log_value_ = cells.lower[starts[steps]], solution.theta[steps]
-        _say_what_was_found(solution, problem.size)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")])
 
-    def _require_parameters(self) -> None:
+    def _require_parameters(self) -> np.random.Generator | int | None:
         if self.smoothing != "cv":
             number("smoothing", self.smoothing, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'")
+        number("ridge", self.ridge, least=0.0, hint="Pass a small one, such as 1e-4, or 0 for none")
         choice("blocks", self.blocks, ("isotonic", "distinct"))
         whole("min_blocks", self.min_blocks, least=1, hint="Pass 1 for the blocks of isotonic regression")
         whole("min_block_size", self.min_block_size, least=1, hint="Pass 1 for blocks as small as they come")
+        if choice("solver", self.solver, ("newton", "annealing")) == "annealing" and self.ridge > 0.0:
+            raise ValueError(
+                f"ridge must be 0 where solver='annealing'; got {self.ridge!r}. Pass solver='newton', or a smoothing."
+            )
+        number("granularity", self.granularity, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
+        flag("progress", self.progress)
+        return source("random_state", self.random_state)
 
-    def _blocks_of(self, cells: Cells, least: float, smoothing: float) -> tuple[Comparisons, IntArray, FloatArray]:
+    def _blocks_of(self, cells: Cells, penalty: Penalty, least: float) -> tuple[Comparisons, IntArray, FloatArray]:
         """Return the statistics of the blocks, at which cell each begins, and the values to begin with."""
         mass = cells.mass()
         found = cells.isotonic_starts(mass)
         pooled = Comparisons.of(cells, found)
+        rates = pooled.rates(penalty.smoothing)
         if self.blocks == "isotonic" and found.size >= self.min_blocks:
-            return pooled, found, pooled.rates(smoothing)
+            return pooled, found, rates
         all_cells = np.arange(cells.size)
         starts = all_cells if self.blocks == "distinct" else split_blocks(found, mass, self.min_blocks, least)
-        # Fine blocks begin with the solution over coarse ones: few of them part.
-        coarse = solve(pooled, smoothing, goal=ROUGH).theta
+        # Fine blocks begin with the solution over coarse ones: few of them part. The paper begins with the rates.
+        coarse = rates if self.solver == "annealing" else solve(pooled, penalty, goal=ROUGH).theta
         return Comparisons.of(cells, starts), starts, coarse[block_of_cell(found, cells.size)[starts]]
 
-    def _chosen(self, cells: Cells, fold: IntArray, least: float, otherwise: float) -> float:
-        """Return the smoothing of the least log loss on rows left out; of equal ones the largest."""
-        losses = np.zeros(len(SMOOTHINGS))
-        for kept in _kept(fold):
-            rows, starts, theta = self._blocks_of(cells.of_rows(kept), least, SMOOTHINGS[0])
-            left_out, weight = Comparisons.of(cells.of_rows(~kept), starts), cells.weight[~kept]
-            for number_, smoothing in enumerate(SMOOTHINGS):
-                theta = solve(rows, smoothing, theta, goal=ROUGH).theta
-                losses[number_] += weight @ left_out.clipped_losses(theta)
-        if not losses.any():
-            return otherwise
-        # Losses that agree to rounding are equal.
-        return SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))]
+    def _chosen_smoothing(self, problem: SimplexProblem, cells: Cells, blocks_of: BlocksOf) -> float:
+        if self.smoothing != "cv":
+            return float(self.smoothing)
+        folds = list(folds_of(problem))
+        total, otherwise = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.n_rows)
+        with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
+            return choose_smoothing(cells, folds, blocks_of, float(self.ridge), otherwise, advance)
 
-
-def fold_of_rows(problem: SimplexProblem) -> IntArray:
-    """Draw the fold of each row by a hash of its probabilities and that of the class that came, in single precision."""
-    n, n_classes = problem.prob.shape
-    mixed = np.empty(n, dtype=np.uint64)
-    step = max(1, (1 << 18) // n_classes)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        prob = problem.prob[rows].astype(np.float32) + np.float32(0.0)  # of a negative zero a zero
-        mixed[rows] = _mixed(prob.view(np.uint32)).sum(axis=1, dtype=np.uint64)
-    came = problem.prob[np.arange(n), problem.label].astype(np.float32) + np.float32(0.0)
-    mixed = _mixed(mixed + np.uint64(3) * _mixed(came.view(np.uint32)))
-    return (mixed % np.uint64(N_FOLDS)).astype(np.intp)
-
-
-def _mixed(bits: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Mix the bits of whole numbers (the finaliser of SplitMix64, Steele, Lea and Flood 2014)."""
-    z = bits.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def _kept(fold: IntArray) -> Iterator[BoolArray]:
-    """For each fold that has rows, say which rows are in another, if any are."""
-    for number_ in np.unique(fold):
-        kept = fold != number_
-        if kept.any():
-            yield kept
+    def _annealed(
+        self, rows: Comparisons, penalty: Penalty, start: FloatArray, n_rows: float, rng: np.random.Generator
+    ) -> Solution:
+        with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
+            theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
+        return Solution(theta, violation(rows, penalty, theta), tried, 0)
 
 
 def _say_what_was_found(solution: Solution, n: int) -> None:

@@ -183,7 +183,8 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
             raise TypeError(
                 f"calibrator must map one score at a time; got {calibrator!r} for {n_classes} classes. "
-                "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes."
+                "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes, "
+                "calibration_shift where any calibrator moves probabilities."
             )
         return as_notion("binary"), [partial(_predicted, calibrator)]
     if not callable(calibrator):

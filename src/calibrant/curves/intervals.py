@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from calibrant._links import FloatArray
 from calibrant.binning import Bins
+from calibrant.rejections.acceptance import clopper_pearson as accepted_by_clopper_pearson
 
 Interval = Callable[[Bins, float, float], tuple[FloatArray, FloatArray]]
 """A function of bins, rows per weight and level; it gives lower and upper ends, NaN where a bin is empty."""
@@ -53,11 +54,9 @@ def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[Fl
 
 def clopper_pearson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Rates at which as many events, or as few, have probability level / 2; NaN where n is zero."""
-    others = n - events
-    lower, upper = (np.where(n > 0, end, np.nan) for end in (0.0, 1.0))
-    some, rest = (n > 0) & (events > 0), (n > 0) & (others > 0)
-    lower[some] = betaincinv(events[some], others[some] + 1.0, level / 2.0)
-    upper[rest] = betaincinv(events[rest] + 1.0, others[rest], 1.0 - level / 2.0)
+    held = n > 0
+    lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
+    lower[held], upper[held] = accepted_by_clopper_pearson(events[held], n[held], level)
     return lower, upper
 
 

@@ -187,15 +187,26 @@ def _restored_whole(body: dict[str, Any]) -> Calibrator:
 
 def _describe(calibrator: Calibrator) -> dict[str, Any]:
     if isinstance(calibrator, ByNotion):
-        return {
-            "notion": _describe_notion(calibrator.fitted_notion),
-            "normalize": bool(calibrator.normalize),
-            "unseen": calibrator.unseen,
-            "each": _method(calibrator.calibrator),
-            "problems": [_state_or_none(c) for c in calibrator.calibrators_],
-            "pooled": _state_or_none(calibrator.pooled_),
-        }
+        reduction, fitted = _describe_reduction(calibrator), _describe_notion(calibrator.notion_)
+        return (
+            reduction
+            | ({} if fitted == reduction["notion"] else {"fitted notion": fitted})
+            | {
+                "problems": [_state_or_none(c) for c in calibrator.calibrators_],
+                "pooled": _state_or_none(calibrator.pooled_),
+            }
+        )
     return _method(calibrator) | {"fitted": _state(calibrator)}
+
+
+def _describe_reduction(calibrator: ByNotion) -> dict[str, Any]:
+    """Describe what `ByNotion` was told to do."""
+    return {
+        "notion": _describe_notion(as_notion(calibrator.notion)),
+        "normalize": bool(calibrator.normalize),
+        "unseen": calibrator.unseen,
+        "each": _method(calibrator.calibrator),
+    }
 
 
 def _describe_notion(notion: Notion) -> str | dict[str, Any]:
@@ -225,12 +236,7 @@ def _describe_inner(calibrator: Calibrator) -> dict[str, Any]:
     if hasattr(calibrator, "classes_"):
         return _whole(calibrator)
     if isinstance(calibrator, ByNotion):
-        return {
-            "notion": _describe_notion(as_notion(calibrator.notion)),
-            "normalize": bool(calibrator.normalize),
-            "unseen": calibrator.unseen,
-            "each": _method(calibrator.calibrator),
-        }
+        return _describe_reduction(calibrator)
     return _method(calibrator) | ({"fitted": _state(calibrator)} if _is_fitted(calibrator) else {})
 
 
@@ -269,6 +275,7 @@ def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
         reduced = ByNotion(each, notion, normalize=description["normalize"], unseen=unseen, input=input)
         if "problems" not in description:
             return reduced
+        reduced.notion_ = as_notion(_notion_of(description.get("fitted notion", description["notion"])))
         *reduced.calibrators_, reduced.pooled_ = [
             None if state is None else _restored(_new(description["each"], input="probability"), state)
             for state in [*description["problems"], description.get("pooled")]

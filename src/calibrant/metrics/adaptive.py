@@ -47,7 +47,7 @@ def adaptive_calibration_error(
     return calibration_error(y_true, y_prob, notion="class-wise", binning=EqualMass(n_bins), **data)
 
 
-@point("tace", "TACE", "Nixon et al. 2019", notion="thresholded-class-wise", binning=EqualMass(15))
+@point("tace", "TACE", "Nixon et al. 2019", also=("tece",), notion="thresholded-class-wise", binning=EqualMass(15))
 def thresholded_adaptive_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -79,7 +79,12 @@ def thresholded_adaptive_calibration_error(
 
     Notes
     -----
-    Arad and Rosset (2025) call it TECE, and take the threshold 1 / n_classes.
+    Arad and Rosset (2025) call it TECE. What they print is this with the threshold 1 / n_classes, over 15 bins and in percent;
+    their cw-ECE is `classwise_calibration_error`, their conf-ECE `expected_calibration_error` of a table, both in percent too,
+    and their BS `mean_brier_loss`.
+
+    Nixon et al. divide by the number of all classes. Here a class without any probability that counts is left out of the
+    mean, and bins of unequal mass, which ties make, count by their mass.
 
     References
     ----------

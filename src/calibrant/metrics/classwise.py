@@ -33,9 +33,15 @@ def classwise_calibration_error(
     float
         Mean over the columns. With many classes most scores are near zero and so is this: compare like with like.
 
+    Notes
+    -----
+    Arad and Rosset (2025) call it cw-ECE and print it in percent; `thresholded_adaptive_calibration_error` has their other
+    words.
+
     References
     ----------
     Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach, Beyond temperature scaling, NeurIPS 2019.
+    Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025.
 
     Examples
     --------

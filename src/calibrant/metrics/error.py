@@ -26,9 +26,9 @@ from calibrant.notions import Notion, as_notion
 F = TypeVar("F", bound=Callable[..., float])
 
 
-def point(name: str, symbol: str, source: str, **spelling: Any) -> Callable[[F], F]:
+def point(name: str, symbol: str, source: str, *, also: tuple[str, ...] = (), **spelling: Any) -> Callable[[F], F]:
     """Register the decorated metric as the point of `calibration_error` that has this spelling."""
-    return declare("metric", name, symbol=symbol, source=source, range=(0.0, 1.0), spelling=spelling)
+    return declare("metric", name, symbol=symbol, source=source, also=also, range=(0.0, 1.0), spelling=spelling)
 
 
 def calibration_error(
@@ -56,8 +56,9 @@ def calibration_error(
         `WithinGroups`. By default ``"binary"`` for one column and ``"confidence"`` for a table.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
-    loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
-        A function of (problem, bins) with one value a bin.
+    loss : {"gap", "squared gap", "debiased squared gap", "binomial test", ...} or callable, default="gap"
+        A function of (problem, bins) with one value a bin. "binomial test", "mid-p test", "clopper-pearson test" and "t-test"
+        are percentages of rejected predictions: see `Rejected`.
     norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
         A function of (values, weights) over the bins that hold rows; the weights sum to one. "l3" and "l1.5" are l_p
         norms, (sum of weight * abs(value)^p)^(1/p), for any p from 1. "root" is the root of the weighted mean, of losses
@@ -71,8 +72,8 @@ def calibration_error(
     Returns
     -------
     float
-        The error, in [0, 1] for the built-in losses and norms, but that the mean of a debiased loss can be negative. 0 where
-        a notion finds no row to speak of.
+        The error, in [0, 1] for the built-in losses and norms, but that the mean of a debiased loss can be negative, and that
+        tests count in percent, in [0, 100]. 0 where a notion finds no row to speak of.
 
     Raises
     ------

@@ -15,6 +15,7 @@ import numpy as np
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem
 from calibrant.binning import Bins
+from calibrant.metrics.rejections import REJECTIONS
 
 T = TypeVar("T")
 
@@ -89,6 +90,8 @@ LOSSES: Mapping[str, Loss] = {
     "squared gap": squared_gap,
     "debiased squared gap": debiased_squared_gap,
 }
+"""Losses whose norms lie in [0, 1]; those of tests, which are percentages, stand apart."""
+
 NORMS: Mapping[str, Norm] = {"l1": l1, "l2": l2, "root": root, "max": maximum}
 
 POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)")
@@ -97,7 +100,8 @@ POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)")
 
 def as_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the function itself."""
-    return loss if callable(loss) else _look_up("loss", LOSSES, loss, ", ".join(map(repr, LOSSES)))
+    known: Mapping[str, Loss] = {**LOSSES, **REJECTIONS}
+    return loss if callable(loss) else _look_up("loss", known, loss, ", ".join(map(repr, known)))
 
 
 def as_norm(norm: str | Norm, option: str = "norm") -> Norm:

@@ -11,6 +11,7 @@ from calibrant.notions.flattened import Flattened
 from calibrant.notions.one_vs_rest import OneVsRest
 from calibrant.notions.predicted import Confidence, TopLabel, top_label
 from calibrant.notions.problems import binary_problems
+from calibrant.notions.shared_class_wise import SharedClassWise
 from calibrant.notions.thresholded import ThresholdedClassWise
 from calibrant.notions.top_k import TopKConfidence, TopKLabel
 from calibrant.notions.within_groups import WithinGroups
@@ -24,6 +25,7 @@ __all__ = [
     "Notion",
     "OneVsRest",
     "Part",
+    "SharedClassWise",
     "ThresholdedClassWise",
     "TopKConfidence",
     "TopKLabel",

@@ -48,24 +48,24 @@ class Notion(ABC):
     def name(self) -> str:
         """What it is called; a word that chooses it, where there is one."""
 
-    def named_in(self, classes: npt.NDArray[np.generic]) -> Notion:
-        """Return the notion with columns in place of names of classes.
+    def fitted_to(self, problem: Problem) -> Notion:
+        """Return the notion with all decided that depends on the data: a column for the name of a class, and the like.
 
         Parameters
         ----------
-        classes : ndarray of shape (K,)
-            The class of each column.
+        problem : BinaryProblem or SimplexProblem
+            What a metric measures, or a calibrator is fitted to; new rows have the same classes.
 
         Returns
         -------
         Notion
-            Itself, if it speaks of no class by name.
+            Itself, if nothing is left to decide.
         """
         return self
 
     @abstractmethod
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
-        """List the parts of a forecast: as many for every forecast of K classes. No labels are needed.
+        """List the parts of a forecast: as many for every forecast of K classes. What labels decide, `fitted_to` has.
 
         Parameters
         ----------

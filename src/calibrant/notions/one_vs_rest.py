@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._problem import Problem
 from calibrant._registry import declare
 from calibrant.notions.base import Notion, Part
 
@@ -42,11 +42,11 @@ class OneVsRest(Notion):
                 f"column must be a number of a column or a name of a class; got {self.column!r}. Pass an int or a str."
             )
 
-    def named_in(self, classes: npt.NDArray[np.generic]) -> Notion:
+    def fitted_to(self, problem: Problem) -> Notion:
         """Look the name up."""
         if not isinstance(self.column, str):
             return self
-        names = [str(c) for c in classes.tolist()]
+        names = [str(c) for c in problem.classes.tolist()]
         if self.column not in names:
             raise ValueError(
                 f"column must be among the classes {', '.join(map(repr, names[:5]))}"

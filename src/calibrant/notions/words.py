@@ -22,11 +22,10 @@ def as_notion(notion: str | Notion | None, problem: Problem | None = None) -> No
     """Return the notion of that name; by default ``binary`` for one column of scores and ``confidence`` for more."""
     if isinstance(problem, BinaryProblem) and problem.predicted is not None:
         return of_pair(Confidence() if notion is None else as_notion(notion), problem.predicted)
-    if isinstance(notion, Notion):
-        return notion if problem is None else notion.named_in(problem.classes)
     if notion is None:
         return Binary() if isinstance(problem, BinaryProblem) else Confidence()
-    return _of_word(notion)
+    chosen = notion if isinstance(notion, Notion) else _of_word(notion)
+    return chosen if problem is None else chosen.fitted_to(problem)
 
 
 def is_of_predictions(name: str) -> bool:

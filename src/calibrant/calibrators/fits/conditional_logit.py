@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from calibrant._links import EPSILON, FloatArray
-from calibrant._problem import BoolArray, IntArray
-from calibrant.calibrators.fits.nafir_blocks import Cells, block_of_cell
+from calibrant._links import FloatArray
+from calibrant._problem import BoolArray
+from calibrant.calibrators.fits.comparisons import CAP, Comparisons
 
 TOLERANCE = 1e-8
 """Largest violation of the optimality conditions at a solution, of the mean log loss."""
@@ -21,106 +20,18 @@ GOAL = 1e-11
 
 MOST_STEPS = 500
 
-RIDGE = 1e-9
+DAMPING = 1e-9
 """Added to the Hessian relative to its largest entry: it decides only where the objective is flat."""
 
 NEAR = 1e-6
 """Increments up to this that the gradient pushes to zero are put there."""
 
-CAP = -float(np.log(EPSILON))
-"""Where an increment ends that should be infinite: the lower value is then 1e-12 of the higher one."""
 
-CELLS = 1 << 20
-"""Entries of the dense counts that are made at a time."""
+class Penalty(NamedTuple):
+    """Label smoothing, and the ridge on the variance of theta over all scores."""
 
-
-@dataclass(frozen=True, eq=False)
-class Comparisons:
-    """Statistics b and C of Appendix A.2: the counts C by row, sparse, and the block of the class that came.
-
-    Entry e says that row ``row[e]`` has ``count[e]`` classes in block ``block[e]``; entries of a row begin at ``starts`` and
-    come in the order of the blocks. Weights sum to one.
-    """
-
-    row: IntArray
-    block: IntArray
-    count: FloatArray
-    starts: IntArray
-    came: IntArray
-    weight: FloatArray
-    n_blocks: int
-    n_classes: int
-
-    @classmethod
-    def of(cls, cells: Cells, starts: IntArray) -> Comparisons:
-        """Count the classes of each row in each block."""
-        n, n_classes = cells.at.shape
-        of_cell, n_blocks = block_of_cell(starts, cells.size), starts.size
-        step = max(1, CELLS // max(n_blocks, n_classes))
-        parts = []
-        for begin in range(0, n, step):
-            block = of_cell[cells.at[begin : begin + step]]
-            block += n_blocks * np.arange(len(block))[:, None]
-            counts = np.bincount(block.ravel(), minlength=len(block) * n_blocks)
-            some = np.flatnonzero(counts)
-            parts.append((some // n_blocks + begin, some % n_blocks, counts[some]))
-        row, block, count = (np.concatenate(column) for column in zip(*parts, strict=True))
-        first = np.flatnonzero(np.diff(row, prepend=-1))
-        weight = cells.weight / cells.weight.sum()
-        return cls(row, block, count.astype(np.float64), first, of_cell[cells.came], weight, n_blocks, n_classes)
-
-    @cached_property
-    def bottom(self) -> IntArray:
-        """Lowest block of each row."""
-        return self.block[self.starts]
-
-    @cached_property
-    def top(self) -> IntArray:
-        """Highest block of each row."""
-        highest: IntArray = self.block[np.append(self.starts[1:], self.row.size) - 1]
-        return highest
-
-    @cached_property
-    def mass(self) -> FloatArray:
-        """Weight of the classes in each block; K over all blocks."""
-        sums = np.bincount(self.block, self.weight[self.row] * self.count, self.n_blocks)
-        return sums.astype(np.float64, copy=False)
-
-    @cached_property
-    def events(self) -> FloatArray:
-        """Weight of the classes that came in each block: b; 1 over all blocks."""
-        return np.bincount(self.came, self.weight, self.n_blocks).astype(np.float64, copy=False)
-
-    def smoothed(self, smoothing: float) -> FloatArray:
-        """Return b where each class of a row comes with probability smoothing / K, and else the one that did."""
-        return (1.0 - smoothing) * self.events + (smoothing / self.n_classes) * self.mass
-
-    def rates(self, smoothing: float) -> FloatArray:
-        """Logarithm of the smoothed event rate of each block, clipped, and pooled where it falls: where a search begins."""
-        some = self.mass > 0
-        rate = np.where(some, self.smoothed(smoothing) / np.where(some, self.mass, 1.0), 0.0)
-        return np.maximum.accumulate(np.log(np.maximum(rate, EPSILON)))
-
-    def crossed(self, low: IntArray, high: IntArray) -> BoolArray:
-        """Whether any row has ``low`` at or below, and ``high`` above, each boundary between blocks."""
-        change = np.bincount(low, minlength=self.n_blocks + 1) - np.bincount(high, minlength=self.n_blocks + 1)
-        return np.cumsum(change)[: self.n_blocks - 1] > 0
-
-    def parts(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return count * exp(theta) of each entry and its sum in each row, both over exp of the row's highest, and that."""
-        highest = theta[self.top]
-        raised = self.count * np.exp(theta[self.block] - highest[self.row])
-        return raised, np.add.reduceat(raised, self.starts), highest
-
-    def loss(self, theta: FloatArray) -> float:
-        """Mean log loss: the objective of eq. 4 over the sum of the weights."""
-        _, total, highest = self.parts(theta)
-        return float(self.weight @ (np.log(total) + highest - theta[self.came]))
-
-    def clipped_losses(self, theta: FloatArray) -> FloatArray:
-        """Log loss of each row, of probabilities clipped at 1e-12."""
-        _, total, highest = self.parts(theta)
-        return np.minimum(np.log(total) + highest - theta[self.came], CAP)
+    smoothing: float
+    ridge: float = 0.0
 
 
 class Solution(NamedTuple):
@@ -132,28 +43,53 @@ class Solution(NamedTuple):
     n_capped: int
 
 
-def solve(rows: Comparisons, smoothing: float, start: FloatArray | None = None, goal: float = GOAL) -> Solution:
-    """Minimise the mean of  log sum_j C_ij exp(theta_j)  minus  b' theta  over non-decreasing theta.
+def solve(rows: Comparisons, penalty: Penalty, start: FloatArray | None = None, goal: float = GOAL) -> Solution:
+    """Minimise the mean of  log sum_j C_ij exp(theta_j)  minus  b' theta  plus the ridge, over non-decreasing theta.
 
     With u the increments of theta, u >= 0, this is projected Newton (Bertsekas): a Newton step is taken in those above zero
-    and, in each pool of equal values, in the one at zero that the gradient pulls up the most; the others stay, and what the
-    step makes negative is set to zero.
+    and, in each pool of equal values, in the one at zero that the gradient pulls up the most. Those that the step would make
+    negative go to zero, and the step of the rest is computed anew.
 
     The slope of the objective for u_k to infinity is the smoothed weight of what came at or below boundary k in rows that
-    have classes above it; as theta is monotone, these slopes add up. Without smoothing, where no such row exists, infinity
-    is best for u_k whatever the others are: it is put to ``CAP``. Where no row has classes on both sides, u_k changes
-    nothing, and stays as it came.
+    have classes above it; as theta is monotone, these slopes add up. Without smoothing and ridge, where no such row exists,
+    infinity is best for u_k whatever the others are: it is put to ``CAP``. Where no row has classes on both sides, u_k
+    changes nothing without a ridge, and stays as it came.
     """
-    theta = rows.rates(smoothing) if start is None else start
+    theta = rows.rates(penalty.smoothing) if start is None else start
     if rows.n_blocks == 1:
         return Solution(np.zeros(1), 0.0, 0, 0)
-    target = rows.smoothed(smoothing)
-    both = rows.crossed(rows.bottom, rows.top)
-    endless = both & ~rows.crossed(rows.came, rows.top) if smoothing == 0.0 else np.zeros_like(both)
-    search = _Search(rows, target, both & ~endless)
+    search, endless = _search(rows, penalty)
     u = np.where(endless, CAP, np.maximum(np.diff(theta), 0.0))
     u, residual, steps = search.run(u, goal)
     return Solution(_theta(u), residual, steps, int(endless.sum()))
+
+
+def violation(rows: Comparisons, penalty: Penalty, theta: FloatArray) -> float:
+    """Return the largest violation of the optimality conditions at some non-decreasing values."""
+    if rows.n_blocks == 1:
+        return 0.0
+    search, endless = _search(rows, penalty)
+    u, everywhere = np.diff(theta), replace(search, free=search.free | endless)
+    return everywhere.residual(u, everywhere.evaluated(u).slope)
+
+
+def _search(rows: Comparisons, penalty: Penalty) -> tuple[_Search, BoolArray]:
+    """Return the search, and which increments infinity is best for."""
+    target, mass = rows.smoothed(penalty.smoothing), rows.mass / rows.n_classes
+    both = rows.crossed(rows.bottom, rows.top)
+    if penalty.ridge:
+        both[:] = True
+    endless = np.zeros_like(both) if any(penalty) else both & ~rows.crossed(rows.came, rows.top)
+    return _Search(rows, target, mass, penalty.ridge, both & ~endless), endless
+
+
+class _Point(NamedTuple):
+    """The objective, its derivatives in the increments, each entry's part of its row, and their weight by block."""
+
+    value: float
+    slope: FloatArray
+    parts: FloatArray
+    expected: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,52 +98,56 @@ class _Search:
 
     rows: Comparisons
     target: FloatArray
+    mass: FloatArray
+    ridge: float
     free: BoolArray
 
     def run(self, u: FloatArray, goal: float) -> tuple[FloatArray, float, int]:
         """Take steps until the optimality conditions hold, or nothing helps."""
-        value, slope, mass = self._evaluated(u)
-        residual = self._residual(u, slope)
+        here = self.evaluated(u)
+        residual = self.residual(u, here.slope)
         for steps in range(MOST_STEPS):
             if residual <= goal:
                 return u, residual, steps
-            step, moves = self._step(u, slope, mass)
-            scale = 1.0
+            step = self._step(u, here)
+            scale, slope = 1.0, float(here.slope @ step)
             while True:
-                new = np.where(self.free, np.maximum(u + scale * step, 0.0), u)
-                new_value, new_slope, new_mass = self._evaluated(new)
-                gain = float(np.where(moves, -scale * slope * step, slope * (u - new)).sum())
-                new_residual = self._residual(new, new_slope)
+                new = np.maximum(u + scale * step, 0.0)
+                there = self.evaluated(new)
+                new_residual = self.residual(new, there.slope)
+                gain = -scale * slope
                 # Near the solution the gain is lost in rounding: there the conditions themselves must be met better.
-                if new_value <= value - 1e-4 * gain if gain > 1e-12 else new_residual < residual:
+                if there.value <= here.value - 1e-4 * gain if gain > 1e-12 else new_residual < residual:
                     break
                 scale *= 0.5
                 if scale < 1e-10:
                     return u, residual, steps
-            u, value, slope, mass, residual = new, new_value, new_slope, new_mass, new_residual
+            u, here, residual = new, there, new_residual
         return u, residual, MOST_STEPS
 
-    def _evaluated(self, u: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the objective, its derivatives in the increments, and each entry's part of its row."""
-        rows, theta = self.rows, _theta(u)
-        raised, total, highest = rows.parts(theta)
-        raised /= total[rows.row]
-        expected = np.bincount(rows.block, rows.weight[rows.row] * raised, rows.n_blocks)
-        value = float(rows.weight @ (np.log(total) + highest) - self.target @ theta)
-        return value, _above(expected - self.target), raised
+    def evaluated(self, u: FloatArray) -> _Point:
+        """Evaluate the objective."""
+        theta = _theta(u)
+        log_sum, parts, expected = self.rows.shares(theta)
+        value, slope = float(self.rows.weight @ log_sum - self.target @ theta), expected - self.target
+        if self.ridge:
+            centred = theta - self.mass @ theta
+            value += 0.5 * self.ridge * float(self.mass @ centred**2)
+            slope += self.ridge * self.mass * centred
+        return _Point(value, _above(slope), parts, expected)
 
-    def _residual(self, u: FloatArray, slope: FloatArray) -> float:
+    def residual(self, u: FloatArray, slope: FloatArray) -> float:
         """Largest derivative that is not zero and does not push against the bound."""
         return float(np.abs(np.where(self.free, np.where(u > 0, slope, np.minimum(slope, 0.0)), 0.0)).max())
 
-    def _step(self, u: FloatArray, slope: FloatArray, mass: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return the step, and which increments it moves by Newton's method."""
-        moves = self.free & (u > NEAR) | (u > 0) & self.free & (slope <= 0)
+    def _step(self, u: FloatArray, here: _Point) -> FloatArray:
+        """Return a step that leaves no increment negative."""
+        moves = self.free & (u > NEAR) | (u > 0) & self.free & (here.slope <= 0)
         step = np.where(self.free & ~moves, -u, 0.0)
-        moves |= self._splits(moves | ~self.free & (u > 0), slope)
+        moves |= self._splits(moves | ~self.free & (u > 0), here.slope)
         if moves.any():
-            step[moves] = _newton(self._curvature(moves, mass), slope[moves])
-        return step, moves
+            step[moves] = _bounded_step(self._curvature(moves, here), here.slope[moves], u[moves])
+        return step
 
     def _splits(self, apart: BoolArray, slope: FloatArray) -> BoolArray:
         """Return the one boundary in each pool of equal values that wants to open the most, if any does."""
@@ -220,28 +160,44 @@ class _Search:
         splits[found[np.unique(pool[found], return_index=True)[1]]] = True
         return splits
 
-    def _curvature(self, moves: BoolArray, mass: FloatArray) -> FloatArray:
+    def _curvature(self, moves: BoolArray, here: _Point) -> FloatArray:
         """Hessian in the increments that move: blocks between two of them go together."""
         from calibrant._kernels.conditional_logit import pair_sums  # numba loads only where it is needed
 
-        rows = self.rows
-        group = np.append(0, np.cumsum(moves))
+        rows, group = self.rows, np.append(0, np.cumsum(moves))
         n_groups = int(group[-1]) + 1
-        of_entry = group[rows.block]
-        total = np.bincount(of_entry, rows.weight[rows.row] * mass, n_groups)
-        hessian = np.diag(total) - pair_sums(rows.starts, of_entry, mass, rows.weight, n_groups)
+        pairs = np.zeros((n_groups, n_groups))
+        pair_sums(rows.starts, group[rows.block], here.parts, rows.weight, pairs)
+        hessian: FloatArray = np.diag(np.bincount(group, here.expected, n_groups)) - pairs
+        if self.ridge:
+            mass = np.bincount(group, self.mass, n_groups).astype(np.float64, copy=False)
+            hessian += self.ridge * (np.diag(mass) - np.outer(mass, mass))
         # An increment raises all that lies above it.
         return np.cumsum(np.cumsum(hessian[::-1, ::-1], axis=0), axis=1)[-2::-1, -2::-1]
 
 
+def _bounded_step(hessian: FloatArray, slope: FloatArray, u: FloatArray) -> FloatArray:
+    """Return the Newton step of those that it leaves positive, where all others go to zero."""
+    step, stays = np.zeros_like(u), np.ones(u.size, dtype=np.bool_)
+    while stays.any():
+        gone = ~stays
+        step[gone] = -u[gone]
+        step[stays] = _newton(hessian[np.ix_(stays, stays)], slope[stays] + hessian[np.ix_(stays, gone)] @ step[gone])
+        falls = stays & (u + step < 0.0)
+        if not falls.any():
+            break
+        stays &= ~falls
+    # What went to zero may do so against the slope.
+    return step if slope @ step < 0.0 else np.maximum(-slope / hessian.diagonal().max(), -u)
+
+
 def _newton(hessian: FloatArray, slope: FloatArray) -> FloatArray:
-    diagonal = hessian.diagonal()
-    ridge = max(RIDGE * float(diagonal.max()), np.finfo(float).tiny)
+    damping = max(DAMPING * float(hessian.diagonal().max()), np.finfo(float).tiny)
     for _ in range(5):
         try:
-            factor = cho_factor(hessian + ridge * np.eye(slope.size), check_finite=False)
+            factor = cho_factor(hessian + damping * np.eye(slope.size), check_finite=False)
         except LinAlgError:
-            ridge *= 100.0
+            damping *= 100.0
         else:
             return np.asarray(cho_solve(factor, -slope, check_finite=False))
     return -slope

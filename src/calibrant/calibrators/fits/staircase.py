@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray, are_counts
+from calibrant._problem import IntArray
+from calibrant._progress import Advance
+from calibrant.calibrators.fits.cumulated import Cumulated, Points, places
 
 PARALLEL_FROM = 1 << 19
 """From so many points on, parts of a problem are solved side by side."""
 
-PARTS = 16
-"""Such a problem is split until no part has more than one of so many of its points."""
+BUDGET = 1 << 20
+"""Points that are looked at until compiled code comes back, so that a fit can be interrupted: some hundredths of a second.
+
+A part with more is looked at once.
+"""
 
 ROUNDING = 1e-12
 """Gains of an upper set that are no more than this part of what moved are rounding, where sums are not of whole numbers."""
 
-EXACT_BELOW = 2.0**26
-"""Products of whole numbers below this, and their sums over all points, are whole numbers that a float holds."""
-
-MOST_SHORT_RANKS = (1 << 16) - 3
-"""Up to so many ranks are numbers of two bytes."""
-
-MOST_SHORT_PLACES = 1 << 32
-"""Up to so many places are numbers of four bytes."""
-
-
-class Points(NamedTuple):
-    """Distinct pairs of score and rank, ordered by the score and then by the rank, with weight and events of each."""
-
-    score: FloatArray
-    rank: Any
-    weight: FloatArray
-    events: FloatArray
+Segment = tuple[int, int]
+Solve = Callable[[int, int], list[Segment]]
+"""Solve the points from one to before the other, and return the parts that are left."""
 
 
 class Corners(NamedTuple):
@@ -51,52 +42,18 @@ class Corners(NamedTuple):
     value: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Cumulated:
-    """Rows by rank: what the highest classes of each have together, and at which rank the class that came is reached.
+def staircase_fit(rows: Cumulated, advance: Advance = lambda units: None) -> Corners:
+    """Fit the events of all ranks by a value that falls neither with the score nor with the rank.
 
-    ``score`` has shape (ranks, n). Of each row, ``before`` classes come ahead of the one that came, and it shares its place
-    with others, ``tied`` in all.
+    ``advance`` is told how many of the points, one a row and rank, are solved.
     """
-
-    score: FloatArray
-    before: IntArray
-    tied: IntArray
-    weight: FloatArray
-
-    @property
-    def n_ranks(self) -> int:
-        """Number of ranks: the last class adds nothing."""
-        return len(self.score)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all sums are of whole numbers, and small enough for exact arithmetic."""
-        whole = are_counts(self.weight) and bool((self.tied == 1).all())
-        return whole and float(self.weight.sum()) * self.n_ranks < EXACT_BELOW
-
-    def points(self) -> Points:
-        """Return the points of all rows and ranks; equal pairs of score and rank are one point."""
-        from calibrant._kernels.staircase import distinct_points, in_order
-
-        n = self.score.size
-        # Ranks in two bytes and places in four, as long as they go: the points are read many times.
-        rank: Any = np.empty(n, np.uint16 if self.n_ranks <= MOST_SHORT_RANKS else np.int32)
-        place = _places(n)
-        # The bits of scores above zero are in the order of the scores.
-        bits = self.score.ravel().view(np.uint64).copy()
-        bits, place = in_order(bits, place, np.empty_like(bits), np.empty_like(place))
-        weight = np.ascontiguousarray(self.weight)
-        return Points(*distinct_points(bits.view(np.float64), place, self.before, self.tied, weight, rank))
-
-
-def staircase_fit(rows: Cumulated) -> Corners:
-    """Fit the events of all ranks by a value that falls neither with the score nor with the rank."""
-    from calibrant._kernels.staircase import corners
+    from calibrant._kernels.staircase_map import corners
 
     points = rows.points()
-    fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole)
-    found = corners(points.score, points.rank, fit, rows.n_ranks)
+    advance(rows.score.size - points.score.size)  # equal ones are one
+    fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole, advance=advance)
+    found = np.empty(fit.size, dtype=np.bool_)
+    corners(points.score, points.rank, fit, rows.n_ranks, found)
     return Corners(
         np.append(0.0, points.score[found]),
         np.append(1, points.rank[found].astype(np.int64)),
@@ -104,36 +61,48 @@ def staircase_fit(rows: Cumulated) -> Corners:
     )
 
 
-def fitted_values(points: Points, n_ranks: int, *, is_whole: bool) -> FloatArray:
+def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Advance = lambda units: None) -> FloatArray:
     """Return the isotonic fit at each point: the least squared error, and the least log loss as well."""
     from calibrant._kernels.staircase import solve
 
     n = points.score.size
     fit, tolerance = np.empty(n), 0.0 if is_whole else ROUNDING
-    data: tuple[Any, ...] = (points.rank.copy(), points.weight.copy(), points.events.copy(), _places(n))
-    if n < PARALLEL_FROM:
-        _solved(solve, data, 0, n, (n_ranks, tolerance, n, fit))
-        return fit
-    rest = (n_ranks, tolerance, n // PARTS, fit)
-    pool = ThreadPoolExecutor(os.cpu_count())
+    rank, weight, events, place = points.rank.copy(), points.weight.copy(), points.events.copy(), places(n)
+    # Parts that are solved side by side have their own places in these.
+    spare: Any = tuple(np.empty_like(part) for part in (rank, weight, events, place, rank))
 
-    def solved(begin: int, end: int) -> Future[list[tuple[int, int]]]:
-        return pool.submit(_solved, solve, data, begin, end, rest)
+    def solved(begin: int, end: int) -> list[Segment]:
+        left: list[Segment] = solve(rank, weight, events, place, begin, end, n_ranks, tolerance, BUDGET, fit, spare)
+        return left
 
-    try:
-        running = {solved(0, n)}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {solved(begin, end) for future in done for begin, end in future.result()}
-    finally:
-        pool.shutdown(cancel_futures=True)
+    (_side_by_side if n >= PARALLEL_FROM else _one_by_one)(solved, n, advance)
     return fit
 
 
-def _places(n: int) -> Any:
-    return np.arange(n, dtype=np.uint32 if n <= MOST_SHORT_PLACES else np.int64)
+def _one_by_one(solve: Solve, n: int, advance: Advance) -> None:
+    """Solve all parts, and say from time to time how many more points are solved."""
+    todo = [(0, n)]
+    while todo:
+        part = todo.pop()
+        left = solve(*part)
+        todo += left
+        advance(_size(part) - sum(map(_size, left)))
 
 
-def _solved(solve: Any, data: tuple[Any, ...], begin: int, end: int, rest: tuple[Any, ...]) -> list[tuple[int, int]]:
-    left: list[tuple[int, int]] = solve(*data, begin, end, *rest)
-    return left
+def _side_by_side(solve: Solve, n: int, advance: Advance) -> None:
+    """Do the same by as many threads as there are processors."""
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        running = {pool.submit(solve, 0, n): (0, n)}
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                part, left = running.pop(future), future.result()
+                running |= {pool.submit(solve, *other): other for other in left}
+                advance(_size(part) - sum(map(_size, left)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _size(part: Segment) -> int:
+    begin, end = part
+    return end - begin

@@ -1,0 +1,195 @@
+"""Bins whose event rates nearly increase, and that are neither small nor large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._parameters import choice, number, whole
+from calibrant._registry import declare
+from calibrant.binning.base import OrderedBinning
+from calibrant.binning.ordered import Ordered
+
+ROUNDING = 1e-12
+"""What two sums of fractional weights may differ by and be equal, as a share of either."""
+
+COUNT = (int, np.integer)
+"""What a number of rows is; any other number is a share of them."""
+
+Ending = Literal["bounded", "joined"]
+ENDINGS = ("bounded", "joined")
+
+
+@declare("binning", "bounded-isotonic", symbol="PAVA-BC", source="Matsubara et al. 2023")
+@dataclass(frozen=True)
+class BoundedIsotonic(OrderedBinning):
+    """Bins of isotonic regression with a smallest and a largest size (PAVA-BC).
+
+    Neighbouring scores are pooled where event rates decrease, as in `Isotonic`, but no further than ``max_count``; and a bin
+    takes what follows, whatever its rate, until it holds ``min_count``. So event rates may decrease between some bins:
+    `binning_quality` says where and by how much. The default makes 5 to 20 bins where scores are distinct.
+
+    Parameters
+    ----------
+    min_count, max_count : float or int, default=0.05 and 0.2
+        The smallest and the largest bin: a float is a share of the rows, in [0, 1], an int a number of rows. Where rows are
+        so few that a share and a number contradict each other, the smallest size is the largest as well.
+    ending : {"bounded", "joined"}, default="bounded"
+        Whether the last ``min_count`` rows join the bin before them. "bounded": if the two hold no more than ``max_count``, as
+        Algorithm 2 says. "joined": if twice ``min_count`` is no more than ``max_count``, whatever the two hold, as the code
+        that the authors published does; then the last bin can be larger than ``max_count``.
+
+    Notes
+    -----
+    Whole weights count as rows; others are scaled to a mean of one. Edges lie midway between scores, as in Algorithm 3.
+
+    Every bin holds ``min_count``; there is one bin if the rows are fewer. Equal scores share a bin, which can make it larger
+    than ``max_count``. With ``ending="bounded"`` such a bin holds less than ``min_count`` on either side of one of its scores,
+    and there is none while no score holds more than ``max_count - 2 * min_count`` rows. Distinct scores make one only if
+    ``max_count`` is less than ``2 * min_count - 1``: then not every number of rows can be cut into bins of such sizes.
+
+    ``min_count=0`` and ``max_count=1.0`` give the bins of `Isotonic`.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (Algorithms 2 and 3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import BoundedIsotonic, reliability_curve
+    >>> score = np.arange(100) / 100
+    >>> curve = reliability_curve(np.arange(100) % 3 == 0, score, binning=BoundedIsotonic(10, 40))
+    >>> curve.panels[0].bins.count.tolist()
+    [39, 39, 22]
+    """
+
+    uses_outcomes: ClassVar[bool] = True
+
+    min_count: float | int = 0.05
+    max_count: float | int = 0.2
+    ending: Ending = "bounded"
+
+    def __post_init__(self) -> None:
+        _require_size("min_count", self.min_count)
+        _require_size("max_count", self.max_count)
+        of_a_kind = isinstance(self.min_count, COUNT) == isinstance(self.max_count, COUNT)
+        if self.max_count == 0 or (of_a_kind and self.max_count < self.min_count):
+            raise ValueError(
+                f"max_count must be above 0 and at least min_count; got {self.max_count!r} with min_count="
+                f"{self.min_count!r}. Pass a share such as 0.2 or a number of rows."
+            )
+        choice("ending", self.ending, ENDINGS)
+
+    def cut(self, ordered: Ordered) -> FloatArray:
+        """Return edges midway between the scores at which blocks part."""
+        starts = np.array(self._starts(ordered), dtype=np.intp)
+        below, above = ordered.score[starts - 1], ordered.score[starts]
+        middle = below + (above - below) / 2.0
+        # Of neighbouring floats the middle is rounded to either; a score on an edge belongs to the bin below.
+        return np.concatenate([[0.0], np.where(middle < above, middle, below), [1.0]])
+
+    def _starts(self, ordered: Ordered) -> list[int]:
+        """Return at which distinct score each block but the first begins."""
+        least, most = self._limits(ordered)
+        mass, events = ordered.weight, ordered.outcome_sum
+        # The last rows are as few whole scores as hold enough.
+        tail = int(np.searchsorted(ordered.reached, ordered.total - least, side="right")) if least > 0.0 else mass.size
+        if tail == 0:
+            return []
+        blocks = Blocks(least, most, 0.0 if ordered.is_whole else ROUNDING)
+        blocks.pool(mass[:tail].tolist(), events[:tail].tolist())
+        if tail < mass.size:
+            rest = float(mass[tail:].sum())
+            blocks.end(tail, joins=2.0 * least <= most if self.ending == "joined" else blocks.fits(rest))
+        return blocks.starts
+
+    def _limits(self, ordered: Ordered) -> tuple[float, float]:
+        """Return the smallest and the largest weight of a bin."""
+        least = _weight_of(self.min_count, ordered) * (1.0 - ROUNDING)
+        most = _weight_of(self.max_count, ordered) * (1.0 + ROUNDING)
+        if ordered.is_whole:
+            least, most = float(ceil(least)), float(floor(most))
+        return least, most
+
+
+class Blocks:
+    """Neighbouring scores that share a bin (Algorithm 2).
+
+    The last block is open: ``mass`` and ``events``. Those before it are closed, and each of them has ``least`` or more.
+    """
+
+    def __init__(self, least: float, most: float, rounding: float) -> None:
+        self.least, self.most = least, most
+        self.keep = 1.0 - rounding
+        self.starts: list[int] = []
+        self.closed: list[tuple[float, float]] = []
+        self.mass = self.events = 0.0
+
+    def fits(self, mass: float) -> bool:
+        """Whether the open block can take so much."""
+        return self.mass + mass <= self.most
+
+    def pool(self, masses: list[float], events: list[float]) -> None:
+        """Go through the scores once; each joins the open block or opens one."""
+        least, most, keep, starts, closed = self.least, self.most, self.keep, self.starts, self.closed
+        w, y = masses[0], events[0]
+        for i in range(1, len(masses)):
+            m, e = masses[i], events[i]
+            if w < least:
+                # The text tests w + m <= least, which for rows one by one is the same. A score of many rows joins as well.
+                if w + m > most and closed and closed[-1][0] + w <= most:
+                    self.mass, self.events = w, y
+                    self.give_back(i)
+                    w, y = m, e
+                    continue
+            elif w + m > most or y * m < e * w * keep:
+                closed.append((w, y))
+                starts.append(i)
+                w, y = m, e
+                continue
+            w += m
+            y += e
+            while closed:
+                before, came = closed[-1]
+                if before + w > most or came * w < y * before * keep:
+                    break
+                closed.pop()
+                starts.pop()
+                w += before
+                y += came
+        self.mass, self.events = w, y
+
+    def end(self, at: int, *, joins: bool) -> None:
+        """Let the last rows, which begin at a score, join the open block or be one themselves."""
+        if joins:
+            return
+        if self.mass >= self.least:
+            self.starts.append(at)
+        elif self.closed and self.closed[-1][0] + self.mass <= self.most:
+            # The text leaves a block that is too small. Ties make one, or a largest size of less than twice the smallest.
+            self.give_back(at)
+
+    def give_back(self, at: int) -> None:
+        """Add the open block, which is too small, to the one before it; the next one begins at a score."""
+        mass, events = self.closed[-1]
+        self.closed[-1] = mass + self.mass, events + self.events
+        self.starts[-1] = at
+
+
+def _weight_of(size: float | int, ordered: Ordered) -> float:
+    if not isinstance(size, COUNT):
+        return size * ordered.total
+    rows = ordered.total * ordered.rows_per_weight
+    return 2.0 * ordered.total if size > 2.0 * rows else int(size) / ordered.rows_per_weight
+
+
+def _require_size(name: str, size: object) -> None:
+    if isinstance(size, COUNT):
+        whole(name, size, least=0, hint="Pass a number of rows such as 50, or a share of them such as 0.05")
+    else:
+        number(name, size, least=0.0, most=1.0, hint="Pass a share such as 0.05, or a whole number of rows")

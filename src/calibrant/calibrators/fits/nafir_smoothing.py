@@ -1,0 +1,79 @@
+"""The label smoothing of the least log loss on rows left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray
+from calibrant._progress import Advance
+from calibrant.calibrators.fits.comparisons import CAP, Comparisons
+from calibrant.calibrators.fits.conditional_logit import Penalty, solve
+from calibrant.calibrators.fits.folds import Fold
+from calibrant.calibrators.fits.nafir_blocks import Cells
+
+SMOOTHINGS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)
+"""What cross-validation chooses from."""
+
+ROUGH = 1e-6
+"""Goal of the fits whose loss on rows left out is compared."""
+
+BlocksOf = Callable[[Cells, Penalty], tuple[Comparisons, IntArray, FloatArray]]
+"""The statistics of the blocks of some rows, the cell at which each begins, and the values to begin with."""
+
+
+def choose_smoothing(
+    cells: Cells, folds: Sequence[Fold], blocks_of: BlocksOf, ridge: float, otherwise: float, advance: Advance
+) -> float:
+    """Return the smoothing of the least log loss on rows left out; of equal ones the largest; some other if none is left out.
+
+    Folds are solved side by side, each from the strongest smoothing on. What comes out does not depend on how many processors
+    there are.
+    """
+    if not folds:
+        return otherwise
+    of_folds = [_losses(cells, fold, blocks_of, ridge) for fold in folds]
+    losses = np.array(_side_by_side(of_folds, advance)).sum(axis=0)
+    # Losses that agree to rounding are equal.
+    return SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))]
+
+
+def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iterator[float]:
+    """Fit what is kept with each smoothing in turn, and yield the log loss of the rest, clipped as probabilities are."""
+    kept, others = (replace(cells, weight=weight).of_rows(weight > 0) for weight in fold)
+    rows, starts, theta = blocks_of(kept, Penalty(SMOOTHINGS[0], ridge))
+    left_out, weight = Comparisons.of(others, starts), others.weight
+    for smoothing in SMOOTHINGS:
+        theta = solve(rows, Penalty(smoothing, ridge), theta, goal=ROUGH).theta
+        yield float(weight @ np.minimum(left_out.losses(theta), CAP))
+
+
+def _side_by_side(folds: Sequence[Iterator[float]], advance: Advance) -> list[list[float]]:
+    """Draw all values of each fold, of as many folds at a time as there are processors.
+
+    A task draws one value: an interruption waits for the tasks that run, and no longer.
+    """
+    found: list[list[float]] = [[] for _ in folds]
+    waiting = list(range(len(folds)))[::-1]
+    n_workers = os.cpu_count() or 1
+    pool = ThreadPoolExecutor(n_workers)
+    running: dict[Future[float | None], int] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_workers:
+                fold = waiting.pop()
+                running[pool.submit(next, folds[fold], None)] = fold
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                fold, loss = running.pop(future), future.result()
+                if loss is not None:
+                    found[fold].append(loss)
+                    running[pool.submit(next, folds[fold], None)] = fold
+                    advance(1)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return found

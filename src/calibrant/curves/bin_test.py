@@ -1,0 +1,274 @@
+"""The predictions of each bin, its event rate, and which predictions its events reject (test-based reliability)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, IntArray, Problem
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning, Bins, as_binning
+from calibrant.binning.bounded_isotonic import BoundedIsotonic
+from calibrant.notions import Notion, as_notion
+from calibrant.rejections import TestName, Verdicts, accepted, require_test, verdicts
+
+BOUNDED = BoundedIsotonic()
+
+SLICES = 40
+"""Of the profile of a bin."""
+
+COLUMNS = 50
+"""Of the histogram of all predictions."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinTestPanel:
+    """One problem of a notion: its bins, and their predictions as tested.
+
+    Attributes
+    ----------
+    name : str
+        Name of the problem.
+    share : float
+        Part of the problem in the aggregate.
+    bins : Bins
+        Edges, numbers of rows (``weight``), event rates and mean probabilities.
+    too_low, too_high : ndarray of shape (n_bins,)
+        Rows whose prediction is rejected because it lies below the event rate, and above it.
+    lower, upper : ndarray of shape (n_bins,)
+        Least and greatest probability that the events of the bin accept; NaN where it is empty. Between them all are accepted,
+        but that the exact test can reject a few near the ends.
+    slice_edges : ndarray of shape (n_bins, n_slices + 1)
+        Equal slices from the least to the greatest prediction of each bin; NaN where it is empty.
+    profile : ndarray of shape (n_bins, n_slices)
+        Rows in each slice: half the width of a violin, but for a factor.
+    histogram_edges : ndarray of shape (n_columns + 1,)
+        Equal columns of [0, 1].
+    histogram, histogram_rejected : ndarray of shape (n_columns,)
+        Rows in each column, all and those whose prediction is rejected.
+    """
+
+    name: str
+    share: float
+    bins: Bins
+    too_low: FloatArray
+    too_high: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    slice_edges: FloatArray
+    profile: FloatArray
+    histogram_edges: FloatArray
+    histogram: FloatArray
+    histogram_rejected: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, read_only(value))
+
+    @cached_property
+    def rejected(self) -> FloatArray:
+        """Rows of each bin whose prediction is rejected, shape (n_bins,)."""
+        return read_only(self.too_low + self.too_high)
+
+    @cached_property
+    def rejected_share(self) -> FloatArray:
+        """Their part in the bin, a fraction, shape (n_bins,); NaN where it is empty."""
+        found = np.full(len(self.bins), np.nan)
+        np.divide(self.rejected, self.bins.weight, out=found, where=self.bins.weight > 0)
+        return read_only(found)
+
+    @property
+    def error(self) -> float:
+        """Percentage of predictions that are rejected (TCE), in [0, 100]; NaN without rows."""
+        rows = float(self.bins.weight.sum())
+        return 100.0 * float(self.rejected.sum()) / rows if rows > 0.0 else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class BinTestCurve:
+    """Predictions tested in their bins, under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of BinTestPanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion, binning, test : str
+        Where the figures come from.
+    level : float
+        Level of each test, a fraction.
+    """
+
+    panels: tuple[BinTestPanel, ...]
+    notion: str
+    binning: str
+    test: TestName
+    level: float
+
+    @property
+    def error(self) -> float:
+        """Percentage of predictions that are rejected, averaged over the panels by their shares (TCE), in [0, 100]."""
+        return float(sum(panel.share * panel.error for panel in self.panels if panel.bins.weight.sum() > 0))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a bin.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, left, right, count, weight, mean_prob, event_rate, lower, upper, too_low, too_high, rejected,
+            rejected_share.
+        """
+        panels = self.panels
+        columns: dict[str, list[npt.NDArray[Any]]] = {
+            "left": [p.bins.edges[:-1] for p in panels],
+            "right": [p.bins.edges[1:] for p in panels],
+            **{n: [getattr(p.bins, n) for p in panels] for n in ("count", "weight", "mean_prob", "event_rate")},
+            **{n: [getattr(p, n) for p in panels] for n in ("lower", "upper", "too_low", "too_high", "rejected")},
+            "rejected_share": [p.rejected_share for p in panels],
+        }
+        names = np.repeat([p.name for p in panels], [len(p.bins) for p in panels])
+        return frame({"panel": names, **{k: np.concatenate(v) for k, v in columns.items()}}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the test-based reliability diagram with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_bin_test`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
+            What was drawn on.
+        """
+        from calibrant.plots.bin_test import plot_bin_test
+
+        return plot_bin_test(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        n_bins = sum(len(p.bins) for p in self.panels)
+        return (
+            f"BinTestCurve({self.notion}, {self.binning}, test={self.test!r}, level={self.level:g}, "
+            f"panels={len(self.panels)}, bins={n_bins}, error={self.error:.4g})"
+        )
+
+
+def bin_test_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = BOUNDED,
+    test: TestName = "binomial",
+    level: float = 0.05,
+    **data: Unpack[DataOptions],
+) -> BinTestCurve:
+    """Test each prediction against the event rate of its bin, ready to plot (test-based reliability).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+    binning : int or Binning, default=BoundedIsotonic()
+        How scores are cut; a number n means ``EqualWidth(n)``.
+    test : {"binomial", "mid-p", "clopper-pearson", "t"}, default="binomial"
+        The test of a prediction against the events of its bin: see `Rejected`.
+    level : float, default=0.05
+        Level of each test, a fraction in (0, 1).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. Weights must
+        be whole: a test counts rows.
+
+    Returns
+    -------
+    BinTestCurve
+        A result with ``panels``, ``error``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If weights are fractions, or ``level`` is no fraction.
+
+    Notes
+    -----
+    ``error`` is `bin_test_calibration_error` of the same arguments.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (Figure 1).
+
+    Examples
+    --------
+    >>> from calibrant import bin_test_curve
+    >>> y, p = [0] * 9 + [1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    >>> curve = bin_test_curve(y, p, binning=1)
+    >>> curve
+    BinTestCurve(binary, EqualWidth(n_bins=1), test='binomial', level=0.05, panels=1, bins=1, error=60)
+    """
+    require_test(test, level)
+    problem = as_problem(y_true, y_prob, **data)
+    return _curve_of(problem, as_notion(notion, problem), as_binning(binning), test, float(level))
+
+
+def _curve_of(problem: Problem, notion: Notion, binning: Binning, test: TestName, level: float) -> BinTestCurve:
+    panels = tuple(_panel_of(binary, binning(binary), notion.name, test, level) for binary in notion.split(problem))
+    return BinTestCurve(panels, notion.name, repr(binning), test, level)
+
+
+def _panel_of(problem: BinaryProblem, bins: Bins, name: str, test: TestName, level: float) -> BinTestPanel:
+    n_bins, found = len(bins), verdicts(problem, bins, test, level)
+    lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
+    rejected = found.weight * found.is_rejected
+    is_low = found.score < bins.event_rate[found.bin]
+    slice_edges, profile = _profile(found, n_bins)
+    column = np.minimum((found.score * COLUMNS).astype(np.intp), COLUMNS - 1)
+    return BinTestPanel(
+        name=problem.name or name,
+        share=problem.share,
+        bins=bins,
+        too_low=_sums(found.bin, rejected * is_low, n_bins),
+        too_high=_sums(found.bin, rejected * ~is_low, n_bins),
+        lower=lower,
+        upper=upper,
+        slice_edges=slice_edges,
+        profile=profile,
+        histogram_edges=np.arange(COLUMNS + 1) / COLUMNS,
+        histogram=_sums(column, found.weight, COLUMNS),
+        histogram_rejected=_sums(column, rejected, COLUMNS),
+    )
+
+
+def _profile(found: Verdicts, n_bins: int) -> tuple[FloatArray, FloatArray]:
+    """Cut each bin from its least to its greatest prediction into slices, and count the rows in them."""
+    held = np.bincount(found.bin, minlength=n_bins)
+    last = np.cumsum(held)
+    low, high = np.full(n_bins, np.nan), np.full(n_bins, np.nan)
+    low[held > 0], high[held > 0] = found.score[(last - held)[held > 0]], found.score[last[held > 0] - 1]
+    reach = np.maximum((high - low)[found.bin], np.finfo(float).tiny)
+    place: IntArray = ((found.score - low[found.bin]) / reach * SLICES).astype(np.intp)
+    cell = found.bin * SLICES + np.minimum(place, SLICES - 1)
+    profile = _sums(cell, found.weight, n_bins * SLICES).reshape(n_bins, SLICES)
+    return low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, SLICES + 1), profile
+
+
+def _sums(at: IntArray, weight: FloatArray, n: int) -> FloatArray:
+    return np.bincount(at, weight, n).astype(np.float64)

@@ -1,0 +1,313 @@
+"""Where calibrators move the probabilities of the same rows: means before and after, bin by bin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._arrays import columns_of
+from calibrant._labels import Named
+from calibrant._links import FloatArray
+from calibrant._parameters import choice, number
+from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
+from calibrant._result import frame, read_only
+from calibrant._validation import DataOptions, as_numbers, as_problem
+from calibrant.binning import Binning, Bins, as_binning, sums_over
+from calibrant.curves.intervals import INTERVALS
+from calibrant.curves.reliability import IntervalName, require_level
+from calibrant.notions import Flattened, Notion, as_notion
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftPanel:
+    """One problem of a notion: its bins before calibration, and what became of them.
+
+    Attributes
+    ----------
+    name : str
+        Name, such as "class 3".
+    bins : Bins
+        Of the probabilities before calibration that reach the threshold; event rates are NaN without labels.
+    lower, upper : ndarray of shape (n_bins,)
+        Interval of each event rate; NaN where a bin is empty, or without labels.
+    calibrated : ndarray of shape (n_forecasts, n_bins)
+        Mean calibrated probability of each bin; NaN where it is empty.
+    """
+
+    name: str
+    bins: Bins
+    lower: FloatArray
+    upper: FloatArray
+    calibrated: FloatArray
+
+    @property
+    def shift(self) -> FloatArray:
+        """Mean calibrated probability minus mean probability before, shape (n_forecasts, n_bins)."""
+        return self.calibrated - self.bins.mean_prob
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationShift:
+    """What calibrators make of the probabilities of the same rows, bin by bin: one panel a problem of the notion.
+
+    Attributes
+    ----------
+    panels : tuple of ShiftPanel
+        One for ``flattened``, ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    forecasts : tuple of str
+        Names of the calibrated forecasts, in the order of ``calibrated`` of the panels.
+    notion, binning : str
+        Where the figures come from.
+    threshold : float
+        Least probability before calibration that counts.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    interval : {"wilson", "clopper-pearson", "consistency"} or None
+        What ``lower`` and ``upper`` of the panels are.
+    has_events : bool
+        Whether there were labels; without them event rates and their intervals are NaN.
+    """
+
+    panels: tuple[ShiftPanel, ...]
+    forecasts: tuple[str, ...]
+    notion: str
+    binning: str
+    threshold: float
+    level: float
+    interval: IntervalName | None
+    has_events: bool
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a forecast and bin.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, forecast, left, right, count, weight, mean_prob, calibrated, event_rate, lower, upper.
+        """
+        panels, many = self.panels, len(self.forecasts)
+        of_bins: dict[str, list[npt.NDArray[Any]]] = {
+            "left": [p.bins.edges[:-1] for p in panels],
+            "right": [p.bins.edges[1:] for p in panels],
+            "count": [p.bins.count for p in panels],
+            "weight": [p.bins.weight for p in panels],
+            "mean_prob": [p.bins.mean_prob for p in panels],
+            "event_rate": [p.bins.event_rate for p in panels],
+            "lower": [p.lower for p in panels],
+            "upper": [p.upper for p in panels],
+        }
+        columns = {key: np.concatenate([np.tile(values, many) for values in parts]) for key, parts in of_bins.items()}
+        after = {"calibrated": np.concatenate([p.calibrated.ravel() for p in panels])}
+        at = list(columns).index("event_rate")
+        ordered = dict(list(columns.items())[:at]) | after | dict(list(columns.items())[at:])
+        names = {
+            "panel": np.repeat([p.name for p in panels], [many * len(p.bins) for p in panels]),
+            "forecast": np.concatenate([np.repeat(self.forecasts, len(p.bins)) for p in panels]),
+        }
+        return frame({**names, **ordered}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw means before and after with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_calibration_shift`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.calibration_shift import plot_calibration_shift
+
+        return plot_calibration_shift(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        scores = int(sum(p.bins.count.sum() for p in self.panels))
+        names = ", ".join(self.forecasts)
+        return (
+            f"CalibrationShift({names}; {self.notion}, {self.binning}, threshold={self.threshold:g}, scores={scores})"
+        )
+
+
+def calibration_shift(
+    y_prob: npt.ArrayLike,
+    calibrated: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    *,
+    y_true: npt.ArrayLike | None = None,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 30,
+    threshold: float = 0.01,
+    interval: IntervalName | None = "wilson",
+    level: float = 0.05,
+    **data: Unpack[DataOptions],
+) -> CalibrationShift:
+    """Mean calibrated probability in each bin of the probability before, for one calibrator or several on the same rows.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities before calibration.
+    calibrated : array-like of the same shape, or dict of name to such
+        Probabilities of the same rows and classes after it, of several calibrators by their names.
+    y_true : array-like of shape (n_samples,), optional
+        Class labels: with them the event rate of each bin says where the probabilities should go.
+    notion : str or Notion, optional
+        Which probabilities are looked at. By default all of a table, ``"flattened"``, and ``"binary"`` for one column. Where
+        it speaks of the predicted class, that is the class predicted before calibration.
+    binning : int or Binning, default=30
+        How the probabilities before calibration are cut; a number n means ``EqualWidth(n)``.
+    threshold : float, default=0.01
+        Smaller probabilities before calibration are left out, in [0, 1). Of many classes most are next to zero.
+    interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
+        Interval of each event rate: see `reliability_curve`.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. ``input``
+        is that of ``y_prob``; calibrated are always probabilities.
+
+    Returns
+    -------
+    CalibrationShift
+        A result with ``panels``, ``forecasts``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), or if the binning needs labels
+        and there are none.
+
+    Notes
+    -----
+    For bin b of the probabilities p before calibration and the calibrated ones q of the same rows and classes, these are
+
+        mean of p,  mean of q of each calibrator,  event rate    over the pairs of row and class with p in b.
+
+    All means of a bin are over the same pairs, so that calibrators can be compared with each other and with the event
+    rate. They are what the calibrator gives in the end, after rows are divided by their sums: `calibration_map` shows the map
+    itself. Two rows with the same p in a class need not have the same q.
+
+    The first bin begins at the threshold.
+
+    References
+    ----------
+    Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025, Fig. 2.
+
+    Examples
+    --------
+    >>> from calibrant import calibration_shift
+    >>> before, after = [0.2, 0.3, 0.8], [0.25, 0.45, 0.7]
+    >>> result = calibration_shift(before, {"Platt": after}, y_true=[0, 1, 1], binning=2)
+    >>> result
+    CalibrationShift(Platt; binary, EqualWidth(n_bins=2), threshold=0.01, scores=3)
+    >>> result.panels[0].calibrated
+    array([[0.35, 0.7 ]])
+    """
+    threshold = number("threshold", threshold, least=0.0, below=1.0, hint="Pass a small one, such as 0.01")
+    require_level(level)
+    if interval is not None:
+        choice("interval", interval, INTERVALS)
+    cut = as_binning(binning)
+    if cut.uses_outcomes and y_true is None:
+        raise ValueError(f"y_true must be given where the binning looks at outcomes; got {cut!r}. Pass binning=30.")
+    problem = as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
+    after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, {**data, "input": "probability"}))
+    flattened = notion is None and isinstance(problem, SimplexProblem)
+    chosen = Flattened() if flattened else as_notion(notion, problem)
+    how = _How(cut, threshold, interval, level, has_events=y_true is not None)
+    before = as_simplex(problem)
+    names = tuple(str(label) for label in before.classes.tolist())
+    panels = tuple(
+        how.panel_of(binary, [part.scores(prob) for prob in after.values()], binary.name or chosen.name)
+        for part, binary in zip(chosen.parts(before.prob, names), chosen.split(problem), strict=True)
+    )
+    return CalibrationShift(
+        panels, tuple(after), chosen.name, repr(cut), threshold, level, interval, has_events=how.has_events
+    )
+
+
+@dataclass(frozen=True)
+class _How:
+    """How a panel is made of a binary problem and of what its scores became."""
+
+    binning: Binning
+    threshold: float
+    interval: IntervalName | None
+    level: float
+    has_events: bool
+
+    def panel_of(self, binary: BinaryProblem, after: list[FloatArray], name: str) -> ShiftPanel:
+        kept = binary.score >= self.threshold
+        rows = BinaryProblem(binary.score[kept], binary.outcome[kept], binary.weight[kept], unit_of_whole=binary.unit)
+        edges = self.binning.edges(rows)
+        bins = sums_over(np.append(self.threshold, edges[edges > self.threshold]), rows)
+        means = np.array([_means(bins, rows, score[kept]) for score in after])
+        lower = upper = np.full(len(bins), np.nan)
+        if not self.has_events:
+            bins = replace(bins, outcome_sum=lower)
+        elif self.interval is not None:
+            lower, upper = INTERVALS[self.interval](bins, rows.rows_per_weight, self.level)
+        return ShiftPanel(name, bins, read_only(lower), read_only(upper), read_only(means))
+
+
+def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
+    if y_true is not None:
+        return {"y_true": y_true, **data}
+    rest = {key: value for key, value in data.items() if key != "pos_label"}
+    if data.get("y_pred") is not None:
+        return {"y_true": data["y_pred"], **rest}
+    labels = data.get("labels")
+    any_label = [0] if labels is None or not len(labels) else [labels[0]]
+    return {"y_true": any_label * len(as_numbers("y_prob", y_prob)), **rest}
+
+
+def _calibrated(
+    calibrated: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    y_prob: npt.ArrayLike,
+    before: Problem,
+    data: Mapping[str, Any],
+) -> dict[str, FloatArray]:
+    """Return calibrated tables by their names, of the rows and classes that were there before."""
+    forecasts = calibrated if isinstance(calibrated, Mapping) else {"calibrated": calibrated}
+    if not forecasts:
+        raise ValueError("calibrated must hold at least one forecast; got an empty dict. Pass {'isotonic': q}.")
+    if len({str(name) for name in forecasts}) < len(forecasts):
+        raise ValueError(
+            f"forecasts must have names that differ as text; got {', '.join(map(repr, forecasts))}. Rename one of them."
+        )
+    tables = {}
+    for name, forecast in forecasts.items():
+        what = f"calibrated[{name!r}]" if isinstance(calibrated, Mapping) else "calibrated"
+        problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
+        columns = columns_of(forecast)
+        if (
+            not np.array_equal(problem.classes, before.classes)
+            or type(problem) is not type(before)
+            or (columns is not None and list(columns) != list(columns_of(y_prob) or columns))
+        ):
+            raise ValueError(
+                f"{what} must have the columns of y_prob, in their order; got another number of them, or other names. Pass "
+                "what a calibrator made of y_prob."
+            )
+        tables[str(name)] = as_simplex(problem).prob
+    return tables
+
+
+def _means(bins: Bins, rows: BinaryProblem, values: FloatArray) -> FloatArray:
+    total = np.bincount(bins.index(rows.score), rows.weight * values, len(bins))
+    means: FloatArray = np.divide(total, bins.weight, out=np.full(len(bins), np.nan), where=bins.weight > 0)
+    return means

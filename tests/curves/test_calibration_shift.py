@@ -1,0 +1,210 @@
+"""Means before and after calibration are those of the same rows and classes, bin by bin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import shift
+from strategies import columns, tables
+
+from calibrant import EqualMass, Isotonic, OneVsRest, TemperatureScaling, load_digits_forecast, reliability_curve
+from calibrant.curves.calibration_shift import calibration_shift
+
+NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
+Y, PROB = load_digits_forecast()
+AFTER = TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
+
+
+def moved(prob):
+    """Another forecast of the same rows, which orders classes differently."""
+    other = (prob[:, ::-1] + 0.1) ** 2
+    return other / other.sum(axis=1, keepdims=True)
+
+
+@given(
+    rows=tables(),
+    notion=st.sampled_from(NOTIONS),
+    n_bins=st.integers(1, 12),
+    threshold=st.sampled_from([0.0, 0.01, 0.2, 0.4, 0.9]),
+)
+def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
+    label, prob, weight = rows
+    after = moved(prob)
+    result = calibration_shift(
+        prob,
+        {"moved": after, "same": prob},
+        y_true=label,
+        notion=notion,
+        binning=n_bins,
+        threshold=threshold,
+        sample_weight=weight,
+    )
+    expected = shift.pairs(notion, prob.tolist())
+    for panel, of in zip(result.panels, expected, strict=True):
+        held = panel.bins.count > 0
+        found = [panel.bins.weight, panel.bins.mean_prob, panel.calibrated[0], panel.bins.event_rate]
+        wanted = shift.means(of, prob.tolist(), after.tolist(), label.tolist(), weight.tolist(), n_bins, threshold)
+        np.testing.assert_allclose(np.array(found).T[held].reshape(-1, 4), np.reshape(wanted, (-1, 4)), atol=1e-12)
+        np.testing.assert_allclose(panel.calibrated[1], panel.bins.mean_prob, atol=1e-12)
+        assert np.isnan(panel.calibrated[:, ~held]).all()
+
+
+@given(rows=tables(), notion=st.sampled_from(NOTIONS))
+def test_whole_weights_count_as_rows(rows, notion):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    options = {"notion": notion, "binning": 4, "threshold": 0.0}
+    weighted = calibration_shift(prob, moved(prob), y_true=label, sample_weight=weight, **options)
+    again = np.repeat(prob, times, axis=0)
+    repeated = calibration_shift(again, moved(again), y_true=np.repeat(label, times), **options)
+    for one, other in zip(weighted.panels, repeated.panels, strict=True):
+        np.testing.assert_allclose(one.calibrated, other.calibrated, atol=1e-12)
+        np.testing.assert_allclose(one.lower, other.lower, atol=1e-12)
+        np.testing.assert_allclose(one.upper, other.upper, atol=1e-12)
+
+
+@given(rows=columns())
+def test_a_column_is_the_binary_problem(rows):
+    label, score, weight = rows
+    options = {"y_true": label, "sample_weight": weight, "binning": 5}
+    (panel,) = calibration_shift(score, {"squared": score**2}, **options).panels
+    table, squared = (np.column_stack([1 - s, s]) for s in (score, score**2))
+    (same,) = calibration_shift(table, {"squared": squared}, notion="binary", **options).panels
+    np.testing.assert_array_equal(panel.bins.edges, same.bins.edges)
+    np.testing.assert_allclose(panel.calibrated, same.calibrated, atol=1e-12)
+
+
+def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
+    options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
+    result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
+    for panel, expected in zip(result.panels, reliability_curve(Y, PROB, **options).panels, strict=True):
+        assert panel.name == expected.name
+        np.testing.assert_array_equal(panel.bins.event_rate, expected.bins.event_rate)
+        np.testing.assert_array_equal(panel.lower, expected.lower)
+        np.testing.assert_array_equal(panel.upper, expected.upper)
+
+
+def test_the_class_predicted_before_calibration_is_followed():
+    before, after = [[0.6, 0.4], [0.7, 0.3]], [[0.1, 0.9], [0.2, 0.8]]
+    (panel,) = calibration_shift(before, after, notion="confidence", binning=1).panels
+    np.testing.assert_allclose(panel.calibrated, [[0.15]])
+
+
+def test_the_first_bin_begins_at_the_threshold():
+    (panel,) = calibration_shift([0.05, 0.1, 0.3, 0.9], [0.1, 0.2, 0.3, 0.4], threshold=0.1, binning=20).panels
+    np.testing.assert_array_equal(panel.bins.edges, [0.1, *np.arange(3, 21) / 20])
+    assert panel.bins.count.sum() == 3  # the threshold itself counts
+    np.testing.assert_allclose(panel.calibrated[0, 0], 0.2)
+
+
+def test_bins_of_equal_mass_are_of_the_probabilities_that_reach_the_threshold():
+    (panel,) = calibration_shift(PROB, AFTER, threshold=0.05, binning=EqualMass(7)).panels
+    assert panel.bins.count.sum() == (PROB >= 0.05).sum()
+    assert panel.bins.count[:3].tolist() == [-(-(PROB >= 0.05).sum() // 7)] * 3
+
+
+def test_all_below_the_threshold_leaves_empty_bins():
+    (panel,) = calibration_shift([0.1, 0.2], [0.3, 0.4], y_true=[0, 1], threshold=0.5, binning=4).panels
+    assert panel.bins.count.tolist() == [0, 0]
+    assert np.isnan(panel.calibrated).all()
+
+
+def test_without_labels_there_are_means_and_no_event_rates():
+    alone = calibration_shift(PROB, AFTER)
+    judged = calibration_shift(PROB, AFTER, y_true=Y)
+    np.testing.assert_array_equal(alone.panels[0].calibrated, judged.panels[0].calibrated)
+    assert not alone.has_events
+    assert judged.has_events
+    for values in (alone.panels[0].bins.event_rate, alone.panels[0].lower, alone.panels[0].upper):
+        assert np.isnan(values).all()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "pos_label": "yes"},
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "labels": ["no", "yes"]},
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "y_pred": ["cat", "dog"], "notion": "top-label"},
+        {
+            "y_prob": [[0.2, 0.8], [0.7, 0.3]],
+            "calibrated": [[0.3, 0.7], [0.6, 0.4]],
+            "labels": ["cat", "dog"],
+            "notion": OneVsRest("dog"),
+        },
+    ],
+    ids=["positive label", "two labels", "pairs", "named class"],
+)
+def test_what_names_classes_needs_no_labels(data):
+    result = calibration_shift(**data)
+    assert sum(panel.bins.count.sum() for panel in result.panels) == 2
+
+
+def test_logits_are_those_before_calibration():
+    logit = np.log(PROB)
+    result = calibration_shift(logit, AFTER, input="logit", notion="confidence")
+    expected = calibration_shift(PROB, AFTER, notion="confidence")
+    np.testing.assert_allclose(result.panels[0].calibrated, expected.panels[0].calibrated, atol=1e-9)
+
+
+def test_the_shift_is_after_minus_before():
+    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
+    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
+    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
+
+
+def test_a_result_cannot_be_changed_and_becomes_a_frame():
+    result = calibration_shift(PROB, {"TS": AFTER, "same": PROB}, y_true=Y, notion="class-wise", binning=4)
+    with pytest.raises(ValueError, match="read-only"):
+        result.panels[0].calibrated[0, 0] = 1.0
+    frame = result.to_frame("polars")
+    assert frame.columns == [
+        "panel",
+        "forecast",
+        "left",
+        "right",
+        "count",
+        "weight",
+        "mean_prob",
+        "calibrated",
+        "event_rate",
+        "lower",
+        "upper",
+    ]
+    assert len(frame) == 10 * 2 * 4
+    rows = frame.filter((frame["panel"] == "class 3") & (frame["forecast"] == "same"))
+    np.testing.assert_array_equal(rows["calibrated"].to_numpy(), result.panels[3].calibrated[1])
+    np.testing.assert_array_equal(rows["event_rate"].to_numpy(), result.panels[3].bins.event_rate)
+    assert repr(result).startswith(
+        "CalibrationShift(TS, same; class-wise, EqualWidth(n_bins=4), threshold=0.01, scores="
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
+        ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
+        ({"calibrated": AFTER[:5]}, ValueError, "same number of rows"),
+        ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
+        ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
+        ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
+        ({"threshold": "low"}, TypeError, "threshold must be a number"),
+        ({"interval": "wald"}, ValueError, "interval must be one of"),
+        ({"level": 5}, ValueError, "level"),
+        ({"binning": Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(changed, error, message):
+    with pytest.raises(error, match=message):
+        calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
+
+
+@pytest.mark.parametrize("y_true", [None, ["cat", "dog"]], ids=["without labels", "with labels"])
+def test_columns_of_frames_must_come_in_the_same_order(y_true):
+    polars = pytest.importorskip("polars")
+    before = polars.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
+    after = polars.DataFrame({"cat": [0.3, 0.6], "dog": [0.7, 0.4]})
+    (panel,) = calibration_shift(before, after, y_true=y_true, binning=1).panels
+    np.testing.assert_allclose(panel.calibrated, 0.5)
+    with pytest.raises(ValueError, match="must have the columns of y_prob, in their order"):
+        calibration_shift(before, after.select("dog", "cat"), y_true=y_true)

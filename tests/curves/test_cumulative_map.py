@@ -1,0 +1,129 @@
+"""Cumulative maps are the steps of the calibrator, and event rates are those of the sums that it maps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.exceptions import NotFittedError
+from strategies import tables
+
+from calibrant import (
+    EqualMass,
+    EqualWidth,
+    SortedCumulativeIsotonic,
+    TemperatureScaling,
+    load_digits_forecast,
+    reliability_curve,
+)
+from calibrant.curves.cumulative_map import cumulative_map
+
+Y, PROB = load_digits_forecast()
+FITTED = SortedCumulativeIsotonic(epsilon=0.0).fit(PROB[:748], Y[:748])
+
+
+def sums_and_events(prob, label, rank):
+    """Sum of the highest probabilities of each row and whether its class is among them, by sorting each row."""
+    order = [sorted(range(len(row)), key=lambda j, row=row: -row[j])[:rank] for row in prob]
+    sums = [min(sum(row[j] for j in among), 1.0) for row, among in zip(prob, order, strict=True)]
+    return np.array(sums), np.array([c in among for c, among in zip(label, order, strict=True)])
+
+
+def test_what_the_steps_say_is_what_the_calibrator_gives():
+    new = PROB[748:]
+    assert (np.diff(np.sort(new, axis=1)) > 0).all()  # no ties
+    order = np.argsort(-new, axis=1)
+    before = np.cumsum(np.take_along_axis(new, order, axis=1), axis=1)
+    after = np.cumsum(np.take_along_axis(FITTED.predict_proba(new), order, axis=1), axis=1)
+    for panel in cumulative_map(FITTED, ranks=9).panels:
+        at = np.searchsorted(panel.left, before[:, panel.rank - 1], side="right") - 1
+        np.testing.assert_allclose(panel.value[at], after[:, panel.rank - 1], atol=1e-12)
+
+
+def test_corners_are_the_ends_of_the_steps():
+    panel = cumulative_map(FITTED).panels[1]
+    score, value = panel.corners
+    np.testing.assert_array_equal(score[::2], panel.left)
+    np.testing.assert_array_equal(score[1:-1:2], panel.left[1:])
+    assert score[-1] >= 1.0
+    np.testing.assert_array_equal(value[::2], panel.value)
+    np.testing.assert_array_equal(value[1::2], panel.value)
+
+
+@given(rows=tables())
+def test_event_rates_are_those_of_the_sums(rows):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    fitted = SortedCumulativeIsotonic(labels=range(k)).fit([[1 / k] * k, *np.eye(k)], [0, *range(k)])
+    found = cumulative_map(fitted, label, prob, binning=4, sample_weight=weight)
+    assert [panel.name for panel in found.panels] == [f"top {rank}" for rank in range(1, k)]
+    for panel, rates in zip(found.panels, found.curve.panels, strict=True):
+        sums, came = sums_and_events(prob.tolist(), label.tolist(), panel.rank)
+        expected = reliability_curve(came, sums, binning=4, sample_weight=weight).panels[0]
+        assert rates.name == panel.name
+        np.testing.assert_array_equal(rates.bins.count, expected.bins.count)
+        np.testing.assert_allclose(rates.bins.event_rate, expected.bins.event_rate, atol=1e-12)
+        np.testing.assert_allclose(rates.upper, expected.upper, atol=1e-12)
+
+
+def test_bins_and_intervals_are_those_asked_for():
+    options = {"interval": "clopper-pearson", "level": 0.1, "binning": EqualMass(6)}
+    curve = cumulative_map(FITTED, Y[748:], PROB[748:], ranks=[3], **options).curve
+    sums, came = sums_and_events(PROB[748:].tolist(), Y[748:].tolist(), 3)
+    (expected,), (found,) = reliability_curve(came, sums, **options).panels, curve.panels
+    np.testing.assert_allclose(found.bins.edges, expected.bins.edges, atol=1e-12)
+    np.testing.assert_allclose(found.lower, expected.lower, atol=1e-9)
+    assert (curve.interval, curve.level, curve.binning) == ("clopper-pearson", 0.1, "EqualMass(n_bins=6)")
+
+
+def test_a_number_means_the_first_ranks_and_a_list_those_it_names():
+    assert [panel.rank for panel in cumulative_map(FITTED).panels] == [1, 2, 3, 4, 5]
+    assert [panel.rank for panel in cumulative_map(FITTED, ranks=100).panels] == list(range(1, 10))
+    assert [panel.rank for panel in cumulative_map(FITTED, ranks=[7, 2]).panels] == [7, 2]
+
+
+def test_the_calibrator_says_what_it_was_fitted_on():
+    words = np.array(["no", "so-so", "yes"])
+    prob = np.random.default_rng(0).dirichlet([1, 1, 1], 40)
+    y = words[prob.argmax(axis=1)]
+    fitted = SortedCumulativeIsotonic(input="logit", labels=words[::-1]).fit(np.log(prob[:, ::-1]), y)
+    curve = cumulative_map(fitted, ["yes"], [[3.0, 0.0, 0.0]], binning=EqualWidth(1)).curve
+    assert curve.panels[0].bins.event_rate.tolist() == [1.0]
+
+
+def test_two_classes_come_as_one_column():
+    score = np.array([0.1, 0.3, 0.6, 0.8, 0.9])
+    fitted = SortedCumulativeIsotonic().fit(score, [0, 1, 0, 1, 1])
+    result = cumulative_map(fitted, [0, 1, 0, 1, 1], score, binning=1)
+    assert [panel.name for panel in result.panels] == ["top 1"]
+    np.testing.assert_allclose(result.curve.panels[0].bins.event_rate, [0.6])
+
+
+def test_a_map_cannot_be_changed_and_becomes_a_frame():
+    result = cumulative_map(FITTED, ranks=[2, 4])
+    with pytest.raises(ValueError, match="read-only"):
+        result.panels[0].left[0] = 1.0
+    frame = result.to_frame("polars")
+    assert frame.columns == ["panel", "rank", "left", "value"]
+    four = frame.filter(frame["rank"] == 4)
+    np.testing.assert_array_equal(four["value"].to_numpy(), FITTED.steps(4)[1])
+    assert set(four["panel"]) == {"top 4"}
+    assert repr(result) == f"CumulativeMap(SortedCumulativeIsotonic(epsilon=0.0), ranks 2, 4, steps={len(frame)})"
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"calibrator": TemperatureScaling().fit(PROB, Y)}, TypeError, "must map sums of the highest probabilities"),
+        ({"calibrator": SortedCumulativeIsotonic()}, NotFittedError, "not fitted"),
+        ({"ranks": 0}, ValueError, "ranks must be a whole number, at least 1; got 0"),
+        ({"ranks": "all"}, TypeError, "ranks must be a whole number"),
+        ({"ranks": []}, ValueError, "ranks must name at least one rank"),
+        ({"ranks": [1, 2.5]}, TypeError, "ranks must be a whole number"),
+        ({"ranks": [10]}, ValueError, "rank must be at most 9"),
+        ({"y_true": Y}, ValueError, "y_true and y_prob must come together"),
+        ({"y_true": Y, "y_prob": PROB[:, :3], "normalize": True}, ValueError, "labels"),
+        ({"y_true": Y, "y_prob": PROB, "interval": "wald"}, ValueError, "interval must be one of"),
+    ],
+)
+def test_what_has_no_such_map_is_refused(changed, error, message):
+    with pytest.raises(error, match=message):
+        cumulative_map(**({"calibrator": FITTED} | changed))

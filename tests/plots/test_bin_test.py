@@ -1,0 +1,305 @@
+"""A test-based reliability diagram shows exactly the arrays of the result, and colours what is rejected."""
+
+import numpy as np
+import pytest
+
+from calibrant import EqualMass, EqualWidth, Unique, bin_test_curve, load_digits_forecast, plot_bin_test
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib.patches import StepPatch  # noqa: E402
+from matplotlib.text import Annotation  # noqa: E402
+
+from calibrant.plots import _style  # noqa: E402
+
+Y, PROB = load_digits_forecast()
+TIES = np.repeat([0.1, 0.3, 0.8], 60)
+TIED = np.arange(180) % 2 == 0
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def curve(binning=5, **options):
+    return bin_test_curve(Y, PROB, binning=binning, **options)
+
+
+def colour(patch):
+    return matplotlib.colors.to_hex(patch.get_facecolor()).upper()
+
+
+def steps(ax):
+    return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+
+
+def rooms(ax):
+    """The Axes below and beside: insets of our own figure, or appended to a given Axes."""
+    found = [other for other in [*ax.child_axes, *ax.figure.axes] if other is not ax]
+    below = next(a for a in found if a.get_shared_x_axes().joined(a, ax))
+    return below, next(a for a in found if a.get_shared_y_axes().joined(a, ax))
+
+
+def shows_histogram(beside, panel, *, rejected):
+    shown = steps(beside)
+    assert all(patch.orientation == "horizontal" for patch in shown)
+    values = {colour(patch): patch.get_data() for patch in shown}
+    assert len(shown) == (2 if rejected else 1)
+    np.testing.assert_array_equal(values[_style.IDEAL].values, panel.histogram)
+    for data in values.values():
+        np.testing.assert_array_equal(data.edges, panel.histogram_edges)
+    if rejected:
+        np.testing.assert_array_equal(values[_style.GAP].values, panel.histogram_rejected)
+
+
+def shows(ax, panel):
+    """Assert that the artists of violins carry the arrays of the panel."""
+    held = np.flatnonzero(panel.bins.weight)
+    base = [v for v in steps(ax) if v.get_zorder() == 2]
+    assert len(base) == held.size
+    for b, violin in zip(held, base, strict=True):
+        values, edges, baseline = violin.get_data()
+        np.testing.assert_array_equal(edges, panel.slice_edges[b])
+        np.testing.assert_allclose(values + baseline, 2 * (b + 1), rtol=1e-15)
+        share = panel.profile[b] / panel.profile[b].max()
+        np.testing.assert_allclose((values - baseline) / (values - baseline).max(), share, atol=1e-14)
+    (rates,) = (c for c in ax.collections if isinstance(c, LineCollection))
+    assert [tuple(s[:, 1]) for s in rates.get_segments()] == [(r, r) for r in panel.bins.event_rate[held]]
+    assert [s[:, 0].mean() for s in rates.get_segments()] == pytest.approx(list(held + 1))
+    (bands,) = ax.containers
+    drawn = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bands]
+    np.testing.assert_allclose(drawn, np.column_stack([panel.lower, panel.upper])[held], atol=1e-15)
+    below, beside = rooms(ax)
+    rows, rejected = ([bar.get_height() for bar in bars] for bars in below.containers)
+    np.testing.assert_array_equal(rows, panel.bins.weight)
+    np.testing.assert_array_equal(rejected, panel.rejected)
+    texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
+    assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
+    shows_histogram(beside, panel, rejected=True)
+
+
+def shows_standard(ax, panel):
+    held = panel.bins.weight > 0
+    _, line = ax.lines
+    points = np.column_stack([panel.bins.mean_prob, panel.bins.event_rate])[held]
+    np.testing.assert_array_equal(line.get_xydata(), points)
+    (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)
+    x = panel.bins.mean_prob
+    np.testing.assert_array_equal(ends, np.column_stack([x, panel.lower, x, panel.upper])[held])
+    below, beside = rooms(ax)
+    (sizes,) = (patch.get_data() for patch in steps(below))
+    np.testing.assert_array_equal(sizes.values, panel.bins.weight)
+    np.testing.assert_array_equal(sizes.edges, panel.bins.edges)
+    shows_histogram(beside, panel, rejected=False)
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+@pytest.mark.parametrize("binning", [1, 10, EqualMass(20)], ids=str)
+@pytest.mark.parametrize("data", [(Y, PROB), (Y == 3, PROB[:, 3]), (TIED, TIES)], ids=["digits", "rare", "ties"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(data, binning, axis):
+    result = bin_test_curve(*data, binning=binning)
+    for draw, options in ((shows, {}), (shows_standard, {"style": "standard"})):
+        if draw is shows or axis == "probability":
+            ax = plot_bin_test(result, axis=axis, **options)
+            draw(ax, result.panels[0])
+            ax.figure.canvas.draw()
+
+
+def test_a_result_draws_itself():
+    result = curve()
+    shows(result.plot(), result.panels[0])
+
+
+def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_rejected():
+    result = curve(EqualMass(20))
+    (panel,) = result.panels
+    some = np.flatnonzero((panel.rejected > 0) & (panel.rejected < panel.bins.weight))
+    assert some.size > 0
+    ax = plot_bin_test(result)
+    base, over = ([v for v in steps(ax) if (v.get_zorder() > 2) is is_over] for is_over in (False, True))
+    whole = [_style.GAP if all_rejected else _style.FILL for all_rejected in panel.rejected == panel.bins.weight]
+    assert [colour(v) for v in base] == whole
+    assert _style.FILL in whole
+    assert _style.GAP in whole
+    assert len(over) == some.size
+    for b, violin in zip(some, over, strict=True):
+        assert colour(violin) == _style.GAP
+        for ours, theirs in zip(violin.get_data(), base[b].get_data(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        seen, at = violin.get_clip_path().get_fully_transformed_path(), b + 1
+        mid = (panel.lower[b] + panel.upper[b]) / 2
+        tests = {panel.lower[b] - 1e-3: True, mid: False, panel.upper[b] + 1e-3: True}
+        for height, is_seen in tests.items():
+            assert seen.contains_point(ax.transData.transform((at, height))) is is_seen
+
+
+def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
+    result = bin_test_curve(TIED, TIES, binning=Unique())
+    (panel,) = result.panels
+    assert panel.rejected.tolist() == [60, 60, 60]
+    calm = bin_test_curve(TIED, np.full(180, 0.5), binning=Unique())
+    for found, look in ((result, _style.GAP), (calm, _style.FILL)):
+        lines = steps(plot_bin_test(found))
+        assert {colour(line) for line in lines} == {look}
+        assert all(np.ptp(line.get_data().edges) == 0 and line.get_linewidth() > 0 for line in lines)
+
+
+def test_an_empty_bin_has_a_place_and_nothing_in_it():
+    result = bin_test_curve([0, 1], [0.05, 0.95], binning=EqualWidth(10))
+    ax = plot_bin_test(result)
+    shows(ax, result.panels[0])
+    assert len(steps(ax)) == 2
+    assert ax.get_xlim() == (0.4, 10.6)
+
+
+def test_a_class_that_is_never_predicted_has_an_empty_panel():
+    result = bin_test_curve([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]], notion="top-label")
+    axes = plot_bin_test(result)
+    assert steps(axes[2]) == []
+    assert axes[2].get_title() == "predicted 2"
+    axes[0].figure.canvas.draw()
+
+
+def test_an_event_rate_beyond_the_log_odds_is_a_triangle_on_the_edge():
+    result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
+    assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.5, 0.5]
+    (triangle,) = plot_bin_test(result, axis="log-odds").lines
+    assert (triangle.get_marker(), triangle.get_xydata().tolist()) == ("v", [[1.0, 0.0]])
+    assert not plot_bin_test(result).lines
+
+
+def test_the_standard_diagram_in_log_odds_leads_no_line_to_where_there_is_none():
+    result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
+    _, line, low, _ = plot_bin_test(result, style="standard", axis="log-odds").lines
+    assert line.get_ydata().mask.tolist() == [True, False, False]
+    assert low.get_xydata().tolist() == [[0.0015, 0.0]]
+
+
+# What is written
+
+
+def test_the_title_says_how_much_is_rejected_and_by_which_test():
+    result = curve(test="t", level=0.01)
+    assert plot_bin_test(result).get_title() == f"confidence: TCE {result.error:.1f}%\nt-test, level 0.01"
+    binary = bin_test_curve(Y == 3, PROB[:, 3])
+    assert plot_bin_test(binary).get_title() == f"TCE {binary.error:.1f}%\nexact binomial test, level 0.05"
+    assert plot_bin_test(result, style="standard").get_title() == "confidence"
+
+
+def test_the_axes_and_the_legend_say_what_they_show():
+    ax = plot_bin_test(curve())
+    below, beside = rooms(ax)
+    assert (below.get_xlabel(), ax.get_ylabel()) == ("bin", "probability")
+    assert (below.get_ylabel(), beside.get_xlabel()) == ("rows", "rows")
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["event rate", "predictions", "rejected", "accepted"]
+    ax = plot_bin_test(curve(), style="standard")
+    assert (rooms(ax)[0].get_xlabel(), ax.get_ylabel()) == ("mean probability", "accuracy")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "forecast"]
+
+
+def test_of_many_bins_no_shares_are_written():
+    scores = np.arange(60) / 60
+    few, many = (plot_bin_test(bin_test_curve(scores > 0.5, scores, binning=n)) for n in (20, 30))
+    assert len(rooms(few)[0].texts) == len(few.get_xticks()) == 20
+    assert not rooms(many)[0].texts
+    assert 5 < len(many.get_xticks()) < 12
+
+
+# Several
+
+
+@pytest.mark.parametrize("style", ["violin", "standard"])
+def test_every_class_has_a_panel_with_its_name(style):
+    result = curve(EqualMass(4), notion="class-wise")
+    axes = plot_bin_test(result, style=style, panels=["class 7", "class 2"])
+    for ax, number in zip(axes, (7, 2), strict=True):
+        (shows if style == "violin" else shows_standard)(ax, result.panels[number])
+        error = f": TCE {result.panels[number].error:.1f}%" if style == "violin" else ""
+        assert ax.get_title() == f"class {number}{error}"
+
+
+def test_forecasts_stand_side_by_side_on_the_same_scale():
+    rare = bin_test_curve(Y == 3, PROB[:, 3] / 10)
+    curves = {"a": bin_test_curve(Y == 3, PROB[:, 3]), "b": rare}
+    for axis in ("probability", "log-odds"):
+        axes = plot_bin_test(curves, axis=axis)
+        assert axes[0].get_ylim() == axes[1].get_ylim()
+        for ax, (name, result) in zip(axes, curves.items(), strict=True):
+            shows(ax, result.panels[0])
+            assert ax.get_title() == f"{name}: TCE {result.error:.1f}%"
+    (legend,) = axes[0].figure.legends
+    assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_different_tests_are_named_each():
+    axes = plot_bin_test({"a": curve(), "b": curve(test="mid-p", level=0.1)})
+    assert [ax.get_title().split("\n")[1] for ax in axes] == [
+        "exact binomial test, level 0.05",
+        "mid-p binomial test, level 0.1",
+    ]
+    (legend,) = axes[0].figure.legends
+    assert "rejected" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_classes_of_several_forecasts_carry_both_names():
+    curves = {name: curve(n, notion="class-wise") for name, n in (("a", 3), ("b", 4))}
+    axes = plot_bin_test(curves, panels=["class 1", "class 5"])
+    assert [ax.get_title().split(":")[0] for ax in axes] == ["a, class 1", "a, class 5", "b, class 1", "b, class 5"]
+    shows(axes[3], curves["b"].panels[5])
+
+
+# Where it is drawn
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(layout):
+    before = dict(matplotlib.rcParams)
+    figure, axes = plt.subplots(1, 2, layout=layout)
+    size = figure.get_size_inches().tolist()
+    result = curve()
+    assert plot_bin_test(result, ax=axes[0]) is axes[0]
+    assert plot_bin_test(result, ax=axes[1], style="standard") is axes[1]
+    figure.canvas.draw()
+    assert plt.get_fignums() == [figure.number]
+    assert figure.get_size_inches().tolist() == size
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_nothing_hides_anything_else():
+    ax = plot_bin_test(curve(EqualMass(10)))
+    ax.figure.canvas.draw()
+    below, beside = rooms(ax)
+    boxes = [ax.get_window_extent(), *(a.get_tightbbox() for a in (below, beside, ax.get_legend(), ax.title))]
+    for number, one in enumerate(boxes):
+        assert ax.figure.bbox.x0 <= one.x0 <= one.x1 <= ax.figure.bbox.x1
+        assert ax.figure.bbox.y0 <= one.y0 <= one.y1 <= ax.figure.bbox.y1
+        assert not any(one.overlaps(other) for other in boxes[number + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("curves", "options", "error", "message"),
+    [
+        ({}, {}, ValueError, "curves must hold at least one curve"),
+        (PROB, {}, TypeError, r"curves must be of type BinTestCurve; got ndarray\. Pass bin_test_curve\("),
+        ({"a": 1}, {}, TypeError, "got int under 'a'"),
+        (curve(), {"style": "bars"}, ValueError, "style must be one of 'violin', 'standard'; got 'bars'"),
+        (curve(), {"axis": "log"}, ValueError, "axis must be one of 'probability', 'log-odds'; got 'log'"),
+        (curve(), {"panels": ["x"]}, ValueError, r"panels must be among those of the curve, .*; got \['x'\]"),
+        ({"a": curve()}, {"panels": ["x"]}, ValueError, "got BinTestCurve without 'x'"),
+        ({"a": curve(), "b": curve()}, {"panels": []}, ValueError, "panels must name at least one panel"),
+        ({"a": curve(), "b": curve()}, {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 2"),
+    ],
+    ids=["none", "table", "number", "style", "axis", "panel", "named panel", "no panel", "many in one"],
+)
+def test_what_cannot_be_drawn_is_refused(curves, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_bin_test(curves, **options)
+    assert plt.get_fignums() == []

@@ -1,0 +1,158 @@
+"""Bins with bounds on their sizes: Algorithms 2 and 3 of Matsubara et al. 2023, and the best of all partitions.
+
+Outcomes are in the order of their scores. A partition is a list of sizes.
+"""
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+
+def sizes(outcome, least, most, joins=None):
+    """Algorithm 2, line by line, for rows of distinct scores. ``joins(last, tail)`` is the condition of the last step."""
+    n = len(outcome)
+    if least >= n:
+        return [n]
+    block = []  # (events, rows)
+    for i in range(n - least):
+        block.append((outcome[i], 1))
+        while len(block) > 1:
+            (y0, w0), (y1, w1) = block[-2], block[-1]
+            if w0 + w1 > least:
+                if w0 + w1 > most:
+                    break
+                if Fraction(y0, w0) < Fraction(y1, w1):
+                    break
+            block[-2:] = [(y0 + y1, w0 + w1)]
+    last = block[-1][1]
+    does_join = last + least <= most if joins is None else joins(last, least)
+    found = [w for _, w in block]
+    if does_join:
+        found[-1] += least
+    elif least > 0:
+        found.append(least)
+    return found
+
+
+def edges(score, sizes):
+    """Algorithm 3: edges midway between the scores at which blocks part."""
+    ordered, inner, at = sorted(score), [], 0
+    for size in sizes[:-1]:
+        at += size
+        inner.append((ordered[at - 1] + ordered[at]) / 2)
+    return [0.0, *inner, 1.0]
+
+
+def of_scores(groups, least, most):
+    """The rule for scores that hold many rows: (rows, events) of each score; returns the scores of each bin.
+
+    Written from the statement in the docstring of `BoundedIsotonic` with lists of scores for blocks.
+    """
+
+    def rows(block):
+        return sum(groups[g][0] for g in block)
+
+    def rate(block):
+        return Fraction(sum(groups[g][1] for g in block), rows(block))
+
+    tail = []
+    for g in reversed(range(len(groups))):
+        if rows(tail) >= least:
+            break
+        tail.insert(0, g)
+    body = [g for g in range(len(groups)) if g not in tail]
+    if not body or rows(tail) < least:
+        return [body + tail]
+    blocks = []
+    for g in body:
+        if blocks and rows(blocks[-1]) < least:
+            too_large = rows(blocks[-1] + [g]) > most
+            if too_large and len(blocks) > 1 and rows(blocks[-2] + blocks[-1]) <= most:
+                blocks[-2:] = [blocks[-2] + blocks[-1]]
+                blocks.append([g])
+                continue
+            blocks[-1] = blocks[-1] + [g]
+        else:
+            blocks.append([g])
+        while len(blocks) > 1:
+            both = blocks[-2] + blocks[-1]
+            if rows(both) > most or rate(blocks[-2]) < rate(blocks[-1]):
+                break
+            blocks[-2:] = [both]
+    if tail:
+        if rows(blocks[-1] + tail) <= most:
+            blocks[-1] = blocks[-1] + tail
+        elif rows(blocks[-1]) >= least:
+            blocks.append(tail)
+        elif len(blocks) > 1 and rows(blocks[-2] + blocks[-1]) <= most:
+            blocks[-2:] = [blocks[-2] + blocks[-1], tail]
+        else:
+            blocks[-1] = blocks[-1] + tail
+    return blocks
+
+
+def spread(outcome):
+    """Sum of squared distances to the mean: what a bin adds to N times the criterion (eq. 8 and 9)."""
+    mean = Fraction(sum(outcome), len(outcome))
+    return sum((y - mean) ** 2 for y in outcome)
+
+
+def criterion(outcome, sizes):
+    total, at = Fraction(0), 0
+    for size in sizes:
+        total += spread(outcome[at : at + size])
+        at += size
+    return total / len(outcome)
+
+
+def partitions(n):
+    """All lists of sizes."""
+    for k in range(n):
+        for cuts in combinations(range(1, n), k):
+            yield [b - a for a, b in pairwise([0, *cuts, n])]
+
+
+def rates(outcome, sizes):
+    found, at = [], 0
+    for size in sizes:
+        found.append(Fraction(sum(outcome[at : at + size]), size))
+        at += size
+    return found
+
+
+def best_monotone_of_all(outcome):
+    """Least criterion among all partitions whose rates do not decrease, one by one."""
+    n = len(outcome)
+    return min(
+        criterion(outcome, sizes) for sizes in partitions(n) if all(a <= b for a, b in pairwise(rates(outcome, sizes)))
+    )
+
+
+def best(outcome, least=1, most=None, *, monotone=False, starts=None):
+    """Least criterion among the partitions whose sizes are within bounds, and whose rates do not decrease if asked.
+
+    A dynamic programme: of the partitions of the first rows that end with the bin [a, b), the best one. ``starts`` are the
+    rows at which a bin may begin. None where there is no such partition.
+    """
+    n = len(outcome)
+    most = n if most is None else most
+    cuts = sorted({0, n} | set(range(n) if starts is None else starts))
+    reached = [0]
+    for y in outcome:
+        reached.append(reached[-1] + y)
+
+    def cost(a, b):
+        events, size = reached[b] - reached[a], b - a
+        return Fraction(events * (size - events), size)
+
+    def rate(a, b):
+        return Fraction(reached[b] - reached[a], b - a)
+
+    found = {b: {} for b in cuts}  # found[b][a]: least sum over the bins up to b of which the last is [a, b)
+    for b in cuts[1:]:
+        for a in cuts:
+            if a >= b or not least <= b - a <= most:
+                continue
+            before = [total for c, total in found[a].items() if not monotone or rate(c, a) <= rate(a, b)]
+            if a == 0 or before:
+                found[b][a] = min(before, default=0) + cost(a, b)
+    return min(found[n].values()) / n if found[n] else None
