@@ -1,3 +1,4 @@
+import re
 from functools import cache
 
 import numpy as np
@@ -127,7 +128,33 @@ def test_a_metric_that_was_not_assessed_is_named_with_those_that_were():
         assess(Y, P, metrics=["ece", "mce"])["rmsce"]
 
 
+def test_what_is_called_otherwise_is_shown_by_the_word_that_was_asked_for():
+    found = assess(Y, P, metrics=["tece", "ece"], n_resamples=9)
+    assert [row.metric for row in found.rows] == ["tece", "ece"]
+    assert found["tece"] == found["tace"] == assess(Y, P, metrics=["tace"], n_resamples=9)["tace"]
+    assert str(found).splitlines()[3].startswith("TACE (tece)  ")
+    assert list(found.to_frame("polars")["metric"]) == ["tece", "ece"]
+
+
+def test_a_metric_that_is_named_twice_comes_once():
+    found = assess(Y, P, metrics=["tece", "ece", "tace", "ece"], n_resamples=9)
+    assert [row.metric for row in found.rows] == ["tece", "ece"]
+    assert found["tace"] == found["tece"]
+
+
+@pytest.mark.parametrize("name", [name for name, entry in entries("metric").items() if entry.spelling is not None])
+def test_the_documentation_names_the_metrics_that_keep_their_bins(name):
+    part = re.search(r"binning : int or Binning.*?\n    level :", assess.__doc__, flags=re.DOTALL)[0]
+    assert (f"``{name}``" in part) == entries("metric")[name].has_own_bins
+
+
 # Presentation
+
+
+def test_a_percentage_is_told_from_fractions():
+    found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
+    assert [line.split("  ")[0] for line in str(found).splitlines()[3:]] == ["TCE (%)", "ECE"]
+    assert "<td>TCE (%)</td>" in found._repr_html_()
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

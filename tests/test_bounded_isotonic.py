@@ -61,6 +61,12 @@ def test_a_joined_end_can_exceed_the_largest_size_and_a_bounded_one_does_not():
     assert cut(BoundedIsotonic(2, 4, "joined"), label[1:], in_order(label[1:])).count.tolist() == [6]
 
 
+def test_a_joined_end_joins_where_two_smallest_bins_are_one():
+    label = [0, 1] * 4
+    assert cut(BoundedIsotonic(4, 5, "joined"), label, in_order(label)).count.tolist() == [4, 4]
+    assert cut(BoundedIsotonic(4, 8, "joined"), label, in_order(label)).count.tolist() == [8]
+
+
 @given(rows=columns())
 def test_without_bounds_the_bins_are_isotonic(rows):
     label, score, weight = rows
@@ -179,6 +185,13 @@ def test_integer_weights_equal_repeated_rows(rows, bounds, ending):
     binning = BoundedIsotonic(*bounds, ending)
     repeated = cut(binning, *(np.repeat(column, weight.astype(int)) for column in (label, score)))
     np.testing.assert_array_equal(cut(binning, label, score, weight).edges, repeated.edges)
+
+
+def test_one_row_and_all_rows_are_told_by_the_kind_of_number():
+    score, label = np.arange(8) / 8, [0, 1] * 4
+    assert cut(BoundedIsotonic(1, 1), label, score).count.tolist() == [1] * 8
+    assert cut(BoundedIsotonic(1.0, 1.0), label, score).count.tolist() == [8]
+    assert cut(BoundedIsotonic(0, 1), label, score).count.tolist() == [1] * 8
 
 
 def test_a_number_above_a_share_is_the_largest_size_as_well():

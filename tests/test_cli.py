@@ -209,6 +209,46 @@ def test_bins_are_as_asked(run, forecast):
     assert figures(run, forecast, "--bins", 4, "--binning", "equal-mass") == expected(binning=EqualMass(4))
 
 
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["--metrics", "tce", "--binning", "equal-mass", "--bins", 10], "no metric here takes --binning or --bins; bins of"),
+        (["--metrics", "ace,tece", "--bins", 15], "no metric here takes --bins; bins of ace, tece are always their own"),
+        (["--metrics", "accuracy,tce", "--bins", 9], "no metric here takes --bins; bins of tce are always their own"),
+        (["--metrics", "accuracy,ks-error", "--bins", 9], "no metric here takes --bins"),
+    ],
+)  # fmt: skip
+def test_bins_that_no_metric_takes_are_noted_once(words, note, run, forecast):
+    named = ["--label", "label", "--prob", "p_*", "--resamples", 1]
+    code, out, err = run("assess", forecast, *named, *words)
+    assert code == 0
+    assert err.startswith(f"calibrant: note: {note}")
+    assert len(err.splitlines()) == 1
+    assert out == run("assess", forecast, *named, *words[:2])[1]
+
+
+@pytest.mark.parametrize("words", [["--bins", 9], ["--metrics", "tce"], ["--metrics", "tce,ece", "--bins", 9]], ids=str)
+def test_nothing_is_noted_where_a_metric_takes_the_bins_or_none_are_asked_for(words, run, forecast):
+    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1, *words)[2] == ""
+
+
+@pytest.mark.parametrize("command", ["assess", "report"])
+@pytest.mark.parametrize("option", ["--bins", "--binning"])
+def test_the_help_of_bins_names_the_metrics_that_keep_theirs(command, option, run):
+    text = " ".join(run(command, "--help")[1].split())
+    own = [name for name, entry in entries("metric").items() if entry.has_own_bins]
+    named = f"metrics that have no bins of their own ({', '.join(own[:-1])} and {own[-1]} keep theirs)"
+    assert re.search(rf"{option} \w+ [\w ]*bins of {re.escape(named)}", text)
+
+
+def test_a_figure_is_found_by_any_word_for_it(run, forecast):
+    assert figures(run, forecast, "--metrics", "tece,tace") == {"tece": expected(metrics=["tace"])["tace"]}
+    code, out, err = run("assess", forecast, "--metrics", "tece", "--fail-if", "tace > 0", "--resamples", 1)
+    assert code == 1
+    assert "gate failed: tace > 0" in err
+    assert len(out.splitlines()) == 4
+
+
 def test_the_level_widens_the_intervals(run, forecast):
     def width(level):
         ece = json.loads(run("assess", forecast, "--json", "--level", level)[1])["metrics"]["nll"]
@@ -298,6 +338,19 @@ def test_fit_prints_the_temperature(run, forecast):
         f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
         "wrote c.json",
     ]
+
+
+@pytest.mark.parametrize("safe", [[], ["--safe"]], ids=["alone", "safe"])
+def test_fit_prints_the_groups_of_classes_that_it_found(safe, run, forecast):
+    code, out, _ = run("fit", forecast, "--method", "isotonic", "--notion", "shared-class-wise", *safe, "-o", "c.json")
+    assert code == 0
+    found = ByNotion(IsotonicCalibrator(), "shared-class-wise").fit(PROB, TRUTH).notion_
+    assert out.splitlines()[-2:] == [f"found {found!r}", "wrote c.json"]
+
+
+@pytest.mark.parametrize("notion", ["class-wise", "flattened", "top-label"])
+def test_fit_prints_no_notion_that_is_known_before(notion, run, forecast):
+    assert "found" not in run("fit", forecast, "--method", "isotonic", "--notion", notion, "-o", "c.json")[1]
 
 
 def test_fit_uses_weights_and_rows(run):
@@ -446,6 +499,14 @@ def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator
     assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
 
 
+def test_report_adds_the_metrics_that_it_speaks_of(run, forecast):
+    code, out, _ = run("report", forecast, "-o", "r.html", "--metrics", "tce,ece", "--resamples", 9)
+    assert code == 0
+    found = assess(TRUTH, PROB, metrics=["tce", "ece", "accuracy", "nll"], n_resamples=9)
+    assert f"forecast: {found}" in out
+    assert "TCE (%)" in Path("r.html").read_text(encoding="utf-8")
+
+
 def test_report_shows_a_forecast_also_after_a_calibrator(run, forecast, calibrator):
     code, out, _ = run(
         "report", forecast, "-o", "r.html", "--calibrator", calibrator, "--names", "net", "--resamples", 9
@@ -475,7 +536,12 @@ def test_list_prints_everything_that_is_registered(run):
     assert code == 0
     for kind in HOMES:
         for name, entry in entries(kind).items():
-            assert re.search(rf"^  {re.escape(name)} +{re.escape(entry.summary)}$", out, flags=re.M)
+            shown = f"{name} (also {', '.join(entry.also)})" if entry.also else name
+            assert re.search(rf"^  {re.escape(shown)} +{re.escape(entry.summary)}$", out, flags=re.M)
+
+
+def test_list_prints_other_words_for_a_metric(run):
+    assert re.search(r"^  tace \(also tece\) +Mean gap", run("list", "metrics")[1], flags=re.M)
 
 
 def test_list_prints_one_kind(run):

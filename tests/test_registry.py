@@ -72,6 +72,28 @@ def test_a_name_like_no_other_brings_the_list():
         find("binning", "xyzzy")
 
 
+def test_a_thing_is_found_by_its_other_words():
+    entry = find("metric", "tece")
+    assert (entry.name, entry.words) == ("tace", ("tace", "tece"))
+    with pytest.raises(ValueError, match=r"got 'teece'\. Did you mean 'tece'\?"):
+        find("metric", "teece")
+
+
+def test_a_word_stands_for_one_thing():
+    for kind in HOMES:
+        words = [word for entry in entries(kind).values() for word in entry.words]
+        assert len(words) == len(set(words))
+
+
+def test_a_metric_over_bins_takes_those_asked_for_or_has_its_own():
+    for entry in entries("metric").values():
+        assert entry.takes_binning + entry.has_own_bins == (entry.spelling is not None)
+
+
+def test_a_percentage_says_so():
+    assert {name: entry.unit for name, entry in entries("metric").items() if entry.unit} == {"tce": "%"}
+
+
 @pytest.fixture
 def restored(monkeypatch):
     monkeypatch.setattr(_registry, "_ENTRIES", {kind: dict(held) for kind, held in _registry._ENTRIES.items()})

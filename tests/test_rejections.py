@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import tce
-from scipy.stats import binomtest, ttest_1samp
+from scipy import stats
+from scipy.stats import binom, binomtest, ttest_1samp
 from strategies import GRID
 
 from calibrant.rejections import accepted, binomial
@@ -77,6 +78,32 @@ def test_a_pvalue_that_is_the_level_rejects():
     assert not rejected("binomial", 0, 5, 0.5, 0.0624)
 
 
+@pytest.mark.parametrize(("k", "n", "p"), [(2, 9, 1 / 7), (2, 50, 1 / 36), (0, 289, 1 / 205)])
+def test_an_outcome_that_is_as_probable_but_for_rounding_counts(k, n, p):
+    """Without it the p-value is below one half."""
+    pvalue = binomtest(k, n, p).pvalue
+    assert pvalue > 0.5 > pvalue - binom.pmf(k, n, p)
+    assert not rejected("binomial", k, n, p, 0.5)
+    assert not rejected("binomial", k, n, p, pvalue * (1 - 1e-6))
+    assert rejected("binomial", k, n, p, pvalue * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("level", [1 - 1e-6, 1 - 1e-10, 1 - 1e-12])
+def test_a_pvalue_of_one_reaches_no_level(level):
+    """The most probable outcome has p-value 1."""
+    for p in (0.46, 0.5, 0.54):
+        assert tce.exact_pvalue(5, 10, p) == 1
+        assert not rejected("binomial", 5, 10, p, level)
+    assert rejected("binomial", 5, 10, 0.44, level)
+    (lower,), (upper,) = accepted("binomial", one(5), one(10), level)
+    assert (lower, upper) == pytest.approx((5 / 11, 6 / 11), rel=1e-6)
+
+
+def test_the_search_for_the_other_tail_ends_whatever_the_counts():
+    for n in (2.0**53, 1e16, 5e16, 1e100):
+        assert binomial.rejects(one(0.3), np.zeros(1, dtype=np.intp), one(n / 2), one(n), 0.05).all()
+
+
 def test_between_two_accepted_probabilities_one_can_be_rejected():
     """So a search for two ends is not enough."""
     k, n, level = 1, 12, 0.2
@@ -117,12 +144,41 @@ def test_the_t_test_has_the_standard_deviation_and_no_variance(k, n, level):
     np.testing.assert_array_equal(rejected("t", k, n, p, level), expected)
 
 
+@pytest.mark.parametrize("level", [0.5, 1e-9, 1e-17, 1e-22])
+def test_the_t_test_has_the_quantiles_of_small_levels(level):
+    (lower,), (upper,) = accepted("t", one(120), one(1000), level)
+    reach = stats.t.isf(level / 2, 999) * np.sqrt(0.12 * 0.88 / 999)
+    assert (lower, upper) == pytest.approx((0.12 - reach, 0.12 + reach), rel=1e-9)
+
+
 def test_the_t_test_of_outcomes_that_are_all_alike_accepts_their_rate_alone():
     assert rejected("t", 3, 3, [0.0, 0.999, 1.0], 0.05).tolist() == [True, True, False]
 
 
 def test_the_t_test_of_one_row_rejects_nothing():
     assert not rejected("t", 1, 1, [0.0, 0.5, 1.0], 0.05).any()
+
+
+@given(count=counts(12), level=st.sampled_from((1e-40, 1e-9, *LEVELS)))
+def test_at_the_ends_of_mid_p_its_pvalue_is_the_level(count, level):
+    k, n = count
+    (lower,), (upper,) = accepted("mid-p", one(k), one(n), level)
+    assert k == 0 or float(tce.pvalue("mid-p", k, n, lower)) == pytest.approx(level, rel=1e-6)
+    # In floating point the upper end has no more digits than its distance from one.
+    assert k == n or 1 - upper < 1e-8 or float(tce.pvalue("mid-p", k, n, upper)) == pytest.approx(level, rel=1e-6)
+    assert (lower == 0.0) == (k == 0)
+    assert k == n or 1 - upper > 0 or level < 1e-9
+
+
+@each_test
+@pytest.mark.parametrize("level", [1e-9, 1e-15, 1e-17, 1e-25, 1e-60])
+@pytest.mark.parametrize(("k", "n"), [(1, 2), (3, 40), (37, 40), (120, 1000)])
+def test_at_tiny_levels_non_events_have_the_mirrored_ends(test, k, n, level):
+    (lower,), (upper,) = accepted(test, one(k), one(n), level)
+    (other_lower,), (other_upper,) = accepted(test, one(n - k), one(n), level)
+    assert upper == pytest.approx(1 - other_lower, rel=1e-12)
+    assert lower == pytest.approx(1 - other_upper, rel=1e-6, abs=1e-15)
+    assert np.isfinite([lower, upper]).all()
 
 
 @given(count=counts(), level=levels)

@@ -316,7 +316,22 @@ def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
         SharedClassWise(ratio=ratio)
 
 
-@pytest.mark.parametrize("groups", [[[0, 1], [2, 3]], [0.5, 1.0], 3])
-def test_groups_that_are_no_list_of_labels_are_refused(groups):
-    with pytest.raises((ValueError, TypeError), match="groups must"):
+@pytest.mark.parametrize(
+    ("groups", "came"),
+    [
+        ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
+        ([[0], [1]], r"shape \(2, 1\)"),
+        ([[0, 1], [2]], "rows of different lengths"),
+        (3, r"shape \(\)"),
+        ("rare", r"shape \(\)"),
+    ],
+)
+def test_groups_that_are_no_list_are_refused(groups, came):
+    message = rf"groups must be a list with the group of each class; got {came}\. Pass \[0, 0, 1\]\."
+    with pytest.raises(ValueError, match=message):
         SharedClassWise(groups)
+
+
+def test_groups_that_are_no_labels_are_refused():
+    with pytest.raises(ValueError, match=r"groups must hold class labels.*; got 0\.5"):
+        SharedClassWise([0.5, 1.0])

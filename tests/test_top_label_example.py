@@ -11,6 +11,7 @@ from hypothesis import given
 from strategies import tables
 
 from calibrant import (
+    SharedClassWise,
     SimplexUnique,
     Unique,
     calibration_error,
@@ -91,14 +92,17 @@ def test_two_patients_are_calibrated_in_confidence_and_wrong_of_the_top_label():
 
 # What implies what
 
+GROUPS = {"shared-class-wise": (0, 0, 1), "flattened": (0, 0, 0), "class-wise": (0, 1, 2)}
+"""What is known of a class of three beside its probability."""
+
 
 def conditions(notion, forecast):
     """What is known, and of which class something is said: by the definitions of the paper."""
     ranked = sorted(range(len(forecast)), key=lambda j: (-forecast[j], j))
     if notion == "canonical":
         return [((j, tuple(forecast)), j) for j in range(len(forecast))]
-    if notion == "class-wise":
-        return [((j, forecast[j]), j) for j in range(len(forecast))]
+    if notion in GROUPS:
+        return [((GROUPS[notion][j], forecast[j]), j) for j in range(len(forecast))]
     if notion in ("confidence", "top-label"):
         notion = {"confidence": "top-1-confidence", "top-label": "top-1-label"}[notion]
     _, k, what = notion.split("-")
@@ -137,8 +141,10 @@ def test_the_errors_of_the_examples_are_those_of_the_definitions(page):
 ARROWS = {
     "canonical": ("top-3-label",),
     "top-3-label": ("class-wise", "top-3-confidence", "top-2-label"),
-    "class-wise": (),
-    "top-3-confidence": ("top-2-confidence",),
+    "class-wise": ("shared-class-wise",),
+    "shared-class-wise": ("flattened",),
+    "flattened": (),
+    "top-3-confidence": ("top-2-confidence", "flattened"),
     "top-2-label": ("top-2-confidence", "top-label"),
     "top-2-confidence": ("confidence",),
     "top-label": ("confidence",),
@@ -175,6 +181,11 @@ def test_an_arrow_leads_to_an_error_that_is_no_larger(data):
     every = exactly(y, prob, f"top-{n_classes}-label", weight)
     assert every <= canonically(y, prob, weight) / n_classes + EXACT
     assert exactly(y, prob, "class-wise", weight) <= every + EXACT
+    shared = exactly(y, prob, SharedClassWise([*range(n_classes - 1), 0]), weight)
+    flattened = exactly(y, prob, "flattened", weight)
+    assert flattened <= shared + EXACT
+    assert shared <= exactly(y, prob, "class-wise", weight) + EXACT
+    assert flattened <= exactly(y, prob, f"top-{n_classes}-confidence", weight) + EXACT
     for k in range(1, n_classes + 1):
         label, confidence = (exactly(y, prob, f"top-{k}-{word}", weight) for word in ("label", "confidence"))
         assert confidence <= label + EXACT

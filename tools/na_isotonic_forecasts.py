@@ -75,13 +75,12 @@ def of_published(found: Forecast) -> Model:
 
 @cache
 def trained_on() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Features and labels; of Covertype without its first column, the number of the row, which gives the class away."""
+    """Features and labels; of Covertype without the number of the row."""
     found = tables()
-    X, y = found["covertype"]
     return {
         "digits": load_digits(return_X_y=True),
         "satimage": found["satimage"],
-        "Covertype": (X[:, 1:], y),
+        "Covertype": found["covertype"],
         "spambase": found["spambase"],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from na_isotonic_findings import against_linear, ahead_of_linear, changes
+from na_isotonic_findings import PRESERVING, against_linear, ahead_of_linear, changes
 from na_isotonic_measured import METHODS, RANKED
 from na_isotonic_ranks import (
     architectures,
@@ -75,10 +75,24 @@ def _say_accuracy() -> str:
     size = {name: float(np.abs(changes(name)).mean()) for name in METHODS[:-1]}
     order = sorted(size, key=lambda name: size[name])
     return (
-        "* **Accuracy**: TS keeps every prediction. FIR and NA-FIR keep the order of a row, but where a step ties the first "
-        "two classes the prediction can change. On average the accuracy of a model moves, up or down, by "
+        f"* **Accuracy**: {kept_order()} On average the accuracy of a model moves, up or down, by "
         f"{', '.join(f'{name} {size[name]:.2%}' for name in order)}."
     )
+
+
+def kept_order() -> str:
+    """Which of the methods that keep the order of a row keep the prediction, too."""
+    exactly = [name for name in PRESERVING if not changes(name).any()]
+    tied = [name for name in PRESERVING if name not in exactly]
+    text = (
+        f"{' and '.join(exactly) or 'No method'} leave{'s' * (len(exactly) < 2)} the accuracy of every model as it was."
+    )
+    if tied:
+        text += (
+            f" {' and '.join(tied)} keep{'s' * (len(tied) == 1)} the order of a row, but where a step ties the first two "
+            "classes the first column counts as predicted."
+        )
+    return text
 
 
 def _say_certain() -> str:

@@ -115,9 +115,14 @@ def paper_table() -> str:
     body = []
     for name, seconds in at_paper_size().items():
         minutes = PAPER_MINUTES.get(name)
-        theirs = [f"about {minutes} min", f"{60 * minutes / seconds:,.0f}"] if minutes else ["", ""]
+        theirs = [f"about {minutes} min", about(60 * minutes / seconds)] if minutes else ["", ""]
         body.append([name, f"{seconds:.1f} s", *theirs])
     return table(["", "here, random", "the paper, ImageNet", "times as long"], body)
+
+
+def about(ratio: float) -> str:
+    """A ratio of times on two machines, of which no more than one digit means anything."""
+    return f"about {float(f'{ratio:.1g}'):,.0f}"
 
 
 def draw(folder: Path) -> None:

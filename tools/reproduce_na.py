@@ -18,7 +18,7 @@ from na_isotonic_measured import LEVEL, METHODS, METRICS, RANKED, RESAMPLES, mea
 from na_isotonic_ranks import critical_difference, names
 from na_isotonic_reliability import RESAMPLES as PANEL_RESAMPLES
 from na_isotonic_reliability import shown
-from na_isotonic_summary import summary, where_fir_leads
+from na_isotonic_summary import kept_order, summary, where_fir_leads
 from na_isotonic_tables import (
     accuracy_table,
     architecture_table,
@@ -59,8 +59,30 @@ def introduction() -> list[str]:
         "Rosset, ICML 2025) in form, run by `make reproduce-na`, which writes this page and its pictures. **The forecasts are "
         "others than the paper's**, smaller and most of them of tabular data: what can be compared are ranks and "
         "who is ahead of whom, not digits.",
+        methods(),
         summary(),
     ]
+
+
+def methods() -> str:
+    return "\n".join(
+        [
+            "Isotonic regression maps one score by the non-decreasing steps that fit best. Of many classes there are several "
+            "ways to use it:",
+            "",
+            "* **IR-OvR**: one map for each class against the rest; then rows are divided by their sums.",
+            "* **FIR** (flattened): one map for all classes, fitted to the probabilities of all of them together; then rows "
+            "are divided by their sums.",
+            "* **sCW** (shared class-wise): between these, one map for each group of classes that come about as often. The "
+            "paper names it and has no figures of it; it is not run here.",
+            "* **NA-FIR** (normalisation-aware): one map for all classes as FIR has, but the one that is best after rows are "
+            "divided by their sums.",
+            "* **SCIR** (sorted cumulative): one map of the sum of the r highest probabilities of a row, non-decreasing in the "
+            "sum and in r; a class gets the difference of two such values.",
+            "",
+            "TS, VS and MS are temperature, vector and matrix scaling, which are linear in logarithms of the probabilities.",
+        ]
+    )
 
 
 def design() -> list[str]:
@@ -77,9 +99,10 @@ def design() -> list[str]:
         "the row, which gives the class away. Spambase has two classes: there SCIR is plain isotonic regression of the higher "
         "probability.",
         "**Methods**, all as they come: NA-FIR is `NormalizedFlattenedIsotonic()`, with a smoothing chosen by "
-        "cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic()`; FIR and IR-OvR `ByNotion("
-        'IsotonicCalibrator(), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS `TemperatureScaling()`, '
-        "`VectorScaling()` and `MatrixScaling()`, on logarithms of the probabilities. "
+        "cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic()`, with an epsilon chosen so; FIR and "
+        'IR-OvR `ByNotion(IsotonicCalibrator(), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
+        "`TemperatureScaling()`, `VectorScaling()` and `MatrixScaling()`, on logarithms of the probabilities. Only the "
+        "section on where SCIR leads fixes smoothing and epsilon. "
         f"{unpenalised()}",
         "**Metrics**: NLL with probabilities clipped at 1e-12; conf-ECE and cw-ECE with 15 bins of equal width; TECE with 15 "
         "bins of equal mass a class and threshold 1/K; BS is the mean over classes. **A model** is a classifier on a data set, "
@@ -94,7 +117,12 @@ def design() -> list[str]:
 
 
 def verdicts() -> list[str]:
-    return ["## What the paper says of it", findings()]
+    return [
+        "## What the paper says of it",
+        "*Confirmed*, *refuted* and *not clear* rest on a test at level 5%, or on equality. *Looks so* and *not here* say "
+        "what was counted or compared and not tested, *in part* that not all of a claim comes out.",
+        findings(),
+    ]
 
 
 def ranks() -> list[str]:
@@ -118,8 +146,7 @@ def pairs() -> list[str]:
         *(f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in METRICS),
         "### Accuracy",
         accuracy_table(),
-        "NA-FIR and FIR keep the order of the classes of a row, except that a step can tie the first two; then the first "
-        "column counts as predicted.",
+        kept_order(),
     ]
 
 

@@ -105,8 +105,10 @@ def study() -> list[str]:
         f"here are {STUDY_SEEDS}, of test sets of 30,000 rows and more {FEW_STUDY_SEEDS}.",
         "![Table 2 over many draws](images/tce/seeds.png)",
         "### What the paper says of it",
-        f"TCEs are reasonable here where the miscalibrated model, on average over draws, has {REASONABLE:.0f} points more than "
-        "the calibrated one: the paper does not say what it means by the word.",
+        "By how many points two models are *apart* is the mean TCE of the miscalibrated one, over draws, less that of the "
+        f"calibrated one. TCEs are *reasonable* here where the two are {REASONABLE:.0f} points apart: the paper does not say "
+        "what it means by the word. **Chosen afterwards:** these points, and the ratio of two from which on a scale is another "
+        "or noise breaks a metric down, were set when the draws had been seen.",
         findings(),
         "### Where the published code and the library part",
         "With the conventions of the published code every printed cell comes out (tables below). With one of them as the "
@@ -166,7 +168,8 @@ def monitoring() -> list[str]:
     parts += [
         "### One threshold for all prevalences",
         "How often a metric is larger for the wrong forecast than for the calibrated one, over all pairs of draws at any two "
-        "of these prevalences (half: no better than a coin):",
+        "of these prevalences (half: no better than a coin). **Chosen afterwards:** this comparison was added when the tables "
+        "above had been seen.",
         alarm_table(),
         "TCE falls as events become rare, for a test of few events rejects little; the forecast is as wrong in log-odds as "
         "before. Of what is shown here the p-value of a test and what is fitted in log-odds keep their meaning, the first as "

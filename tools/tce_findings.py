@@ -90,7 +90,7 @@ def _scale() -> tuple[str, str]:
         f"{small:.4f}. TCE falls to 1 in {tce / rare:.0f}, ECE to 1 in {ece / small:.0f}"
     )
     is_one_scale = tce / rare < FAR
-    return text, "**confirmed**" if is_one_scale else "**refuted**"
+    return text, "**confirmed**" if is_one_scale else "**not here**, for a forecast equally wrong in log-odds"
 
 
 def _null() -> tuple[str, str]:
@@ -167,7 +167,9 @@ def _t_test() -> tuple[str, str]:
     )
     if min(differences) > 1.0:
         return text, "**confirmed**"
-    return text, "**refuted** by its table" + ("; true of rare events" if rare["t"] > FAR * rare["binomial"] else "")
+    return text, "**not with the standard error**" + (
+        "; true of rare events" if rare["t"] > FAR * rare["binomial"] else ""
+    )
 
 
 def _all_better() -> tuple[str, str]:
@@ -198,7 +200,6 @@ def _networks() -> tuple[str, str]:
 def _time() -> tuple[str, str]:
     seconds = seconds_of_tce()
     ratio = SECONDS["TCE"] / seconds
-    text = (
-        f"{seconds:.2g} s of one core here, {ratio:.0f} times less, for the same values; the machines are not the same"
-    )
+    about = f"{float(f'{ratio:.1g}'):,.0f}"
+    text = f"{seconds:.2g} s of one core here, about {about} times less, for the same values; the machines are not the same"
     return text, "**need not**" if ratio > FAR else "**confirmed**"

@@ -14,11 +14,11 @@ from tce_paper import PRINTED, SECONDS
 
 from calibrant import (
     Binning,
+    BinTest,
     BinTestCurve,
     BoundedIsotonic,
     EqualMass,
     Isotonic,
-    Rejected,
     bin_test_calibration_error,
     bin_test_curve,
     binning_quality,
@@ -174,7 +174,7 @@ def subsample_table() -> str:
 def estimate(network: str) -> Any:
     """TCE with what a calibrated forecast would show."""
     y, prob = dogs()["y"], dogs()[network]
-    return estimate_calibration_error(y, prob, binning=BoundedIsotonic(), loss=Rejected(), n_resamples=RESAMPLES)
+    return estimate_calibration_error(y, prob, binning=BoundedIsotonic(), loss=BinTest(), n_resamples=RESAMPLES)
 
 
 def size_of_error_table() -> str:

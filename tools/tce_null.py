@@ -11,10 +11,10 @@ from tce_forecasts import Forecast, draw, stored, true_probability
 from tce_seeds import SEEDS, summary
 
 from calibrant import (
+    BinTest,
     BoundedIsotonic,
     EqualMass,
     Isotonic,
-    Rejected,
     bin_test_calibration_error,
     estimate_calibration_error,
 )
@@ -74,7 +74,7 @@ def estimates_table() -> str:
     for case in ("50-50", "50-40", "01-01", "01-02"):
         of = stored(case)
         e = estimate_calibration_error(
-            of.y, of.prob, binning=BINNINGS["TCE(P)"], loss=Rejected(), n_resamples=RESAMPLES, labels=[0, 1]
+            of.y, of.prob, binning=BINNINGS["TCE(P)"], loss=BinTest(), n_resamples=RESAMPLES, labels=[0, 1]
         )
         body.append([_words(case), f"{e.value:.2f}", f"{e.noise_floor:.2f}", f"{e.pvalue:.3f}"])
     return table(["training - test prevalence", "TCE(P)", "if calibrated", "p-value"], body)

@@ -118,6 +118,8 @@ def cut() -> list[str]:
         "Equal scores share a bin here, of which a forest has many. The averaged error says where the bins lie and not how "
         "well a rate is estimated: bins where rates are near 0 or 1 make it small, and quantiles put most of theirs there when "
         "events are rare.",
+        "Left the share of rows in each bin, right its event rate. Heights are shares, over bins of unequal widths: areas mean "
+        "nothing.",
         "![Bins of the random forest on satimage](images/tce/bins.png)",
         "The largest violation of monotonicity by PAVA-BC of all models, "
         f"{title(most_violated())}, up to a little above the bin where it is:",

@@ -12,10 +12,10 @@ from tce_uci_data import DATA_SETS
 from tce_uci_models import ALGORITHMS, SEEDS, Forecast, forecast
 
 from calibrant import (
+    BinTest,
     BoundedIsotonic,
     EqualMass,
     EqualWidth,
-    Rejected,
     calibration_error,
     corp_decomposition,
     estimate_calibration_error,
@@ -28,8 +28,8 @@ N_BINS, RESAMPLES = 10, 99
 
 SPELLINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "TCE": {"binning": BoundedIsotonic(), "loss": Rejected()},
-        "TCE(Q)": {"binning": EqualMass(N_BINS), "loss": Rejected()},
+        "TCE": {"binning": BoundedIsotonic(), "loss": BinTest()},
+        "TCE(Q)": {"binning": EqualMass(N_BINS), "loss": BinTest()},
         "ECE": {"binning": EqualWidth(N_BINS)},
         "ACE": {"binning": EqualMass(N_BINS)},
         "MCE": {"binning": EqualWidth(N_BINS), "norm": "max"},

@@ -151,7 +151,7 @@ from .metrics.regression import calibration_in_the_large as calibration_in_the_l
 from .metrics.regression import calibration_intercept as calibration_intercept
 from .metrics.regression import calibration_slope as calibration_slope
 from .metrics.regression import observed_expected_ratio as observed_expected_ratio
-from .metrics.rejections import Rejected as Rejected
+from .metrics.rejections import BinTest as BinTest
 from .metrics.scores import accuracy as accuracy
 from .metrics.scores import brier_loss as brier_loss
 from .metrics.scores import mean_brier_loss as mean_brier_loss

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, logsumexp, softmax
+from scipy.special import expit, log_softmax, logsumexp
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,23 +31,27 @@ def log_odds_of_prob(prob: FloatArray) -> FloatArray:
 
 def log_prob_of_logit(logit: FloatArray) -> FloatArray:
     """Log-probabilities of logits, exact: nothing is clipped."""
-    result: Any = log_softmax(logit, axis=1)
+    result: Any = log_softmax(np.ascontiguousarray(logit), axis=1)
     return np.asarray(result, dtype=np.float64)
 
 
 def log_odds_of_logits(logits: FloatArray) -> FloatArray:
-    """Log-odds of each class against all others, shape (n, K): exact where the probability has long become 0 or 1."""
+    """Log-odds of each class against all others, shape (n, K): exact where the probability has long become 0 or 1.
+
+    As in `prob_of_logit`, neither the order of columns nor that in memory makes a difference.
+    """
+    logits = np.ascontiguousarray(logits)
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
     highest = logits[rows, top]
     others = np.exp(logits - highest[:, None])
     others[rows, top] = 0.0
-    rest = others.sum(axis=1)
+    rest = np.sort(others, axis=1).sum(axis=1)
     log_odds: FloatArray = logits - highest[:, None] - np.log(1.0 + rest[:, None] - others)
     # Seen from the highest logit itself, the others count from the highest among them.
     below = logits.copy()
     below[rows, top] = -np.inf
-    log_odds[rows, top] = highest - np.asarray(logsumexp(below, axis=1))
+    log_odds[rows, top] = highest - np.asarray(logsumexp(np.sort(below, axis=1), axis=1))
     return log_odds
 
 
@@ -58,6 +62,12 @@ def score_of_logit(logit: FloatArray) -> FloatArray:
 
 
 def prob_of_logit(logit: FloatArray) -> FloatArray:
-    """Softmax over the columns."""
-    result: Any = softmax(logit, axis=1)
-    return np.asarray(result, dtype=np.float64)
+    """Softmax over the columns, to the last bit the same in whatever order they come, and lie in memory.
+
+    Else a step of a map, which begins at the score of some row, would lie above that score when the row comes again.
+    """
+    prob = np.array(logit, dtype=np.float64, order="C")
+    prob -= prob.max(axis=1, keepdims=True)
+    np.exp(prob, out=prob)
+    prob /= np.sort(prob, axis=1).sum(axis=1, keepdims=True)
+    return prob

@@ -53,6 +53,12 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def no_class(name: str, value: object, *, wanted: str) -> None:
+    """Refuse a class where one of its objects is wanted."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be {wanted}; got the class {value.__name__}. Pass {value.__name__}().")
+
+
 def choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Return one of the words."""
     known = list(choices)

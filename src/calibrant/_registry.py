@@ -41,8 +41,8 @@ class Entry:
 
     A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
     the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
-    ``estimate`` that gives value and interval by itself. It is found by the words of ``also`` as well. Where neither low nor high is good it has an ``ideal`` value. A
-    calibrator has guarantees. A test is a function of (y_true, y_prob).
+    ``estimate`` that gives value and interval by itself. It is found by the words of ``also`` as well. Where neither low nor
+    high is good it has an ``ideal`` value. A calibrator has guarantees. A test is a function of (y_true, y_prob).
     """
 
     kind: Kind
@@ -67,6 +67,26 @@ class Entry:
     def summary(self) -> str:
         """First line of the docstring."""
         return (self.target.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words by which it is found."""
+        return (self.name, *self.also)
+
+    @property
+    def unit(self) -> str:
+        """What a metric is counted in, "%" of one whose range ends at 100."""
+        return "%" if self.range == (0.0, 100.0) else ""
+
+    @property
+    def has_own_bins(self) -> bool:
+        """Whether it is a metric that keeps its bins, whatever binning is asked for."""
+        return self.spelling is not None and "binning" in self.spelling
+
+    @property
+    def takes_binning(self) -> bool:
+        """Whether it is a metric over the bins that are asked for."""
+        return self.spelling is not None and "binning" not in self.spelling
 
 
 _ENTRIES: dict[Kind, dict[str, Entry]] = {kind: {} for kind in HOMES}
@@ -136,7 +156,7 @@ def find(kind: Kind, name: str) -> Entry:
     if (other := next((entry for entry in known.values() if name in entry.also), None)) is not None:
         return other
     if name not in known:
-        near = get_close_matches(name, known, n=1)
+        near = get_close_matches(name, [word for entry in known.values() for word in entry.words], n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "See `calibrant list`."
         raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
     return known[name]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._progress import tracked
-from calibrant._registry import find
+from calibrant._registry import Entry, find
 from calibrant._result import frame
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
@@ -32,13 +32,26 @@ FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an assessment: a metric and what it came to."""
+    """One line of an assessment: a metric, by the word that was asked for, and what it came to.
+
+    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing.
+    """
 
     metric: str
     symbol: str
     summary: str
     estimate: Estimate
     also: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """The symbol, with the unit if there is one."""
+        return f"{self.symbol} ({self.unit})" if self.unit else self.symbol
+
+    def is_called(self, metric: str) -> bool:
+        """Whether it is the metric of that name."""
+        return metric in (self.metric, *self.also)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +89,7 @@ class Assessment:
     def __getitem__(self, metric: str) -> Estimate:
         """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""
         for row in self.rows:
-            if metric in (row.metric, *row.also):
+            if row.is_called(metric):
                 return row.estimate
         raise KeyError(f"{metric!r} was not assessed; there are {', '.join(row.metric for row in self.rows)}")
 
@@ -163,12 +176,14 @@ def assess(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     metrics : sequence of str, optional
-        Registry names (``calibrant list metrics`` prints them). By default accuracy, NLL, Brier score, ECE and MCE, and
-        for a table also the class-wise and the top-label calibration error.
+        Registry names (``calibrant list metrics`` prints them); a metric named twice comes once. By default accuracy, NLL,
+        Brier score, ECE and MCE, and for a table also the class-wise and the top-label calibration error.
     binning : int or Binning, default=15
-        How scores are cut for the calibration errors; a number n means ``EqualWidth(n)``.
+        How scores are cut, for the diagram and for the calibration errors that have no bins of their own; a number n means
+        ``EqualWidth(n)``. ``ace``, ``debiased-ece``, ``tace`` and ``tce`` keep theirs, whatever stands here:
+        `estimate_calibration_error` takes any.
     level : float, default=0.05
-        One minus the coverage of the intervals, a fraction in (0, 1).
+        One minus the coverage of the intervals, a fraction in (0, 1). It is not the level of the tests in ``tce``.
     n_resamples : int, default=500
         Resamples for intervals and p-values; the smallest possible p-value is 1 / (n_resamples + 1).
     rng : numpy.random.Generator, int or None, default=0
@@ -208,15 +223,15 @@ def assess(
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
     problem = as_problem(y_true, y_prob, **data)
-    chosen = [find("metric", name) for name in metrics or _default_metrics(problem)]
+    chosen = _chosen(metrics or _default_metrics(problem))
     found = estimates(
-        chosen,
+        list(chosen.values()),
         problem,
         as_binning(binning),
         Resampling(level, int(n_resamples), as_rng(rng)),
         partial(tracked, show=progress, desc="resampling", unit="draw"),
     )
-    rows = [Row(entry.name, entry.symbol, entry.summary, found[entry.name], entry.also) for entry in chosen]
+    rows = [_row(word, entry, found[entry.name]) for word, entry in chosen.items()]
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     by_class = "class-wise" if predicted is None else "top-label"
@@ -233,6 +248,20 @@ def assess(
     )
 
 
+def _chosen(metrics: Sequence[str]) -> dict[str, Entry]:
+    """Return the metrics by the words that were asked for; one that has two words, by the first."""
+    by_name: dict[str, tuple[str, Entry]] = {}
+    for word in metrics:
+        entry = find("metric", word)
+        by_name.setdefault(entry.name, (word, entry))
+    return dict(by_name.values())
+
+
+def _row(word: str, entry: Entry, estimate: Estimate) -> Row:
+    also = tuple(other for other in entry.words if other != word)
+    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit)
+
+
 def _default_metrics(problem: Problem) -> tuple[str, ...]:
     return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
 
@@ -244,7 +273,7 @@ def _head(level: float) -> tuple[str, ...]:
 def _cells_of(row: Row) -> tuple[str, ...]:
     e = row.estimate
     return (
-        f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
+        f"{row.title} ({row.metric})" if row.symbol.lower() != row.metric else row.title,
         _digits(e.value),
         f"[{_digits(e.lower)}, {_digits(e.upper)}]",
         *("" if figure is None else _digits(figure) for figure in (e.debiased, e.noise_floor, e.detectable)),

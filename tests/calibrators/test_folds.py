@@ -10,6 +10,7 @@ from strategies import tables
 from calibrant._validation import as_problem
 from calibrant.calibrators import nafir, scir
 from calibrant.calibrators.fits.folds import N_FOLDS, Fold, folds_of
+from calibrant.calibrators.fits.nafir_smoothing import SMOOTHINGS
 from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
 from calibrant.calibrators.scir import SortedCumulativeIsotonic
 
@@ -17,6 +18,7 @@ from calibrant.calibrators.scir import SortedCumulativeIsotonic
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 any_weights = st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))
+FIXED = {NormalizedFlattenedIsotonic: ("smoothing", SMOOTHINGS), SortedCumulativeIsotonic: ("epsilon", scir.EPSILONS)}
 both = pytest.mark.parametrize(
     ("module", "calibrator", "chosen"),
     [(nafir, NormalizedFlattenedIsotonic, "smoothing_"), (scir, SortedCumulativeIsotonic, "epsilon_")],
@@ -37,11 +39,16 @@ def random_rows(n=300, k=5, seed=0):
     return rng.integers(0, k, n), rng.dirichlet(np.ones(k), n)
 
 
-def tied_rows(seed, n=1500, n_distinct=20, k=3):
-    """A forecast as of a tree: few distinct rows, each the rates of the 50 rows that a leaf was grown on."""
+def tree(seed, n_distinct, k=3):
+    """True rates in the leaves of a tree, the forecast, which are those of the 50 rows that each was grown on, and a source."""
     rng = np.random.default_rng(seed)
     leaves = rng.dirichlet(np.full(k, 0.3), n_distinct)
-    forecast = np.array([rng.multinomial(50, leaf) for leaf in leaves]) / 50.0
+    return leaves, np.array([rng.multinomial(50, leaf) for leaf in leaves]) / 50.0, rng
+
+
+def tied_rows(seed, n=1500, n_distinct=20, k=3):
+    """A forecast as of a tree: few distinct rows."""
+    leaves, forecast, rng = tree(seed, n_distinct, k)
     leaf = rng.integers(0, n_distinct, n)
     label = (rng.random((n, 1)) > leaves[leaf].cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
     return label, forecast[leaf]
@@ -165,3 +172,19 @@ def test_tied_forecasts_are_smoothed_about_as_much_as_by_random_folds(module, ca
         fits = [calibrator().fit(*tied_rows(seed)[::-1]) for seed in range(12)]
         mean.append(np.log10([getattr(fit, chosen) for fit in fits]).mean())
     assert abs(mean[0] - mean[1]) < 0.5
+
+
+@pytest.mark.parametrize("calibrator", FIXED)
+@pytest.mark.parametrize("n_distinct", [10, 30])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_distinct_forecasts_the_choice_is_as_good_as_the_best(calibrator, n_distinct, seed):
+    """The expected log loss of new rows is within 0.001 of the least that any value gives."""
+    label, prob = tied_rows(seed, n=5000, n_distinct=n_distinct)
+    leaves, forecast, _ = tree(seed, n_distinct)
+    name, values = FIXED[calibrator]
+
+    def expected_loss(**options):
+        fit = calibrator(labels=range(3), **options).fit(prob, label)
+        return -(leaves * np.log(fit.predict_proba(forecast))).sum(axis=1).mean()
+
+    assert expected_loss() <= min(expected_loss(**{name: value}) for value in values) + 0.001

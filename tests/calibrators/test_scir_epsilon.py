@@ -38,9 +38,21 @@ def test_cross_validation_takes_the_epsilon_of_the_least_log_loss_on_rows_left_o
         parts = (fitted(label, prob, weight - out, epsilon=e, rise=rise).predict_proba(prob) for e in EPSILONS)
         losses -= [out @ np.log(part[np.arange(n), label]) for part in parts]
     found = fitted(label, prob, weight, rise=rise)
-    assert found.epsilon_ == EPSILONS[int(np.argmin(losses))]
+    assert found.epsilon_ == max(EPSILONS[int(np.argmin(losses))], 1 / (k * (1 + weight.sum())))
     same = fitted(label, prob, weight, rise=rise, epsilon=found.epsilon_)
     np.testing.assert_array_equal(found.predict_proba(prob), same.predict_proba(prob))
+
+
+def test_rows_left_out_count_by_their_weight():
+    label, prob = random_rows(1, 200, 8)
+    weight = np.where(np.random.default_rng(1).random(200) < 0.1, 30.0, 1.0)
+    weighted, counted = np.zeros(len(EPSILONS)), np.zeros(len(EPSILONS))
+    for out in map(np.array, folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())):
+        parts = (fitted(label, prob, weight - out, epsilon=e).predict_proba(prob) for e in EPSILONS)
+        losses = np.array([-np.log(part[np.arange(200), label]) for part in parts])
+        weighted, counted = weighted + losses @ out, counted + losses @ (out > 0)
+    assert np.argmin(weighted) != np.argmin(counted)
+    assert fitted(label, prob, weight).epsilon_ == EPSILONS[int(np.argmin(weighted))]
 
 
 def test_the_choice_depends_on_the_data():
@@ -61,9 +73,15 @@ def test_a_single_row_adds_one_row_of_all_classes():
     np.testing.assert_allclose(found.predict_proba([[0.5, 0.3, 0.2]]), [[7 / 9, 1 / 9, 1 / 9]])
 
 
+def test_few_rows_that_agree_are_not_taken_for_all():
+    found = fitted(np.array([0, 0]), np.tile([0.7, 0.2, 0.1], (2, 1)))
+    assert found.epsilon_ == 1 / 9
+    np.testing.assert_allclose(found.predict_proba([[0.7, 0.2, 0.1]]), [[10 / 12, 1 / 12, 1 / 12]])
+
+
 def test_of_rows_that_are_all_alike_some_are_left_out():
     prob = np.tile([0.5, 0.3, 0.2], (20, 1))
-    assert fitted(np.zeros(20, dtype=int), prob).epsilon_ == EPSILONS[-1]
+    assert fitted(np.zeros(20, dtype=int), prob).epsilon_ == 1 / (3 * 21)
     assert fitted(np.arange(20) % 3, prob).epsilon_ == EPSILONS[0]
     assert fitted(np.append(np.zeros(19, dtype=int), 1), prob).epsilon_ in EPSILONS[1:-1]
 

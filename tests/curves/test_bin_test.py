@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logit
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth
+from calibrant import EqualMass, Unique
+from calibrant.curves.bin_profiles import LOG_ODDS
 from calibrant.curves.bin_test import bin_test_curve
 from calibrant.metrics.bin_test import bin_test_calibration_error
+from calibrant.plots._log_odds import limits
 
 NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
+LEAST = 1e-7
 Y, P = [0, 0, 1, 0, 1, 1], [0.05, 0.1, 0.2, 0.3, 0.7, 0.8]
 
 
@@ -26,32 +30,89 @@ def test_the_error_is_that_of_the_metric(rows, notion, test):
     )
 
 
-@given(rows=columns(), test=st.sampled_from(TESTS))
-def test_every_row_is_counted_once_in_profile_and_histogram(rows, test):
+SCALES = st.sampled_from(["probability", "log_odds"])
+EXTREME = st.sampled_from([1.0, 1e-3, 1e-6, 1e-9, 1e-300])
+"""Scores times this lie within log-odds, about their end and beyond it."""
+
+
+@given(rows=columns(), test=st.sampled_from(TESTS), shrink=EXTREME, scale=SCALES)
+def test_every_row_is_counted_once_in_profile_and_histogram_or_beyond_it(rows, test, shrink, scale):
     label, score, weight = rows
-    (panel,) = bin_test_curve(label, score, binning=EqualWidth(4), test=test, level=0.3, sample_weight=weight).panels
-    np.testing.assert_array_equal(panel.profile.sum(axis=1), panel.bins.weight)
-    assert panel.histogram.sum() == weight.sum()
-    assert panel.histogram_rejected.sum() == panel.rejected.sum()
-    assert (panel.histogram_rejected <= panel.histogram).all()
+    options = {"binning": EqualMass(4), "test": test, "level": 0.3, "sample_weight": weight}
+    (panel,) = bin_test_curve(label, score * shrink, **options).panels
+    shown = getattr(panel, scale)
+    np.testing.assert_array_equal(shown.profile.sum(axis=1), panel.bins.weight)
+    assert shown.histogram.sum() + shown.beyond.sum() == weight.sum()
+    assert shown.histogram_rejected.sum() + shown.beyond_rejected.sum() == panel.rejected.sum()
+    assert (shown.histogram_rejected <= shown.histogram).all()
+    assert (shown.beyond_rejected <= shown.beyond).all()
     assert (panel.rejected <= panel.bins.weight).all()
 
 
-@given(rows=columns())
-def test_a_slice_holds_the_predictions_between_its_edges(rows):
+@given(rows=columns(), shrink=EXTREME, upward=st.booleans())
+def test_beyond_are_the_rows_that_log_odds_do_not_reach(rows, shrink, upward):
     label, score, weight = rows
-    (panel,) = bin_test_curve(label, score, binning=EqualWidth(3), sample_weight=weight).panels
+    score = 1 - score * shrink if upward else score * shrink
+    (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
     at = panel.bins.index(score)
+    outside = [(score < LEAST) * weight, (score > 1 - LEAST) * weight]
+    np.testing.assert_array_equal(panel.log_odds.beyond, [np.bincount(at, rows, len(panel.bins)) for rows in outside])
+    assert not panel.probability.beyond.any()
+
+
+@given(rows=columns(), shrink=EXTREME, scale=SCALES)
+def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
+    label, score, weight = rows
+    score = score * shrink
+    (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
+    shown, at = getattr(panel, scale), panel.bins.index(score)
+    if scale == "log_odds":
+        score = score.clip(LEAST, 1 - LEAST)
     for b in range(len(panel.bins)):
         own = score[at == b]
         if own.size == 0:
-            assert np.isnan(panel.slice_edges[b]).all()
+            assert np.isnan(shown.slice_edges[b]).all()
             continue
-        assert panel.slice_edges[b, [0, -1]] == pytest.approx([own.min(), own.max()])
-        reached = np.cumsum(panel.profile[b])
-        for s, edge in enumerate(panel.slice_edges[b, 1:-1]):
-            if (np.abs(own - edge) > 1e-12).all():
+        assert shown.slice_edges[b, [0, -1]] == pytest.approx([own.min(), own.max()], rel=1e-9)
+        reached = np.cumsum(shown.profile[b])
+        for s, edge in enumerate(shown.slice_edges[b, 1:-1]):
+            if (np.abs(own - edge) > 1e-9 * edge).all():
                 assert reached[s] == weight[at == b][own < edge].sum()
+
+
+@given(rows=columns(), scale=SCALES)
+def test_a_column_holds_the_predictions_between_its_edges(rows, scale):
+    label, score, weight = rows
+    (panel,) = bin_test_curve(label, score, binning=3, sample_weight=weight).panels
+    shown = getattr(panel, scale)
+    reached = np.cumsum(shown.histogram) + shown.beyond[0].sum()
+    for column, edge in enumerate(shown.histogram_edges[1:-1]):
+        if (np.abs(score - edge) > 1e-9).all():
+            assert reached[column] == weight[score < edge].sum()
+
+
+def test_parts_are_equal_on_their_scale():
+    score = np.geomspace(1e-9, 1e-2, 300)
+    (panel,) = bin_test_curve(score > 0.005, score, binning=1).panels
+    for shown, scale in ((panel.probability, np.asarray), (panel.log_odds, logit)):
+        for edges in (shown.slice_edges[0], shown.histogram_edges):
+            widths = np.diff(scale(edges))
+            np.testing.assert_allclose(widths, widths.mean(), rtol=1e-6)
+    assert panel.log_odds.histogram_edges[[0, -1]] == pytest.approx([LEAST, 1 - LEAST], rel=1e-12)
+    assert panel.log_odds.profile[0, 1:].max() <= 2 * panel.log_odds.profile[0, 1:].min()
+    assert panel.probability.profile[0, 0] > 200  # why each scale has slices of its own
+
+
+def test_the_ends_of_log_odds_are_those_of_the_axis():
+    assert (LOG_ODDS.least, LOG_ODDS.greatest) == limits(np.array([1e-12, 1 - 1e-12])) == (LEAST, 1 - LEAST)
+
+
+def test_predictions_beyond_carry_their_verdicts():
+    score = np.repeat([1e-9, 1e-8, 0.5, 1.0], 100)
+    label = np.repeat([0, 1, 0, 1], [100, 1, 149, 150])
+    (panel,) = bin_test_curve(label, score, binning=Unique()).panels
+    assert panel.log_odds.beyond.tolist() == [[100, 100, 0, 0], [0, 0, 0, 100]]
+    assert panel.log_odds.beyond_rejected.tolist() == [[0, 100, 0, 0], [0, 0, 0, 0]]
 
 
 def test_rejected_predictions_are_too_low_below_the_event_rate_and_too_high_above_it():
@@ -90,9 +151,10 @@ def test_the_result_is_frozen():
     with pytest.raises(FrozenInstanceError):
         curve.level = 0.1
     panel = curve.panels[0]
-    for name in ("too_low", "too_high", "lower", "upper", "profile", "slice_edges", "histogram", "rejected_share"):
+    arrays = [getattr(panel, name) for name in ("too_low", "too_high", "lower", "upper", "rejected_share")]
+    for array in (*arrays, *vars(panel.probability).values(), *vars(panel.log_odds).values()):
         with pytest.raises(ValueError, match="read-only"):
-            getattr(panel, name)[...] = 0.0
+            array[...] = 0.0
 
 
 def test_the_frame_has_a_row_a_bin():

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from reference import shift
 from strategies import columns, tables
 
-from calibrant import EqualMass, Isotonic, OneVsRest, TemperatureScaling, load_digits_forecast, reliability_curve
+from calibrant import (
+    CalibrationWarning,
+    EqualMass,
+    Isotonic,
+    OneVsRest,
+    TemperatureScaling,
+    load_digits_forecast,
+    reliability_curve,
+)
 from calibrant.curves.calibration_shift import calibration_shift
 
 NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
@@ -184,7 +192,16 @@ def test_a_result_cannot_be_changed_and_becomes_a_frame():
     [
         ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
         ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
-        ({"calibrated": AFTER[:5]}, ValueError, "same number of rows"),
+        (
+            {"calibrated": AFTER[:5]},
+            ValueError,
+            rf"y_prob and calibrated must have the same number of rows; got {len(Y)} and 5\. Pass forecasts of the same rows",
+        ),
+        (
+            {"calibrated": {"TS": AFTER[:5]}, "y_true": Y},
+            ValueError,
+            rf"y_prob and calibrated\['TS'\] must have the same number of rows; got {len(Y)} and 5\.",
+        ),
         ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
         ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
         ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
@@ -197,6 +214,35 @@ def test_a_result_cannot_be_changed_and_becomes_a_frame():
 def test_what_cannot_be_compared_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
         calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
+
+
+CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated, y_true=y\)\."
+
+
+@pytest.mark.parametrize("labels", [Y, Y.astype(str), Y.tolist()], ids=["numbers", "words", "list"])
+@pytest.mark.parametrize("calibrated", [AFTER, {"TS": AFTER}], ids=["array", "dict"])
+def test_labels_that_come_first_are_refused_with_the_call(labels, calibrated):
+    with pytest.raises((ValueError, TypeError), match=rf"y_prob must .*{CALL}"):
+        calibration_shift(labels, calibrated)
+
+
+def test_a_forecast_that_is_refused_is_not_called_labels():
+    with pytest.raises(ValueError, match=r"y_prob must hold probabilities") as refused:
+        calibration_shift([0.2, 1.7], [0.3, 0.7])
+    assert "If these are labels" not in str(refused.value)
+
+
+def test_labels_of_two_classes_that_come_first_are_warned_of():
+    with pytest.warns(CalibrationWarning, match=rf"y_prob must hold probabilities; got whole numbers.*{CALL}"):
+        calibration_shift([0, 1, 1], [0.3, 0.7, 0.6])
+    with pytest.warns(CalibrationWarning), pytest.raises(ValueError, match=rf"must have the columns of y_prob.*{CALL}"):
+        calibration_shift(np.minimum(Y, 1), AFTER)
+
+
+def test_probabilities_and_logits_that_are_whole_numbers_are_no_labels():
+    (panel,) = calibration_shift([0.0, 1.0], [0.3, 0.7], binning=2).panels
+    np.testing.assert_allclose(panel.calibrated, [[np.nan, 0.7]])
+    assert calibration_shift([-2, 3], [0.3, 0.7], input="logit").panels
 
 
 @pytest.mark.parametrize("y_true", [None, ["cat", "dog"]], ids=["without labels", "with labels"])

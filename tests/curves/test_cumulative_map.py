@@ -1,9 +1,12 @@
 """Cumulative maps are the steps of the calibrator, and event rates are those of the sums that it maps."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from strategies import tables
 
 from calibrant import (
@@ -89,6 +92,22 @@ def test_the_calibrator_says_what_it_was_fitted_on():
     assert curve.panels[0].bins.event_rate.tolist() == [1.0]
 
 
+def test_what_is_said_of_the_rows_goes_before_what_the_calibrator_knows():
+    prob = np.random.default_rng(0).dirichlet([1, 1, 1], 40)
+    y = prob.argmax(axis=1)
+    fitted = SortedCumulativeIsotonic(input="logit", labels=[0, 1, 2]).fit(np.log(prob), y)
+    given = cumulative_map(fitted, [2], [[0.7, 0.2, 0.1]], binning=1, input="probability", labels=[2, 1, 0]).curve
+    assert given.panels[0].bins.score_sum.tolist() == [0.7]
+    assert given.panels[0].bins.event_rate.tolist() == [1.0]
+
+
+def test_sums_that_exceed_one_by_rounding_are_one():
+    prob = np.array([[18.0, 9.0, 1.0, 0.0]]) / 28.0
+    assert prob.cumsum()[2] > 1.0
+    curve = cumulative_map(SortedCumulativeIsotonic(labels=range(4)).fit(np.eye(4), range(4)), [0], prob).curve
+    assert curve.panels[2].bins.score_sum.tolist() == [1.0]
+
+
 def test_two_classes_come_as_one_column():
     score = np.array([0.1, 0.3, 0.6, 0.8, 0.9])
     fitted = SortedCumulativeIsotonic().fit(score, [0, 1, 0, 1, 1])
@@ -113,6 +132,8 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
     ("changed", "error", "message"),
     [
         ({"calibrator": TemperatureScaling().fit(PROB, Y)}, TypeError, "must map sums of the highest probabilities"),
+        ({"calibrator": Pipeline([("a", TemperatureScaling())])}, TypeError, "must map sums of the highest prob"),
+        ({"calibrator": SimpleNamespace(steps=lambda rank: None)}, TypeError, "must map sums of the highest prob"),
         ({"calibrator": SortedCumulativeIsotonic()}, NotFittedError, "not fitted"),
         ({"ranks": 0}, ValueError, "ranks must be a whole number, at least 1; got 0"),
         ({"ranks": "all"}, TypeError, "ranks must be a whole number"),

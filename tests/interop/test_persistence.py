@@ -16,9 +16,11 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibrator,
+    NormalizedFlattenedIsotonic,
     OneVsRest,
     Projection,
     SafeCalibrator,
+    SortedCumulativeIsotonic,
     StructuredMatrixScaling,
     TemperatureScaling,
     ThresholdedClassWise,
@@ -359,6 +361,8 @@ BODIES = {
     "by notion": lambda: by_notion("top-label"),
     "canonical": lambda: CanonicalBinning(Projection(5)).fit(PROB, TRUTH),
     "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
+    "NA-FIR": lambda: NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
+    "SCIR": lambda: SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
     "in a safe one": lambda: SafeCalibrator(CanonicalBinning(Projection(5))).fit(PROB, TRUTH),
 }
 
@@ -415,6 +419,36 @@ DAMAGES = {
         "does not map all scores to probabilities",
     ),
     "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "out of bounds"),
+    "steps out of order": (
+        "NA-FIR",
+        lambda c: array_of(c["fitted"], "left_").reverse(),
+        "left_ that does not increase",
+    ),
+    "a map that falls": (
+        "NA-FIR",
+        lambda c: array_of(c["fitted"], "log_value_").reverse(),
+        "log_value_ that does not increase",
+    ),
+    "a step without value": (
+        "NA-FIR",
+        lambda c: array_of(c["fitted"], "log_value_").pop(),
+        r"left_ of shape \(\d+,\) and log_value_ of shape \(\d+,\)",
+    ),
+    "corners out of order": (
+        "SCIR",
+        lambda c: array_of(c["fitted"], "score_").reverse(),
+        "scores of corners must be at least 0, in order",
+    ),
+    "a corner above one": (
+        "SCIR",
+        lambda c: array_of(c["fitted"], "value_").__setitem__(-1, 1.5),
+        "values of corners must be from 0 to 1",
+    ),
+    "less than nothing added": (
+        "SCIR",
+        lambda c: c["fitted"].update(epsilon_=-1.0),
+        "epsilon_ must be a number, at least 0",
+    ),
     "a ragged table": ("canonical", lambda c: array_of(c["fitted"], "value_")[0].pop(), "inhomogeneous"),
 }
 

@@ -238,6 +238,18 @@ def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
     )
 
 
+@pytest.mark.parametrize("key", sorted(set(ALL) - OF_TWO_CLASSES))
+def test_the_layout_of_logits_in_memory_makes_no_difference(key):
+    """The sums that make probabilities of them must not: a row that was fitted would come below the step that begins at it."""
+    rng = np.random.default_rng(0)
+    logit = 2.0 * rng.normal(size=(120, 30))
+    label = np.append(np.arange(30), (logit[30:] + rng.gumbel(size=(90, 30))).argmax(axis=1))
+    other = np.asfortranarray(logit)
+    for before, new in ((logit, other), (other, logit)):
+        calibrator = fitted(key, (label, before, np.ones(120)), input="logit")
+        np.testing.assert_allclose(calibrator.calibrate(new), calibrator.calibrate(before), rtol=1e-9, atol=1e-14)
+
+
 @each
 def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
     rows = table_for(key)

@@ -10,12 +10,12 @@ from strategies import columns, tables
 
 from calibrant import CalibrationWarning, EqualMass, assess, calibration_error
 from calibrant._registry import entries
-from calibrant.metrics.rejections import Rejected
+from calibrant.metrics.rejections import BinTest
 
 METRICS = entries("metric")
 SPELLED = {name: entry for name, entry in METRICS.items() if entry.spelling is not None}
 DISTANCES = {name: entry for name, entry in METRICS.items() if entry.spelling is not None or entry.lens is not None}
-COUNTING = {name: entry for name, entry in SPELLED.items() if isinstance(entry.spelling.get("loss"), Rejected)}
+COUNTING = {name: entry for name, entry in SPELLED.items() if isinstance(entry.spelling.get("loss"), BinTest)}
 WEIGHING = {name: entry for name, entry in METRICS.items() if name not in COUNTING}
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))

@@ -11,7 +11,7 @@ from calibrant import EqualMass, Isotonic, Unique, calibration_error, estimate_c
 from calibrant._validation import as_problem
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.metrics.bin_test import bin_test_calibration_error
-from calibrant.metrics.rejections import REJECTIONS, Rejected
+from calibrant.metrics.rejections import REJECTIONS, BinTest
 
 each_test = pytest.mark.parametrize("test", ["binomial", "mid-p", "clopper-pearson", "t"])
 
@@ -145,10 +145,25 @@ def test_weights_that_are_no_counts_are_refused():
         bin_test_calibration_error([0, 1], [0.2, 0.7], sample_weight=[1.0, 0.5])
 
 
+@pytest.mark.parametrize("weight", [[1e16] * 5, [2.0**52, 2.0**52, 0.0, 0.0, 0.0]])
+def test_weights_beyond_the_whole_numbers_of_floating_point_are_refused(weight):
+    y, p = [0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.6, 0.9]
+    with pytest.raises(
+        ValueError, match=r"sample_weight must have a sum below 2\*\*53 where .*; got (5e|9.*e)\+1.\. Pass"
+    ):
+        bin_test_calibration_error(y, p, binning=1, sample_weight=weight)
+
+
+def test_weights_up_to_these_are_tested():
+    assert bin_test_calibration_error(
+        [0, 1], [0.1, 0.5], binning=1, sample_weight=[2.0**52, 2.0**52 - 2]
+    ) == pytest.approx(50)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 5, float("nan")])
 def test_a_level_that_is_no_fraction_is_refused(level):
     with pytest.raises(ValueError, match=r"level must be a number, above 0 and below 1; got"):
-        Rejected(level=level)
+        BinTest(level=level)
 
 
 def test_an_unknown_test_is_refused():

@@ -1,6 +1,7 @@
 """What bins are worth: variance within them, and where event rates decrease."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from calibrant import EqualMass, EqualWidth, Isotonic, Unique, murphy_decomposit
 from calibrant._registry import entries
 from calibrant._validation import as_problem
 from calibrant.binning import BoundedIsotonic
-from calibrant.metrics.binning_quality import binning_quality
+from calibrant.metrics.binning_quality import BinningQuality, binning_quality
 from calibrant.metrics.within_bin import binning_criterion, within_bin_error
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
@@ -146,6 +147,13 @@ def test_the_result_is_frozen():
         quality.criterion = 1.0
     with pytest.raises(ValueError, match="read-only"):
         quality.panels[0].bins.weight[0] = 1.0
+
+
+def test_the_documentation_names_what_the_result_has():
+    public = [name for name, held in vars(BinningQuality).items() if isinstance(held, property)]
+    fields = [field.name for field in dataclasses.fields(BinningQuality)]
+    for name in public + fields:
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", BinningQuality.__doc__, flags=re.MULTILINE), name
 
 
 def test_a_judge_of_bins_is_no_metric_of_a_forecast():

@@ -8,7 +8,7 @@ from reference import binned
 from scipy.stats import binom
 from strategies import columns
 
-from calibrant import EqualMass, EqualWidth, Unique, calibration_error
+from calibrant import BinTest, EqualMass, EqualWidth, SharedClassWise, Unique, calibration_error
 from calibrant._validation import as_problem
 from calibrant.metrics.losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, maximum, root
 
@@ -110,6 +110,25 @@ def test_a_power_is_read_from_its_word():
     assert as_norm("l3") == PowerMean(3.0)
     assert as_norm("l1.5") == PowerMean(1.5)
     assert (as_norm("l1.0"), as_norm("l2.0")) == (l1, l2)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "message"),
+    [
+        ("loss", BinTest, r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
+        ("norm", PowerMean, r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
+        ("across", PowerMean, r"across must be a word or a function; got the class PowerMean\."),
+        (
+            "binning",
+            EqualMass,
+            r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass EqualMass",
+        ),
+        ("notion", SharedClassWise, r"notion must be a name or a Notion; got the class SharedClassWise\. Pass Shared"),
+    ],
+)
+def test_a_class_in_the_place_of_its_object_is_refused(option, given, message):
+    with pytest.raises(TypeError, match=message):
+        calibration_error([0, 1], [0.2, 0.7], **{option: given})
 
 
 @pytest.mark.parametrize("word", ["l0", "l0.5", "l", "l-2", "l3 ", "linf", "L2", 3])

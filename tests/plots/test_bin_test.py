@@ -17,6 +17,8 @@ from calibrant.plots import _style  # noqa: E402
 Y, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
 TIED = np.arange(180) % 2 == 0
+FAR = np.concatenate([np.geomspace(1e-12, 1e-3, 120), 1 - np.geomspace(1e-12, 1e-3, 60)])
+BLACK = _style.COLOURS[-1]
 
 
 @pytest.fixture(autouse=True)
@@ -44,28 +46,53 @@ def rooms(ax):
     return below, next(a for a in found if a.get_shared_y_axes().joined(a, ax))
 
 
-def shows_histogram(beside, panel, *, rejected):
-    shown = steps(beside)
-    assert all(patch.orientation == "horizontal" for patch in shown)
-    values = {colour(patch): patch.get_data() for patch in shown}
-    assert len(shown) == (2 if rejected else 1)
-    np.testing.assert_array_equal(values[_style.IDEAL].values, panel.histogram)
+def on_scale(panel, axis):
+    return {"probability": panel.probability, "log-odds": panel.log_odds}[axis]
+
+
+def shows_histogram(beside, shown, *, rejected):
+    drawn = steps(beside)
+    assert all(patch.orientation == "horizontal" for patch in drawn)
+    values = {colour(patch): patch.get_data() for patch in drawn}
+    assert len(drawn) == (2 if rejected else 1)
+    np.testing.assert_array_equal(values[_style.FILL].values, shown.histogram)
     for data in values.values():
-        np.testing.assert_array_equal(data.edges, panel.histogram_edges)
+        np.testing.assert_array_equal(data.edges, shown.histogram_edges)
     if rejected:
-        np.testing.assert_array_equal(values[_style.GAP].values, panel.histogram_rejected)
+        np.testing.assert_array_equal(values[_style.GAP].values, shown.histogram_rejected)
+    beyond = {int(line.get_ydata()[0]): line.get_marker() for line in beside.lines}
+    assert beyond == {side: "v^"[side] for side in np.flatnonzero(shown.beyond.any(axis=1))}
+    assert [text.get_text() for text in beside.texts] == [f"{rows:,.0f}" for rows in shown.beyond.sum(axis=1) if rows]
 
 
-def shows(ax, panel):
+def shows_beyond(ax, panel, shown):
+    """Assert that a triangle stands on an edge for each bin with something beyond, and only there."""
+    low, high = ax.get_ylim()
+    rate = [panel.bins.event_rate < low, panel.bins.event_rate > high]
+    expected = {}
+    for side, b in np.argwhere(np.array(rate) | (shown.beyond > 0)):
+        rows, rejected = shown.beyond[side, b], shown.beyond_rejected[side, b]
+        verdict = _style.GAP if rejected > rows / 2 else _style.COLOURS[0]
+        face, edge = verdict if rows else "white", BLACK if rate[side][b] else verdict
+        expected[b + 1.0, float(side)] = ("v^"[side], face, edge)
+    found = {
+        tuple(line.get_xydata()[0]): (line.get_marker(), line.get_markerfacecolor(), line.get_markeredgecolor())
+        for line in ax.lines
+    }
+    assert found == expected
+
+
+def shows(ax, panel, axis="probability"):
     """Assert that the artists of violins carry the arrays of the panel."""
+    shown = on_scale(panel, axis)
     held = np.flatnonzero(panel.bins.weight)
     base = [v for v in steps(ax) if v.get_zorder() == 2]
     assert len(base) == held.size
     for b, violin in zip(held, base, strict=True):
         values, edges, baseline = violin.get_data()
-        np.testing.assert_array_equal(edges, panel.slice_edges[b])
+        np.testing.assert_array_equal(edges, shown.slice_edges[b])
         np.testing.assert_allclose(values + baseline, 2 * (b + 1), rtol=1e-15)
-        share = panel.profile[b] / panel.profile[b].max()
+        share = shown.profile[b] / shown.profile[b].max()
         np.testing.assert_allclose((values - baseline) / (values - baseline).max(), share, atol=1e-14)
     (rates,) = (c for c in ax.collections if isinstance(c, LineCollection))
     assert [tuple(s[:, 1]) for s in rates.get_segments()] == [(r, r) for r in panel.bins.event_rate[held]]
@@ -79,14 +106,19 @@ def shows(ax, panel):
     np.testing.assert_array_equal(rejected, panel.rejected)
     texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
     assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
-    shows_histogram(beside, panel, rejected=True)
+    shows_histogram(beside, shown, rejected=True)
+    if axis == "log-odds":
+        shows_beyond(ax, panel, shown)
+    else:
+        assert not ax.lines
 
 
-def shows_standard(ax, panel):
+def shows_standard(ax, panel, axis="probability"):
     held = panel.bins.weight > 0
-    _, line = ax.lines
+    line = ax.lines[1]
     points = np.column_stack([panel.bins.mean_prob, panel.bins.event_rate])[held]
-    np.testing.assert_array_equal(line.get_xydata(), points)
+    if axis == "probability":
+        np.testing.assert_array_equal(line.get_xydata(), points)
     (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)
     x = panel.bins.mean_prob
     np.testing.assert_array_equal(ends, np.column_stack([x, panel.lower, x, panel.upper])[held])
@@ -94,7 +126,7 @@ def shows_standard(ax, panel):
     (sizes,) = (patch.get_data() for patch in steps(below))
     np.testing.assert_array_equal(sizes.values, panel.bins.weight)
     np.testing.assert_array_equal(sizes.edges, panel.bins.edges)
-    shows_histogram(beside, panel, rejected=False)
+    shows_histogram(beside, on_scale(panel, axis), rejected=False)
 
 
 # What is drawn
@@ -102,14 +134,17 @@ def shows_standard(ax, panel):
 
 @pytest.mark.parametrize("axis", ["probability", "log-odds"])
 @pytest.mark.parametrize("binning", [1, 10, EqualMass(20)], ids=str)
-@pytest.mark.parametrize("data", [(Y, PROB), (Y == 3, PROB[:, 3]), (TIED, TIES)], ids=["digits", "rare", "ties"])
+@pytest.mark.parametrize(
+    "data",
+    [(Y, PROB), (Y == 3, PROB[:, 3]), (TIED, TIES), (TIED, FAR), (TIED, np.zeros(180))],
+    ids=["digits", "rare", "ties", "beyond", "all beyond"],
+)
 def test_the_artists_carry_exactly_the_arrays_of_the_result(data, binning, axis):
     result = bin_test_curve(*data, binning=binning)
     for draw, options in ((shows, {}), (shows_standard, {"style": "standard"})):
-        if draw is shows or axis == "probability":
-            ax = plot_bin_test(result, axis=axis, **options)
-            draw(ax, result.panels[0])
-            ax.figure.canvas.draw()
+        ax = plot_bin_test(result, axis=axis, **options)
+        draw(ax, result.panels[0], axis)
+        ax.figure.canvas.draw()
 
 
 def test_a_result_draws_itself():
@@ -159,25 +194,43 @@ def test_an_empty_bin_has_a_place_and_nothing_in_it():
     assert ax.get_xlim() == (0.4, 10.6)
 
 
-def test_a_class_that_is_never_predicted_has_an_empty_panel():
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+def test_a_class_that_is_never_predicted_has_an_empty_panel(axis):
     result = bin_test_curve([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]], notion="top-label")
-    axes = plot_bin_test(result)
+    axes = plot_bin_test(result, axis=axis)
     assert steps(axes[2]) == []
     assert axes[2].get_title() == "predicted 2"
     axes[0].figure.canvas.draw()
 
 
-def test_an_event_rate_beyond_the_log_odds_is_a_triangle_on_the_edge():
-    result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
-    assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.5, 0.5]
-    (triangle,) = plot_bin_test(result, axis="log-odds").lines
-    assert (triangle.get_marker(), triangle.get_xydata().tolist()) == ("v", [[1.0, 0.0]])
+def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():
+    score = np.repeat([1e-9, 1e-8, 0.3, 0.6, 1.0], 100)
+    label = np.repeat([0, 1, 0, 1], [100, 1, 249, 150])
+    result = bin_test_curve(label, score, binning=Unique())
+    assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.01, 0.0, 0.5, 1.0]
+    drawn = plot_bin_test(result, axis="log-odds").lines
+    at = {line.get_xdata()[0]: line for line in drawn}
+    blue = _style.COLOURS[0]
+    looks = {b: (x.get_marker(), x.get_markerfacecolor(), x.get_markeredgecolor()) for b, x in at.items()}
+    assert looks == {
+        1: ("v", blue, BLACK),
+        2: ("v", _style.GAP, _style.GAP),
+        3: ("v", "white", BLACK),
+        5: ("^", blue, BLACK),
+    }
     assert not plot_bin_test(result).lines
+
+
+def test_the_bands_of_what_is_accepted_lie_within_the_log_odds():
+    result = bin_test_curve(np.zeros(50), np.full(50, 1e-9), binning=1, labels=[0, 1])
+    low, high = plot_bin_test(result, axis="log-odds").get_ylim()
+    assert low == 1e-7
+    assert result.panels[0].upper[0] < high < 0.2
 
 
 def test_the_standard_diagram_in_log_odds_leads_no_line_to_where_there_is_none():
     result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
-    _, line, low, _ = plot_bin_test(result, style="standard", axis="log-odds").lines
+    _, line, low = plot_bin_test(result, style="standard", axis="log-odds").lines
     assert line.get_ydata().mask.tolist() == [True, False, False]
     assert low.get_xydata().tolist() == [[0.0015, 0.0]]
 
@@ -199,7 +252,7 @@ def test_the_axes_and_the_legend_say_what_they_show():
     assert (below.get_xlabel(), ax.get_ylabel()) == ("bin", "probability")
     assert (below.get_ylabel(), beside.get_xlabel()) == ("rows", "rows")
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["event rate", "predictions", "rejected", "accepted"]
+    assert words == ["event rate", "not rejected", "rejected", "accepted values"]
     ax = plot_bin_test(curve(), style="standard")
     assert (rooms(ax)[0].get_xlabel(), ax.get_ylabel()) == ("mean probability", "accuracy")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "forecast"]
@@ -233,9 +286,10 @@ def test_forecasts_stand_side_by_side_on_the_same_scale():
         axes = plot_bin_test(curves, axis=axis)
         assert axes[0].get_ylim() == axes[1].get_ylim()
         for ax, (name, result) in zip(axes, curves.items(), strict=True):
-            shows(ax, result.panels[0])
+            shows(ax, result.panels[0], axis)
             assert ax.get_title() == f"{name}: TCE {result.error:.1f}%"
     (legend,) = axes[0].figure.legends
+    assert legend.get_title().get_text() == ""
     assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
 
 
@@ -247,6 +301,16 @@ def test_different_tests_are_named_each():
     ]
     (legend,) = axes[0].figure.legends
     assert "rejected" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_above_the_classes_stands_the_error_of_all_of_them():
+    result = curve(EqualMass(4), notion="class-wise")
+    several = {"a": result, "b": curve(EqualMass(9), notion="class-wise")}
+    axes = plot_bin_test(result, panels=["class 7", "class 2"])
+    (legend,) = axes[0].figure.legends
+    assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
+    (legend,) = plot_bin_test(several, panels=["class 1"])[0].figure.legends
+    assert legend.get_title().get_text() == f"TCE in all: a {result.error:.1f}%, b {several['b'].error:.1f}%"
 
 
 def test_classes_of_several_forecasts_carry_both_names():
@@ -273,8 +337,23 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(layout):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_nothing_hides_anything_else():
-    ax = plot_bin_test(curve(EqualMass(10)))
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("first", ["violin", "standard"])
+@pytest.mark.parametrize("second", ["violin", "standard"])
+@pytest.mark.parametrize("data", [(Y == 3, PROB[:, 3]), (TIED, FAR)], ids=["rare", "beyond"])
+def test_two_given_axes_in_log_odds_keep_their_room(data, first, second):
+    figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained")
+    result = bin_test_curve(*data)
+    for ax, style in zip(axes, (first, second), strict=True):
+        plot_bin_test(result, ax=ax, style=style, axis="log-odds")
+        for _ in range(2):
+            figure.canvas.draw()
+    assert min(ax.get_position().width for ax in axes) > 0.2
+
+
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+def test_nothing_hides_anything_else(axis):
+    ax = plot_bin_test(bin_test_curve(TIED, FAR, binning=EqualMass(10)), axis=axis)
     ax.figure.canvas.draw()
     below, beside = rooms(ax)
     boxes = [ax.get_window_extent(), *(a.get_tightbbox() for a in (below, beside, ax.get_legend(), ax.title))]

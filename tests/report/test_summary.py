@@ -224,6 +224,19 @@ def test_a_metric_that_only_one_forecast_has_is_none_for_the_other():
     assert None not in lines["ece"]
 
 
+def test_a_metric_of_two_names_has_one_line():
+    odd = ODD["three classes"]()
+    first, second = (assess(*odd, metrics=[*NEEDED, name], n_resamples=1) for name in ("tece", "tace"))
+    lines = summarise({"first": first, "second": second})["table"]
+    assert [line["metric"] for line in lines] == [*NEEDED, "tece"]
+    assert [e["value"] for e in lines[-1]["estimates"]] == [first["tece"].value, second["tace"].value]
+
+
+def test_a_percentage_is_told_from_fractions():
+    assessment = assess(*ODD["three classes"](), metrics=[*NEEDED, "tce"], n_resamples=1)
+    assert [line["symbol"] for line in summarise({"mine": assessment})["table"]][2:] == ["ECE", "TCE (%)"]
+
+
 # Refusals
 
 

@@ -176,6 +176,12 @@ def test_options_that_make_no_sense_are_refused(options, error, message):
         equivalence_test([0, 1], [0.2, 0.7], **options)
 
 
+@pytest.mark.parametrize("options", [{"bound": 50}, {"bound": 0.5}, {"bound": 0.5, "binning": 10}], ids=str)
+def test_a_percentage_of_rejected_predictions_is_refused_with_the_reason(options):
+    with pytest.raises(ValueError, match=r"got 'tce', the percentage of predictions that tests reject.*no triangle"):
+        equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metric="tce", n_resamples=10, **options)
+
+
 @pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep()], ids=repr)
 def test_bins_that_what_came_chooses_are_refused(binning):
     with pytest.raises(ValueError, match=r"binning must cut scores without .*; got .*\. Pass a number of bins"):

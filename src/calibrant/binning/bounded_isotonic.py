@@ -36,8 +36,9 @@ class BoundedIsotonic(OrderedBinning):
     Parameters
     ----------
     min_count, max_count : float or int, default=0.05 and 0.2
-        The smallest and the largest bin: a float is a share of the rows, in [0, 1], an int a number of rows. Where rows are
-        so few that a share and a number contradict each other, the smallest size is the largest as well.
+        The smallest and the largest bin. A float is a share of the rows, in [0, 1], an int a number of rows: 0.05 is every
+        twentieth row, 1.0 is all rows, 1 is one row. Where rows are so few that a share and a number contradict each other,
+        the smallest size is the largest as well.
     ending : {"bounded", "joined"}, default="bounded"
         Whether the last ``min_count`` rows join the bin before them. "bounded": if the two hold no more than ``max_count``, as
         Algorithm 2 says. "joined": if twice ``min_count`` is no more than ``max_count``, whatever the two hold, as the code
@@ -52,7 +53,8 @@ class BoundedIsotonic(OrderedBinning):
     and there is none while no score holds more than ``max_count - 2 * min_count`` rows. Distinct scores make one only if
     ``max_count`` is less than ``2 * min_count - 1``: then not every number of rows can be cut into bins of such sizes.
 
-    ``min_count=0`` and ``max_count=1.0`` give the bins of `Isotonic`.
+    ``min_count=0`` and ``max_count=1.0`` give the bins of `Isotonic`, up to rounding of fractional weights. With
+    ``max_count=1``, a whole number, each distinct score is a bin.
 
     References
     ----------

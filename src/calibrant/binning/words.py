@@ -6,6 +6,7 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from calibrant._parameters import no_class
 from calibrant._registry import Kind, entries, find
 from calibrant.binning.base import Binning
 from calibrant.binning.equal_width import EqualWidth
@@ -15,6 +16,7 @@ NUMBERED = re.compile(r"(.+)-([0-9]+)")
 
 def as_binning(binning: int | str | Binning) -> Binning:
     """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
+    no_class("binning", binning, wanted="a number, a word or a Binning")
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found

@@ -28,37 +28,44 @@ from calibrant.calibrators.temperature import prob_of_scores
 Blocks = Literal["isotonic", "distinct"]
 Solver = Literal["newton", "annealing"]
 
+HIGHEST_RIDGE = 1e6
+"""Up to here rounding leaves the optimality conditions alone."""
+
+TIE = 1e-9
+"""This times the probability is added to log g: of two classes on one step the one that was ahead stays ahead."""
+
 
 @declare(
     "calibrator",
     "na-fir",
     symbol="NA-FIR",
     source="Arad and Rosset 2025",
-    guarantees={"argmax preserving", "permutation equivariant", "finite log loss"},
+    guarantees={"argmax preserving", "ROC-hull preserving", "permutation equivariant", "finite log loss"},
 )
 class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     """Map the scores of all classes by one non-decreasing map that is best after rows are divided by their sums (NA-FIR).
 
     Use it where `MulticlassIsotonic` is of use: many classes with few rows each, and a pattern along the score that
     temperature scaling leaves. It fits what it predicts, the row after the division, and has a lower log loss. The
-    predicted class never changes, up to ties. Do not use it when classes differ in how they are miscalibrated.
+    predicted class never changes. Do not use it when classes differ in how they are miscalibrated.
 
     Parameters
     ----------
     smoothing : float or "cv", default="cv"
         Label smoothing, from 0 to 1: in this part of each row any of its classes comes, each as often. 0 is the problem of
         the paper; its solution over-fits: it can make the lowest probabilities next to zero. "cv" takes the one of 1e-4 to
-        0.3 with the least log loss on rows left out.
+        0.3 with the least log loss on rows left out, and at least 1 / (1 + number of rows).
     ridge : float, default=0.0
-        Penalty on the variance of log g over all scores fitted: half of it times this is added to the mean log loss. It pulls
-        the map towards a constant, as smoothing does, and nothing is infinite with it.
+        Penalty on the variance of log g over all scores fitted: half of it times this is added to the mean log loss, up to 1e6,
+        where the map is as good as constant. It pulls the map there as smoothing does, and nothing is infinite with it.
     blocks : {"isotonic", "distinct"}, default="isotonic"
         Where the map may step: between the blocks of flattened isotonic regression, as in the paper, or at each distinct
         score of a class that came, which has a lower loss on the rows fitted, hardly another map, and takes longer.
     min_blocks : int, default=1
-        Isotonic blocks are cut into pieces of about equal mass until there are so many.
+        Isotonic blocks are cut into pieces of about equal mass until there are so many, or no cut is left: cuts lie at scores
+        of classes that came.
     min_block_size : int, default=1
-        But not into pieces of less than so many scores.
+        Pieces hold at least so many scores.
     solver : {"newton", "annealing"}, default="newton"
         ``"newton"`` finds the optimum. ``"annealing"`` is the random search of the paper, for comparison: it ends above the
         optimum, as ``gradient_`` shows, and hardly moves where blocks are much finer than the isotonic ones. It takes no
@@ -88,8 +95,8 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         Mean log loss on the rows fitted, without smoothing: the objective of the paper.
     gradient_ : float
         Largest violation of the optimality conditions (Karush, Kuhn and Tucker): the derivative of the mean objective in any
-        step's height, or by how much a step of height zero would gain. The certificate, at most 1e-8, else there is a
-        `ConvergenceWarning`, unless the map was searched at random.
+        step's height, or by how much a step of height zero would gain; steps that end where they should be infinite are left
+        out. The certificate, at most 1e-8, else there is a `ConvergenceWarning`, unless the map was searched at random.
     n_iter_ : int
         Newton steps taken by the last fit, or changes tried by annealing.
     classes_ : ndarray of shape (n_classes,)
@@ -97,7 +104,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
 
     Notes
     -----
-    The map g minimises, over non-decreasing functions,
+    The map g minimises, over non-decreasing functions that step where ``blocks`` says,
 
         - sum_i w_i log( g(p_i,y_i) / sum_k g(p_ik) )
 
@@ -109,19 +116,22 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     is a conditional logit with monotone effects. Projected Newton on the increments of theta finds the optimum in some ten
     steps. Label smoothing e makes of b_j the sum over rows of w_i ((1 - e) [y_i in block j] + e C_ij / K), and a ridge r adds
     r / 2 sum_j m_j (theta_j - sum_l m_l theta_l)^2, with m_j the share of the scores that lie in block j. Both stay convex, and
-    neither minds a constant added to theta.
+    neither minds a constant added to theta. Without them a map that steps elsewhere than at scores of classes that came is no
+    better than those that do not; with either it could be a little better, and is not looked for.
 
     Without smoothing and ridge an increment is infinite at the optimum where no row with classes above it had its class at
-    or below it. It ends at 27.6, a ratio of 1e-12, with a `ConvergenceWarning`. Increments on which nothing depends, because
-    no row has classes on both sides, are those of the event rates, or zero with a ridge. A score ends 700 below the highest
-    of its row: no probability becomes zero.
+    or below it. It ends at 27.6, a ratio of 1e-12, with a `ConvergenceWarning`; a smoothing and a ridge of at most 1e-11 are
+    too small to change that. Increments on which nothing depends, because no row has classes on both sides, are those of the
+    event rates, or zero with a ridge. A score ends 700 below the highest of its row: no probability becomes zero.
+    What is predicted is g times exp(1e-9 p), so that the order of a row is kept within a step as well.
 
     For cross-validation a row's fold is drawn by a hash of its numbers: the order of rows and columns does not matter. Rows
     that are equal, up to the order of the columns, and had the same outcome are dealt out to the five folds one by one, and
     a weight of w is w such rows; were they left out together, as many as a tree makes, the rates among the others would be
-    far off. Weights that are not whole are divided by their mean. Blocks are found anew without the fold. Where nothing can
-    be left out, as of a single row, the smoothing is 1 / (1 + number of rows). Folds are fitted side by side, on all
-    processors.
+    far off. Weights that are not whole are divided by their mean. Blocks are found anew without the fold. Few rows can agree
+    by chance, those left out with all others: the smoothing is at least 1 / (1 + number of rows), as if one more row had come
+    of which nothing is known. So it is where nothing can be left out, as of a single row. Folds are fitted side by side, on
+    all processors.
 
     Annealing is Algorithm 1 of the paper with its settings: from the event rates on, zeros raised to 1e-7, the value of a
     random block is changed by the granularity, up or down. A change for the worse is kept with probability
@@ -142,6 +152,8 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025.
     Bertsekas, Projected Newton methods for optimization problems with simple constraints, SIAM Journal on Control and
     Optimization 1982.
+    Portugal, Júdice, Vicente, A comparison of block pivoting and interior-point algorithms for linear least squares problems
+    with nonnegative variables, Mathematics of Computation 1994.
 
     Examples
     --------
@@ -205,12 +217,13 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         self.left_, self.log_value_ = cells.lower[starts[steps]], solution.theta[steps]
 
     def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")])
+        log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]
+        return prob_of_scores(log_value + TIE * forecast.prob)
 
     def _require_parameters(self) -> np.random.Generator | int | None:
         if self.smoothing != "cv":
             number("smoothing", self.smoothing, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'")
-        number("ridge", self.ridge, least=0.0, hint="Pass a small one, such as 1e-4, or 0 for none")
+        number("ridge", self.ridge, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none")
         choice("blocks", self.blocks, ("isotonic", "distinct"))
         whole("min_blocks", self.min_blocks, least=1, hint="Pass 1 for the blocks of isotonic regression")
         whole("min_block_size", self.min_block_size, least=1, hint="Pass 1 for blocks as small as they come")
@@ -240,9 +253,9 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         if self.smoothing != "cv":
             return float(self.smoothing)
         folds = list(folds_of(problem))
-        total, otherwise = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.n_rows)
+        total, least = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.n_rows)
         with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
-            return choose_smoothing(cells, folds, blocks_of, float(self.ridge), otherwise, advance)
+            return choose_smoothing(cells, folds, blocks_of, float(self.ridge), least, advance)
 
     def _annealed(
         self, rows: Comparisons, penalty: Penalty, start: FloatArray, n_rows: float, rng: np.random.Generator
@@ -256,7 +269,7 @@ def _say_what_was_found(solution: Solution, n: int) -> None:
     if solution.n_capped:
         warn(
             f"the likelihood grows for ever as {solution.n_capped} steps of the map become higher: they end at a ratio of "
-            "1e12. Pass a smoothing above 0, such as 1e-3, or 'cv'.",
+            "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )
     if not solution.gradient <= TOLERANCE:

@@ -52,7 +52,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     epsilon : float or "cv", default="cv"
         Added to the probability of every class before rows are divided by their sums, so that none is zero. In all that is K
         times as much: 1e-3 is a tenth of the mass for a hundred classes. "cv" takes the one of 1e-6 to 0.1 with the least log
-        loss on rows left out; where confidence matters more, 1e-4 or less keeps it. See the notes.
+        loss on rows left out, and at least 1 / (K (1 + number of rows)); where confidence matters more, 1e-4 or less keeps it.
+        See the notes.
     rise : {"last", "spread"}, default="last"
         Which class gets the probability by which the map rises after ranks at which it does not. ``"last"``: the one at whose
         rank it rises, as in the paper. ``"spread"``: all classes since the last rise, in proportion to the forecast. They
@@ -112,8 +113,9 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     matter. Rows that are equal, up to the order of the columns, and had the same outcome are dealt out to the five folds one
     by one, and a weight of w is w such rows; were they left out together, as many as a tree makes, the rates among the others
     would be far off. Weights that are not whole are divided by their mean. Folds are left out one after the other until about
-    a million points were: at 12 million points it is one. Where nothing can be left out, as of a single row, epsilon is
-    1 / (K (1 + number of rows)).
+    a million points were: at 12 million points it is one. Few rows can agree by chance, those left out with all others:
+    epsilon is at least 1 / (K (1 + number of rows)), as if one more row had come of which nothing is known. So it is where
+    nothing can be left out, as of a single row.
 
     Compiled code comes back after about a million points: a fit of 12 million can be interrupted within a second, and leaves
     the calibrator as it was.
@@ -217,10 +219,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         return folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
 
     def _chosen(self, problem: SimplexProblem, folds: list[Fold], advance: Advance) -> float:
-        """Return the epsilon of the least log loss on rows left out; of equal ones the largest."""
+        """Return the epsilon of the least log loss on rows left out, of equal ones the largest, but not too small a one."""
         n_classes = len(problem.classes)
+        least = 1.0 / (n_classes * (1.0 + problem.n_rows))
         if not folds:
-            return 1.0 / (n_classes * (1.0 + problem.n_rows))
+            return least
         losses = np.zeros(len(EPSILONS))
         for fold in folds:
             self._fit_map(_weighted(problem, fold.kept), advance)
@@ -228,7 +231,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             came = self._rises_of_came(left_out)
             losses += [-(left_out.weight @ np.log((came + e) / (1.0 + n_classes * e))) for e in EPSILONS]
         # Losses that agree to rounding are equal.
-        return EPSILONS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))]
+        return max(EPSILONS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
     def _rises_of_came(self, problem: SimplexProblem) -> FloatArray:
         """Return what the map gives the class that came."""
@@ -269,7 +272,7 @@ def _weighted(problem: SimplexProblem, weight: FloatArray) -> SimplexProblem:
 
 
 def _sound(corners: Corners, n_ranks: int) -> tuple[FloatArray, IntArray, FloatArray, int]:
-    """Return the corners as they go into a compiled loop, which asks no questions: those of a file may be anything."""
+    """Return the corners as they go into compiled loops, which ask no questions: those of a file may be anything."""
     score, rank, value = (np.asarray(part) for part in corners)
     if score.ndim != 1 or not score.size or not score.shape == rank.shape == value.shape:
         raise ValueError(
@@ -277,4 +280,8 @@ def _sound(corners: Corners, n_ranks: int) -> tuple[FloatArray, IntArray, FloatA
         )
     if rank.min() < 1 or rank.max() > n_ranks:
         raise ValueError(f"ranks of corners must be from 1 to {n_ranks}; got {rank.min()} to {rank.max()}")
+    if not (score[0] >= 0.0 and (np.diff(score) >= 0.0).all()):
+        raise ValueError("scores of corners must be at least 0, in order")
+    if not (value[0] >= 0.0 and (value >= value[0]).all() and (value <= 1.0).all()):
+        raise ValueError("values of corners must be from 0 to 1, the first the lowest")
     return score.astype(np.float64), rank.astype(np.int64), value.astype(np.float64), n_ranks

@@ -15,11 +15,13 @@ from calibrant.cli.forecasts import (
     calibrated_names,
     labels_of,
     read,
+    say_unused_bins,
     top_by,
     values_of,
     weight_of,
 )
 from calibrant.cli.gates import gate_fails, parse_gate
+from calibrant.cli.methods import found_notion
 
 if TYPE_CHECKING:
     from calibrant.assessment import Assessment
@@ -40,6 +42,7 @@ def run_assess(arguments: argparse.Namespace) -> int:
     gates = [parse_gate(text) for text in arguments.fail_if]
     forecast = read(arguments, arguments.file)
     result = assessed(arguments, forecast, extra=[name for name, *_ in gates])
+    say_unused_bins(arguments, [row.metric for row in result.rows])
     failed = [gate_fails(gate, result) for gate in gates]
     if arguments.json:
         document = document_of(result) | {
@@ -131,6 +134,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
     found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, float)}
     details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k not in CERTIFICATES)
     print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
+    if (groups := found_notion(arguments, calibrator)) is not None:
+        print(f"found {groups!r}")
     print(f"wrote {arguments.output}")
     return OK
 
@@ -186,6 +191,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.writing import require_free
     from calibrant.report.html import write_report
+    from calibrant.report.summary import NEEDED
 
     require_free(Path(arguments.output), force=arguments.force)
     names = arguments.names.split(",") if arguments.names else [Path(file).stem for file in arguments.files]
@@ -196,10 +202,10 @@ def run_report(arguments: argparse.Namespace) -> int:
     assessments = {}
     for name, file in zip(names, arguments.files, strict=True):
         forecast = read(arguments, file)
-        assessments[name] = assessed(arguments, forecast)
+        assessments[name] = assessed(arguments, forecast, extra=NEEDED)
         if arguments.calibrator:
             calibrated = calibrated_by(arguments, load_calibrator(arguments.calibrator), forecast, file)
-            assessments[f"{name}, calibrated"] = assessed(arguments, forecast, prob=calibrated)
+            assessments[f"{name}, calibrated"] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
     write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
@@ -245,8 +251,9 @@ def run_list(arguments: argparse.Namespace) -> int:
         if arguments.kind in (None, f"{kind}s"):
             print(f"{kind}s")
             found = entries(kind)
-            width = max(map(len, found))
-            for name, entry in found.items():
+            shown = [name + (f" (also {', '.join(e.also)})" if e.also else "") for name, e in found.items()]
+            width = max(map(len, shown))
+            for name, entry in zip(shown, found.values(), strict=True):
                 print(f"  {name:<{width}} {entry.summary}")
     return OK
 

@@ -181,8 +181,22 @@ def _binning(arguments: argparse.Namespace) -> Any:
 
     from calibrant._registry import find
 
-    target = find("binning", arguments.binning).target
-    return target(arguments.bins) if "n_bins" in inspect.signature(target).parameters else target()
+    target = find("binning", arguments.binning or "equal-width").target
+    bins = 15 if arguments.bins is None else arguments.bins
+    return target(bins) if "n_bins" in inspect.signature(target).parameters else target()
+
+
+def say_unused_bins(arguments: argparse.Namespace, metrics: Sequence[str]) -> None:
+    """Say once that no metric has the bins that were asked for."""
+    from calibrant._registry import find
+
+    asked = [option for option in ("binning", "bins") if getattr(arguments, option) is not None]
+    chosen = [find("metric", name) for name in metrics]
+    if not asked or any(entry.takes_binning for entry in chosen):
+        return
+    own = [name for name, entry in zip(metrics, chosen, strict=True) if entry.has_own_bins]
+    kept = f"; bins of {', '.join(own)} are always their own" if own else ""
+    print(f"calibrant: note: no metric here takes {' or '.join(f'--{o}' for o in asked)}{kept}", file=sys.stderr)
 
 
 def calibrated_names(forecast: ForecastTable) -> list[str]:

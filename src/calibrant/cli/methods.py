@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
+    from calibrant.notions import Notion
 
 SAFE = "safe."
 """Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
@@ -41,6 +42,15 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
         calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
     calibrator.set_params(**options)
     return calibrator
+
+
+def found_notion(arguments: argparse.Namespace, calibrator: Calibrator) -> Notion | None:
+    """Return the notion of a fitted calibrator, if the rows decided something in it, such as groups of classes."""
+    from calibrant.notions import as_notion
+
+    inner: Any = getattr(calibrator, "calibrator_", calibrator)
+    found: Notion | None = getattr(inner, "notion_", None)
+    return None if found is None or found == as_notion(inner.notion) else found
 
 
 def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:

@@ -8,6 +8,9 @@ from typing import Any
 from calibrant.cli import commands
 from calibrant.cli.decide import run_decide
 
+WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
+"""What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
@@ -148,20 +151,23 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
 
 def _assess_options(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how to measure")
-    how.add_argument("--metrics", metavar="A,B", help="see `calibrant list metrics` (default: the usual ones)")
-    how.add_argument("--bins", type=_natural, default=15, metavar="N", help="number of bins (default: %(default)s)")
+    how.add_argument(
+        "--metrics",
+        metavar="A,B",
+        help="see `calibrant list metrics` (default: the usual ones); a report adds accuracy, nll and ece",
+    )
+    how.add_argument("--bins", type=_natural, metavar="N", help=f"number of bins of {WITHOUT_OWN_BINS} (default: 15)")
     how.add_argument(
         "--binning",
-        default="equal-width",
         metavar="NAME",
-        help="see `calibrant list binnings` (default: %(default)s); unique has no number of bins",
+        help=f"bins of {WITHOUT_OWN_BINS}: see `calibrant list binnings` (default: equal-width); unique has no number of bins",
     )
     how.add_argument(
         "--level",
         type=float,
         default=0.05,
         metavar="A",
-        help="one minus the coverage of intervals (default: %(default)s)",
+        help="one minus the coverage of intervals; not the level of the tests in tce (default: %(default)s)",
     )
     how.add_argument(
         "--resamples",

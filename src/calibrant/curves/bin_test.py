@@ -10,21 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem
+from calibrant._problem import BinaryProblem, Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
+from calibrant.curves.bin_profiles import LOG_ODDS, PROBABILITY, BinProfiles, bin_profiles, sums
 from calibrant.notions import Notion, as_notion
-from calibrant.rejections import TestName, Verdicts, accepted, require_test, verdicts
+from calibrant.rejections import TestName, accepted, require_test, verdicts
 
 BOUNDED = BoundedIsotonic()
-
-SLICES = 40
-"""Of the profile of a bin."""
-
-COLUMNS = 50
-"""Of the histogram of all predictions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +39,9 @@ class BinTestPanel:
     lower, upper : ndarray of shape (n_bins,)
         Least and greatest probability that the events of the bin accept; NaN where it is empty. Between them all are accepted,
         but that the exact test can reject a few near the ends.
-    slice_edges : ndarray of shape (n_bins, n_slices + 1)
-        Equal slices from the least to the greatest prediction of each bin; NaN where it is empty.
-    profile : ndarray of shape (n_bins, n_slices)
-        Rows in each slice: half the width of a violin, but for a factor.
-    histogram_edges : ndarray of shape (n_columns + 1,)
-        Equal columns of [0, 1].
-    histogram, histogram_rejected : ndarray of shape (n_columns,)
-        Rows in each column, all and those whose prediction is rejected.
+    probability, log_odds : BinProfiles
+        Where the predictions lie, counted in equal parts of either scale: what a violin and the histogram beside show. Log-odds
+        end at 1e-7 and 1 - 1e-7.
     """
 
     name: str
@@ -61,11 +51,8 @@ class BinTestPanel:
     too_high: FloatArray
     lower: FloatArray
     upper: FloatArray
-    slice_edges: FloatArray
-    profile: FloatArray
-    histogram_edges: FloatArray
-    histogram: FloatArray
-    histogram_rejected: FloatArray
+    probability: BinProfiles
+    log_odds: BinProfiles
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -191,7 +178,7 @@ def bin_test_curve(
     binning : int or Binning, default=BoundedIsotonic()
         How scores are cut; a number n means ``EqualWidth(n)``.
     test : {"binomial", "mid-p", "clopper-pearson", "t"}, default="binomial"
-        The test of a prediction against the events of its bin: see `Rejected`.
+        The test of a prediction against the events of its bin: see `BinTest`.
     level : float, default=0.05
         Level of each test, a fraction in (0, 1).
     **data : DataOptions
@@ -239,36 +226,14 @@ def _panel_of(problem: BinaryProblem, bins: Bins, name: str, test: TestName, lev
     lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
     rejected = found.weight * found.is_rejected
     is_low = found.score < bins.event_rate[found.bin]
-    slice_edges, profile = _profile(found, n_bins)
-    column = np.minimum((found.score * COLUMNS).astype(np.intp), COLUMNS - 1)
     return BinTestPanel(
         name=problem.name or name,
         share=problem.share,
         bins=bins,
-        too_low=_sums(found.bin, rejected * is_low, n_bins),
-        too_high=_sums(found.bin, rejected * ~is_low, n_bins),
+        too_low=sums(found.bin, rejected * is_low, n_bins),
+        too_high=sums(found.bin, rejected * ~is_low, n_bins),
         lower=lower,
         upper=upper,
-        slice_edges=slice_edges,
-        profile=profile,
-        histogram_edges=np.arange(COLUMNS + 1) / COLUMNS,
-        histogram=_sums(column, found.weight, COLUMNS),
-        histogram_rejected=_sums(column, rejected, COLUMNS),
+        probability=bin_profiles(found, n_bins, PROBABILITY),
+        log_odds=bin_profiles(found, n_bins, LOG_ODDS),
     )
-
-
-def _profile(found: Verdicts, n_bins: int) -> tuple[FloatArray, FloatArray]:
-    """Cut each bin from its least to its greatest prediction into slices, and count the rows in them."""
-    held = np.bincount(found.bin, minlength=n_bins)
-    last = np.cumsum(held)
-    low, high = np.full(n_bins, np.nan), np.full(n_bins, np.nan)
-    low[held > 0], high[held > 0] = found.score[(last - held)[held > 0]], found.score[last[held > 0] - 1]
-    reach = np.maximum((high - low)[found.bin], np.finfo(float).tiny)
-    place: IntArray = ((found.score - low[found.bin]) / reach * SLICES).astype(np.intp)
-    cell = found.bin * SLICES + np.minimum(place, SLICES - 1)
-    profile = _sums(cell, found.weight, n_bins * SLICES).reshape(n_bins, SLICES)
-    return low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, SLICES + 1), profile
-
-
-def _sums(at: IntArray, weight: FloatArray, n: int) -> FloatArray:
-    return np.bincount(at, weight, n).astype(np.float64)

@@ -9,17 +9,20 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._arrays import columns_of
+from calibrant._arrays import as_array, columns_of
 from calibrant._labels import Named
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, number
 from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_numbers, as_problem
+from calibrant._warnings import warn
 from calibrant.binning import Binning, Bins, as_binning, sums_over
 from calibrant.curves.intervals import INTERVALS
 from calibrant.curves.reliability import IntervalName, require_level
 from calibrant.notions import Flattened, Notion, as_notion
+
+LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calibrated, y_true=y)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +195,9 @@ def calibration_shift(
 
     Notes
     -----
+    It is the one curve of forecasts whose first argument is not ``y_true``, since it needs no labels: the call is
+    ``calibration_shift(y_prob, calibrated, y_true=y)``.
+
     For bin b of the probabilities p before calibration and the calibrated ones q of the same rows and classes, these are
 
         mean of p,  mean of q of each calibrator,  event rate    over the pairs of row and class with p in b.
@@ -223,7 +229,9 @@ def calibration_shift(
     cut = as_binning(binning)
     if cut.uses_outcomes and y_true is None:
         raise ValueError(f"y_true must be given where the binning looks at outcomes; got {cut!r}. Pass binning=30.")
-    problem = as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
+    problem = _before(y_prob, y_true, data)
+    if y_true is None and data.get("input") != "logit" and _may_be_labels(y_prob):
+        warn(f"y_prob must hold probabilities; got whole numbers, which are taken as such. {LABELS_FIRST}")
     after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, {**data, "input": "probability"}))
     flattened = notion is None and isinstance(problem, SimplexProblem)
     chosen = Flattened() if flattened else as_notion(notion, problem)
@@ -263,6 +271,24 @@ class _How:
         return ShiftPanel(name, bins, read_only(lower), read_only(upper), read_only(means))
 
 
+def _before(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> Problem:
+    """Return the forecast before calibration; of what may be labels say that they do not come first."""
+    try:
+        return as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
+    except (ValueError, TypeError) as error:
+        if not _may_be_labels(y_prob):
+            raise
+        raise type(error)(f"{error} {LABELS_FIRST}") from None
+
+
+def _may_be_labels(y_prob: npt.ArrayLike) -> bool:
+    try:
+        array = as_array("y_prob", y_prob)
+    except (ValueError, TypeError):
+        return False
+    return array.ndim == 1 and array.dtype.kind in "biuUSOT"
+
+
 def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
     if y_true is not None:
@@ -283,6 +309,7 @@ def _calibrated(
 ) -> dict[str, FloatArray]:
     """Return calibrated tables by their names, of the rows and classes that were there before."""
     forecasts = calibrated if isinstance(calibrated, Mapping) else {"calibrated": calibrated}
+    n_rows = len(as_numbers("y_prob", y_prob))
     if not forecasts:
         raise ValueError("calibrated must hold at least one forecast; got an empty dict. Pass {'isotonic': q}.")
     if len({str(name) for name in forecasts}) < len(forecasts):
@@ -292,6 +319,11 @@ def _calibrated(
     tables = {}
     for name, forecast in forecasts.items():
         what = f"calibrated[{name!r}]" if isinstance(calibrated, Mapping) else "calibrated"
+        if (n_given := len(as_numbers(what, forecast))) != n_rows:
+            raise ValueError(
+                f"y_prob and {what} must have the same number of rows; got {n_rows} and {n_given}. "
+                "Pass forecasts of the same rows."
+            )
         problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
         columns = columns_of(forecast)
         if (
@@ -301,7 +333,7 @@ def _calibrated(
         ):
             raise ValueError(
                 f"{what} must have the columns of y_prob, in their order; got another number of them, or other names. Pass "
-                "what a calibrator made of y_prob."
+                f"what a calibrator made of y_prob.{f' {LABELS_FIRST}' if _may_be_labels(y_prob) else ''}"
             )
         tables[str(name)] = as_simplex(problem).prob
     return tables

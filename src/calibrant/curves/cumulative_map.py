@@ -201,13 +201,14 @@ def cumulative_map(
 
 
 def _require_cumulative(calibrator: Any) -> None:
-    if not hasattr(calibrator, "steps"):
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    if not (isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None))):
         raise TypeError(
             f"calibrator must map sums of the highest probabilities; got {calibrator!r}. Pass a fitted "
             "SortedCumulativeIsotonic; calibration_map shows maps of one probability."
         )
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(calibrator)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, flag
+from calibrant._parameters import choice, flag, number
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.canonical_binning import CanonicalBinning
+from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
 
 MOST_CORNERS = 64
 """Classes of which the certain forecast is tried."""
@@ -20,6 +22,10 @@ def require_sound(calibrator: Calibrator) -> None:
         _require_problems(calibrator)
     elif isinstance(calibrator, CanonicalBinning):
         _require_cells(calibrator)
+    elif isinstance(calibrator, NormalizedFlattenedIsotonic):
+        _require_steps(calibrator)
+    elif isinstance(calibrator, SortedCumulativeIsotonic):
+        number("epsilon_", calibrator.epsilon_, least=0.0, hint="Fit anew")
     elif isinstance(calibrator, BinaryCalibrator):
         _require_map(calibrator)
     forecast = _trial(calibrator)
@@ -61,6 +67,17 @@ def _require_cells(calibrator: CanonicalBinning) -> None:
         raise ValueError(f"count_ of shape {np.shape(calibrator.count_)} for {n_cells} cells")
     if not _are_probabilities(value) or not np.allclose(value.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
         raise ValueError("rows of value_ that do not sum to one")
+
+
+def _require_steps(calibrator: NormalizedFlattenedIsotonic) -> None:
+    left, log_value = np.asarray(calibrator.left_), np.asarray(calibrator.log_value_)
+    if left.ndim != 1 or not left.size or left.shape != log_value.shape:
+        raise ValueError(
+            f"left_ of shape {left.shape} and log_value_ of shape {log_value.shape}: one each a step is needed"
+        )
+    for name, values in (("left_", left), ("log_value_", log_value)):
+        if not (np.isfinite(values).all() and (np.diff(values) > 0.0).all()):
+            raise ValueError(f"{name} that does not increase")
 
 
 def _require_map(calibrator: BinaryCalibrator) -> None:

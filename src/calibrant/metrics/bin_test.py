@@ -11,7 +11,7 @@ from calibrant._validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.metrics.error import calibration_error
-from calibrant.metrics.rejections import Rejected
+from calibrant.metrics.rejections import BinTest
 from calibrant.notions import Notion
 from calibrant.rejections import TestName
 
@@ -24,7 +24,7 @@ BOUNDED = BoundedIsotonic()
     symbol="TCE",
     source="Matsubara et al. 2023",
     range=(0.0, 100.0),
-    spelling={"binning": BOUNDED, "loss": Rejected()},
+    spelling={"binning": BOUNDED, "loss": BinTest()},
 )
 def bin_test_calibration_error(
     y_true: npt.ArrayLike,
@@ -49,7 +49,7 @@ def bin_test_calibration_error(
     binning : int or Binning, default=BoundedIsotonic()
         How scores are cut; a number n means ``EqualWidth(n)``. TCE(Q) of the paper is ``EqualMass(10)``, TCE(V) ``Isotonic()``.
     test : {"binomial", "mid-p", "clopper-pearson", "t"}, default="binomial"
-        The test of a prediction against the events of its bin: see `Rejected`.
+        The test of a prediction against the events of its bin: see `BinTest`.
     level : float, default=0.05
         Level of each test, a fraction in (0, 1).
     **data : DataOptions
@@ -60,19 +60,21 @@ def bin_test_calibration_error(
     -------
     float
         Percentage of the rows whose prediction is rejected: 100 / n times the sum over bins b and predictions p in b of
-        [the test of k(b) events in n(b) rows rejects p].
+        [the test of k(b) events in n(b) rows rejects p]. Of a notion of several problems, the mean of their percentages by
+        their shares.
 
     Raises
     ------
     ValueError
-        If weights are fractions, or ``level`` is no fraction.
+        If weights are no whole numbers or sum to 2**53 or more, or ``level`` is no fraction.
 
     Notes
     -----
     It is no distance: it counts predictions that are too far from an event rate to be chance, however far. So it grows with the
     number of rows, toward the share of predictions that are not exactly right, and a wide bin rejects predictions near its ends
     because they are not its middle. A calibrated forecast does not have ``level`` in percent: all predictions of a bin are
-    tested with the same events. `estimate_calibration_error` states what it does have.
+    tested with the same events. `estimate_calibration_error` states what it does have, and draws a label for each of the equal
+    rows that a weight stands for.
 
     The authors' code divides by the variance in its t-test; here it is the standard error.
 
@@ -87,4 +89,4 @@ def bin_test_calibration_error(
     >>> bin_test_calibration_error(y, p, binning=1)
     60.0
     """
-    return calibration_error(y_true, y_prob, notion=notion, binning=binning, loss=Rejected(test, level), **data)
+    return calibration_error(y_true, y_prob, notion=notion, binning=binning, loss=BinTest(test, level), **data)

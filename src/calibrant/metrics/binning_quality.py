@@ -56,7 +56,7 @@ class BinningPanel:
 
 @dataclass(frozen=True, eq=False)
 class BinningQuality:
-    """What the bins of a forecast are worth.
+    """What the bins of a forecast are worth. It has no plot: `reliability_curve` with the same binning draws the bins.
 
     Attributes
     ----------
@@ -64,6 +64,14 @@ class BinningQuality:
         Variance of outcomes within bins, averaged over rows: see `binning_criterion`.
     within_bin_error : float
         The same averaged over bins: see `within_bin_error`.
+    n_bins : int
+        Number of bins that hold rows, over all panels.
+    smallest, largest : float
+        Least and greatest weight of a bin that holds rows; numbers of rows where there are no weights. NaN without rows.
+    n_violations : int
+        Number of bins whose event rate is below that of the bin before.
+    largest_violation : float
+        Largest drop of the event rate from a bin to the next; 0 where it never decreases.
     panels : tuple of BinningPanel
         One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``; none without rows.
     notion, binning : str

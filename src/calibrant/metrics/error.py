@@ -58,7 +58,7 @@ def calibration_error(
         How scores are cut; a number n means ``EqualWidth(n)``.
     loss : {"gap", "squared gap", "debiased squared gap", "binomial test", ...} or callable, default="gap"
         A function of (problem, bins) with one value a bin. "binomial test", "mid-p test", "clopper-pearson test" and "t-test"
-        are percentages of rejected predictions: see `Rejected`.
+        are percentages of rejected predictions: see `BinTest`.
     norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
         A function of (values, weights) over the bins that hold rows; the weights sum to one. "l3" and "l1.5" are l_p
         norms, (sum of weight * abs(value)^p)^(1/p), for any p from 1. "root" is the root of the weighted mean, of losses

@@ -5,7 +5,7 @@ What is drawn is drawn once: metrics of the same notion and binning share their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibrant._links import FloatArray
 from calibrant._parameters import number, whole
-from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._registry import Entry
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualMass, as_binning
@@ -36,6 +36,8 @@ from calibrant.metrics.losses import (
     root,
     squared_gap,
 )
+from calibrant.metrics.redrawn import Progress, Redrawn, redrawn, unwatched
+from calibrant.metrics.rejections import BinTest
 from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate, pvalue_of
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
@@ -64,7 +66,8 @@ class Point:
     """A calibration error of a problem: its value, and how it is the size of deviations of cells.
 
     Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
-    then ``of`` is the error of any problem. The ``floor`` of a debiased error is made of the sizes of calibrated draws.
+    then ``of`` is the error of any problem and notion; it may be one that ``counts_rows``. The ``floor`` of a debiased error
+    is made of the sizes of calibrated draws.
     """
 
     value: float
@@ -72,7 +75,8 @@ class Point:
     binning: Binning
     sizes: Callable[[Cells], Sizes]
     floor: Callable[[FloatArray], float] | None = None
-    of: Callable[[Problem], float] | None = None
+    of: Callable[[Problem, Notion], float] | None = None
+    counts_rows: bool = False
 
     @property
     def is_debiased(self) -> bool:
@@ -105,14 +109,15 @@ def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
     loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
     across = None if spelling.get("across") is None else as_norm(spelling["across"], "across")
 
-    def of(problem: Problem) -> float:
+    def of(problem: Problem, notion: Notion) -> float:
         return general_error(problem, notion, cut, loss, norm, across)
 
     floor = _floor_of(loss, norm, across)
     if cut.uses_outcomes or not (loss is gap or loss is squared_gap or floor is not None):
-        return Point(of(problem), notion, cut, lambda table: table.sizes(norm, across), of=of)
+        sizes, counts_rows = lambda table: table.sizes(norm, across), isinstance(loss, BinTest)
+        return Point(of(problem, notion), notion, cut, sizes, of=of, counts_rows=counts_rows)
     plain = norm if loss is gap else _of_squares(norm)
-    return Point(of(problem), notion, cut, lambda table: table.sizes(plain, across), floor)
+    return Point(of(problem, notion), notion, cut, lambda table: table.sizes(plain, across), floor)
 
 
 def _of_squares(norm: Norm) -> Norm:
@@ -133,7 +138,7 @@ def estimates(
     problem: Problem,
     binning: int | Binning,
     resampling: Resampling,
-    progress: Callable[[Iterable[IntArray], int], Iterable[IntArray]] = lambda draws, total: draws,
+    progress: Progress = unwatched,
 ) -> dict[str, Estimate]:
     """Estimate each metric of a valid problem, by its name."""
     simplex, bootstrap = as_simplex(problem), Bootstrap(problem.size, resampling.n_resamples, resampling.rng)
@@ -152,7 +157,7 @@ def estimates(
     def estimate(entry: Entry) -> Estimate:
         if (point := points.get(entry.name)) is not None:
             if point.of is not None:
-                return _recut(point, point.of, simplex, resampling)
+                return _recut(point, Redrawn(point.of, simplex, point.notion), resampling, progress)
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
             return _of_point(law.estimate(resampling.level), point, law.consistent[0])
         if entry.per_row is not None:
@@ -190,8 +195,9 @@ def estimate_calibration_error(
         What the statement speaks of; this and the next four say which error, as in `calibration_error`.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
-    loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
-        What is measured in each bin.
+    loss : {"gap", "squared gap", "debiased squared gap", "binomial test", ...} or callable, default="gap"
+        What is measured in each bin. "binomial test", "mid-p test", "clopper-pearson test" and "t-test" are percentages of
+        rejected predictions: see `BinTest`.
     norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
         How the bins are put together.
     across : {"l1", "l2", "l<p>", "max"} or callable, optional
@@ -232,17 +238,14 @@ def estimate_calibration_error(
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
     whole("n_resamples", n_resamples, least=1, hint="500 is usual")
     spelling = {"notion": notion, "binning": as_binning(binning), "loss": loss, "norm": norm, "across": across}
-    built_in = as_loss(loss) in LOSSES.values() and all(
-        isinstance(chosen, PowerMean) or chosen in NORMS.values()
-        for chosen in (as_norm(norm), as_norm("l1" if across is None else across, "across"))
-    )
+    highest = _highest(as_loss(loss), as_norm(norm), as_norm("l1" if across is None else across, "across"))
     entry = Entry(
         kind="metric",
         name="calibration-error",
         symbol="GCE",
         source="Matsubara et al. 2023",
         target=calibration_error,
-        range=(0.0, 1.0) if built_in else None,
+        range=None if highest is None else (0.0, highest),
         spelling=spelling,
     )
     resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
@@ -257,19 +260,19 @@ def null_values(
     The value is the one that compares with the draws: through a lens, the size in groups of neighbouring scores.
     """
     simplex, point = as_simplex(problem), point_of(entry, problem, binning)
-    labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     if point.of is not None:
-        return point.value, np.array([point.of(replace(simplex, label=label)) for label in labels])
+        error = Redrawn(point.of, simplex, point.notion)
+        return point.value, redrawn(error, n_resamples, rng, unwatched, counts_rows=point.counts_rows)
+    labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     table = cells(simplex, point.notion, point.binning)
     sizes = point.sizes(table)
     (deviations,) = consistent_deviations(simplex, [table], labels, labels)
     return float(sizes(table.deviation[None])[0]), sizes(deviations)
 
 
-def _recut(point: Point, of: Callable[[Problem], float], simplex: SimplexProblem, resampling: Resampling) -> Estimate:
+def _recut(point: Point, error: Redrawn, resampling: Resampling, progress: Progress) -> Estimate:
     """Estimate an error that is computed anew for each draw of labels; the interval is value -+ noise."""
-    labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
-    null = np.array([of(replace(simplex, label=label)) for label in labels])
+    null = redrawn(error, resampling.n_resamples, resampling.rng, progress, counts_rows=point.counts_rows)
     reach = float(np.abs(np.quantile(null, [resampling.level / 2.0, 1.0 - resampling.level / 2.0])).max())
     least = 0.0 if min(point.value, float(null.min())) >= 0.0 else -np.inf
     return Estimate(
@@ -279,6 +282,18 @@ def _recut(point: Point, of: Callable[[Problem], float], simplex: SimplexProblem
         noise_floor=float(null.mean()),
         pvalue=pvalue_of(point.value, null),
     )
+
+
+def _highest(loss: Loss, *norms: Norm) -> float | None:
+    """Return the norms of the highest loss in all bins; None if one of them is any function."""
+    if not (isinstance(loss, BinTest) or loss in LOSSES.values()):
+        return None
+    highest = 100.0 if isinstance(loss, BinTest) else 1.0
+    for norm in norms:
+        if not (isinstance(norm, PowerMean) or norm in NORMS.values()):
+            return None
+        highest = norm(np.array([highest]), np.ones(1))
+    return highest
 
 
 def _is_point(entry: Entry) -> bool:

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import no_class
 from calibrant._problem import BinaryProblem
 from calibrant.binning import Bins
 from calibrant.metrics.rejections import REJECTIONS
@@ -100,12 +101,14 @@ POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)")
 
 def as_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the function itself."""
+    no_class("loss", loss, wanted="a word or a function")
     known: Mapping[str, Loss] = {**LOSSES, **REJECTIONS}
     return loss if callable(loss) else _look_up("loss", known, loss, ", ".join(map(repr, known)))
 
 
 def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     """Return the norm of that name, or the function itself."""
+    no_class(option, norm, wanted="a word or a function")
     if callable(norm):
         return norm
     power = POWER.fullmatch(norm) if isinstance(norm, str) else None

@@ -14,7 +14,7 @@ from calibrant.rejections import TestName, require_test, verdicts
 
 
 @dataclass(frozen=True)
-class Rejected:
+class BinTest:
     """Percentage of the predictions of each bin that a test of the bin's events rejects, in [0, 100]: a loss.
 
     Each prediction p of a bin with k events among n rows is the hypothesis that events have probability p.
@@ -31,13 +31,13 @@ class Rejected:
 
     Notes
     -----
-    Weights are numbers of equal rows; others are refused.
+    Weights are numbers of equal rows; others are refused, and sums of 2**53 or more.
 
     Examples
     --------
-    >>> from calibrant import Rejected, calibration_error
+    >>> from calibrant import BinTest, calibration_error
     >>> y, p = [0] * 9 + [1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
-    >>> calibration_error(y, p, binning=1, loss=Rejected("binomial", level=0.05))
+    >>> calibration_error(y, p, binning=1, loss=BinTest("binomial", level=0.05))
     60.0
     """
 
@@ -55,9 +55,9 @@ class Rejected:
         return 100.0 * share
 
 
-REJECTIONS: Mapping[str, Rejected] = {
-    "binomial test": Rejected("binomial"),
-    "mid-p test": Rejected("mid-p"),
-    "clopper-pearson test": Rejected("clopper-pearson"),
-    "t-test": Rejected("t"),
+REJECTIONS: Mapping[str, BinTest] = {
+    "binomial test": BinTest("binomial"),
+    "mid-p test": BinTest("mid-p"),
+    "clopper-pearson test": BinTest("clopper-pearson"),
+    "t-test": BinTest("t"),
 }

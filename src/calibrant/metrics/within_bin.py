@@ -95,7 +95,7 @@ def within_bin_error(
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Variance of outcomes within bins, averaged over the bins that hold rows, each counting the same; in [0, 0.25].
+    """Mean variance of outcomes within bins, each bin that holds rows counting the same; in [0, 0.25].
 
     Parameters
     ----------

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._labels import as_labels
+from calibrant._arrays import as_array
+from calibrant._labels import Labels, as_labels
 from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import BinaryProblem, IntArray, Problem, independent_rows_per_weight
@@ -79,7 +80,7 @@ class SharedClassWise(Notion):
             self, "ratio", number("ratio", self.ratio, least=1.0, hint="Pass how many times, such as 2.0")
         )
         if self.groups is not None:
-            _, code = np.unique(as_labels(self.groups, "groups"), return_inverse=True)
+            _, code = np.unique(_as_groups(self.groups), return_inverse=True)
             object.__setattr__(self, "groups", tuple(code.tolist()))
 
     def fitted_to(self, problem: Problem) -> Notion:
@@ -136,6 +137,18 @@ class SharedClassWise(Notion):
         n_classes = np.size(self.groups)
         n_groups = int(np.max(self.groups)) + 1
         return f"SharedClassWise({n_groups} group{'s' * (n_groups > 1)} of {n_classes} classes)"
+
+
+def _as_groups(groups: npt.ArrayLike) -> Labels:
+    """Return the group of each class, as labels."""
+    wanted = "groups must be a list with the group of each class"
+    try:
+        shape = as_array("groups", groups).shape
+    except ValueError:
+        raise ValueError(f"{wanted}; got rows of different lengths. Pass [0, 0, 1].") from None
+    if len(shape) != 1:
+        raise ValueError(f"{wanted}; got shape {shape}. Pass [0, 0, 1].")
+    return as_labels(groups, "groups")
 
 
 def _groups(came: FloatArray, ratio: float) -> IntArray:

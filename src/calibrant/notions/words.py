@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from calibrant._parameters import no_class
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._registry import find
 from calibrant.notions.base import Notion
@@ -34,6 +35,7 @@ def is_of_predictions(name: str) -> bool:
 
 
 def _of_word(notion: str) -> Notion:
+    no_class("notion", notion, wanted="a name or a Notion")
     if not isinstance(notion, str):
         raise TypeError(f"notion must be a name or a Notion; got {notion!r}. See `calibrant list notions`.")
     if top := TOP_K.fullmatch(notion):

@@ -107,4 +107,5 @@ def draw_edges(ax: Any, panel: ReliabilityPanel, number: int) -> None:
     for height, rate, marker in ((0.0, 0.0, "v"), (1.0, 1.0, "^")):
         at = panel.bins.mean_prob[shown & (panel.bins.event_rate == rate)]
         look = {"color": _style.colour(number), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
-        ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)
+        if at.size:  # the layout makes room even for a line without points
+            ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)

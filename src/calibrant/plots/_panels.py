@@ -101,17 +101,6 @@ def outcome_word(notion: str) -> str:
     return "accuracy" if is_of_predictions(notion) else "event rate"
 
 
-def room_below(ax: Any, size: float = 0.22, gap: float = 0.05) -> Any:
-    """Return new Axes below, of a part of the height, that share the horizontal axis."""
-    if ax.figure.get_layout_engine() is not None:  # the layout makes room for what hangs out of an Axes
-        return ax.inset_axes([0, -size - gap, 1, size], sharex=ax)
-    from mpl_toolkits.axes_grid1 import make_axes_locatable
-
-    return make_axes_locatable(ax).append_axes(
-        "bottom", size=f"{size:.0%}", pad=0.12, sharex=ax
-    )  # shrinks a given Axes
-
-
 def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:
     titles = [[panel.name for panel in result.panels] for result in results.values()]
     if any(other != titles[0] for other in titles):

@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 
 from calibrant._problem import IntArray
+from calibrant.curves.bin_profiles import BinProfiles
 from calibrant.curves.bin_test import BinTestPanel
 from calibrant.plots import _style
 
 RATE = _style.COLOURS[-1]
 REJECTED = {"facecolor": _style.GAP, "edgecolor": _style.GAP, "linewidth": 0.7}
 KEPT = {"facecolor": _style.FILL, "edgecolor": _style.COLOURS[0], "linewidth": 0.7}
-SIZES = {"facecolor": _style.IDEAL, "alpha": 0.5}
+SIZES = {"facecolor": _style.FILL}
 
 HALF_WIDTH, HALF_LINE = 0.4, 0.46
 """Of a violin where it is widest, and of the line of its event rate; bins are 1 apart."""
+
+TRIANGLES = ("v", "^")
+ON_EDGE = {"clip_on": False, "zorder": 5}
+"""What marks, on the lower and the upper edge, that something lies beyond."""
 
 MOST_SHARES, MOST_LEVEL = 25, {True: 10, False: 5}
 """Bins up to which the rejected shares are written, and up to which they are written level, in a diagram alone or not."""
@@ -36,19 +41,20 @@ def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds
     rate = {"color": RATE, "linewidth": 1.6, "zorder": 3, "label": "event rate"}
     ax.hlines(bins.event_rate[held], (at - HALF_LINE)[held], (at + HALF_LINE)[held], **rate)
     reach = (panel.upper - panel.lower)[held]
-    ax.bar(at[held], reach, 2 * HALF_LINE, panel.lower[held], color=_style.BAND, label="accepted", zorder=1)
+    ax.bar(at[held], reach, 2 * HALF_LINE, panel.lower[held], color=_style.BAND, label="accepted values", zorder=1)
+    shown = panel.log_odds if log_odds else panel.probability
     for b in np.flatnonzero(held):
-        _draw_violin(ax, panel, int(b))
+        _draw_violin(ax, panel, shown, int(b))
     if log_odds:
-        _draw_beyond(ax, panel, at)
-    ax.fill([], [], **KEPT, label="predictions")
+        _draw_beyond(ax, panel, shown)
+    ax.fill([], [], **KEPT, label="not rejected")
     _draw_sizes(below, panel, at, alone)
 
 
-def _draw_violin(ax: Any, panel: BinTestPanel, b: int) -> None:
+def _draw_violin(ax: Any, panel: BinTestPanel, shown: BinProfiles, b: int) -> None:
     """Draw the violin of a bin, and over it once more what lies outside of the accepted probabilities."""
-    at, half = b + 1, HALF_WIDTH * panel.profile[b] / panel.profile[b].max()
-    outline = {"edges": panel.slice_edges[b], "orientation": "horizontal", "fill": True, "baseline": at - half}
+    at, half = b + 1, HALF_WIDTH * shown.profile[b] / shown.profile[b].max()
+    outline = {"edges": shown.slice_edges[b], "orientation": "horizontal", "fill": True, "baseline": at - half}
     is_all, is_none = panel.rejected[b] == panel.bins.weight[b], panel.rejected[b] == 0
     ax.stairs(at + half, **outline, **(REJECTED if is_all else KEPT), zorder=2)
     if not (is_all or is_none):
@@ -68,13 +74,19 @@ def _outside(at: int, lower: float, upper: float) -> Any:
     return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
 
 
-def _draw_beyond(ax: Any, panel: BinTestPanel, at: IntArray) -> None:
-    """Mark on the edge the bins whose event rate lies beyond it."""
+def _draw_beyond(ax: Any, panel: BinTestPanel, shown: BinProfiles) -> None:
+    """Mark on the edges the bins with predictions beyond, by what becomes of most of these, and with the event rate beyond."""
     low, high = ax.get_ylim()
-    look = {"color": RATE, "markerfacecolor": "white", "clip_on": False, "zorder": 5}
-    for height, beyond, marker in ((0.0, panel.bins.event_rate < low, "v"), (1.0, panel.bins.event_rate > high, "^")):
-        if beyond.any():  # the layout makes room even for a line without points
-            ax.plot(at[beyond], np.full(beyond.sum(), height), marker, transform=ax.get_xaxis_transform(), **look)
+    rate_is_beyond = np.stack([panel.bins.event_rate < low, panel.bins.event_rate > high])
+    for side, b in np.argwhere(rate_is_beyond | (shown.beyond > 0)):
+        look = REJECTED if 2 * shown.beyond_rejected[side, b] > shown.beyond[side, b] else KEPT
+        ax.plot(
+            *(b + 1, side, TRIANGLES[side]),
+            markerfacecolor=look["edgecolor"] if shown.beyond[side, b] > 0 else "white",
+            markeredgecolor=RATE if rate_is_beyond[side, b] else look["edgecolor"],
+            transform=ax.get_xaxis_transform(),
+            **ON_EDGE,
+        )
 
 
 def _draw_sizes(below: Any, panel: BinTestPanel, at: IntArray, alone: bool) -> None:

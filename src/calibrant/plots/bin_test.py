@@ -11,6 +11,7 @@ import numpy as np
 
 from calibrant._links import FloatArray
 from calibrant._parameters import choice
+from calibrant.curves.bin_profiles import BinProfiles
 from calibrant.curves.bin_test import BinTestCurve, BinTestPanel
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, draw_edges
@@ -19,7 +20,7 @@ from calibrant.plots._given import as_results
 from calibrant.plots._log_odds import use_log_odds
 from calibrant.plots._panels import draw_panels, outcome_word, panel_of
 from calibrant.plots._rooms import APART, rooms, tidy
-from calibrant.plots._violins import REJECTED, SIZES, draw_violins
+from calibrant.plots._violins import ON_EDGE, REJECTED, SIZES, TRIANGLES, draw_violins
 
 Style = Literal["violin", "standard"]
 Axis = Literal["probability", "log-odds"]
@@ -85,8 +86,9 @@ def plot_bin_test(
         Violins, bins as far apart whatever they span; or mean probability against event rate, the standard reliability
         diagram, over the same bins and in the same frame.
     axis : {"probability", "log-odds"}, default="probability"
-        Scale of probabilities. Log-odds spread rare events out, from 1e-7 on; a triangle on the edge is an event rate that lies
-        beyond.
+        Scale of probabilities. Log-odds spread rare events out, from 1e-7 to 1 - 1e-7. Predictions beyond stand at the edge,
+        with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is white if
+        only that does. The histogram beside leaves them out and says how many they are.
 
     Returns
     -------
@@ -106,7 +108,8 @@ def plot_bin_test(
     The grey band behind a violin holds the probabilities that the events of the bin accept, the line in it is their rate, and
     the orange part of the violin lies outside. Each violin is as wide as the others where it is widest; a bin of one score is
     a line. Below stand the rows of each bin and the part of them that is rejected, in percent; beside, the
-    predictions of all bins in equal columns of probability. The percentage in the title is that of all rows, TCE.
+    predictions of all bins. Slices of violins and columns beside are equal on the scale that is drawn. The percentage in the
+    title is that of all rows of the panel, TCE; where a curve has several panels, the one above is that of the curve.
 
     In the standard diagram the vertical lines hold the accepted probabilities: the mean is not rejected where they
     cross the diagonal.
@@ -140,6 +143,8 @@ def plot_bin_test(
             ": ".join(filter(None, (own.get_title(), *words))), y=1.0, fontsize="medium" if drawn.size == 1 else "small"
         )
     figure = drawn[0].figure
+    if drawn.size > 1 and style == "violin":
+        figure.legends[-1].set_title(_words_of_all(named))
     if ax is None:
         figure.set_size_inches(figure.get_size_inches() * (WIDER, 1.0))
     if figure.get_layout_engine() is not None:  # a first layout: see draw_panels
@@ -160,7 +165,8 @@ def _title(name: str, curve: BinTestCurve, panel: str) -> str:
 
 def _span(shown: Iterable[Shown]) -> FloatArray:
     """Return all probabilities that are drawn: side by side the scales are the same."""
-    values = ((s.panel.slice_edges.ravel(), s.panel.bins.mean_prob, s.panel.bins.event_rate) for s in shown)
+    panels = [s.panel for s in shown]
+    values = ((p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in panels)
     return np.concatenate([part for parts in values for part in parts])
 
 
@@ -182,6 +188,12 @@ def _words(shown: Shown, *, with_test: bool) -> tuple[str, ...]:
     return (f"TCE {error:.1f}%" + (f"\n{_test_of(shown.curve)}" if with_test else ""),)
 
 
+def _words_of_all(named: Mapping[str, BinTestCurve]) -> str | None:
+    """Return the percentage of rejected rows of each curve, where its panels show only their own; else None."""
+    found = [f"{name} {curve.error:.1f}%".strip() for name, curve in named.items() if len(curve.panels) > 1]
+    return f"TCE in all: {', '.join(found)}" if found else None
+
+
 def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> None:
     panel = panels[""].panel
     if look.span is not None:
@@ -194,10 +206,8 @@ def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> N
     if look.style == "violin":
         label = "rejected" if alone or look.test is None else f"rejected by {look.test}"
         ax.fill([], [], **REJECTED, label=label)
-        beside.stairs(panel.histogram_rejected, panel.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
-    beside.stairs(panel.histogram, panel.histogram_edges, **COLUMNS, **SIZES)
+    _draw_histogram(beside, panel.probability if look.span is None else panel.log_odds, look.style)
     below.set_ylim(0, max(below.get_ylim()[1], 1.0))
-    beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
     if alone:
         ax.set_ylabel(look.labels[1])
         below.set_xlabel(look.labels[0])
@@ -205,6 +215,28 @@ def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> N
         beside.set_xlabel("rows", fontsize="small")
         corner = {"loc": "upper left", "bbox_to_anchor": (1.0 + APART, -APART), "borderaxespad": 0.0}
         ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
+
+
+def _draw_histogram(beside: Any, shown: BinProfiles, style: Style) -> None:
+    """Draw the predictions of all bins, and write on the edges how many lie beyond."""
+    if style == "violin":
+        beside.stairs(shown.histogram_rejected, shown.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
+    beside.stairs(shown.histogram, shown.histogram_edges, **COLUMNS, **SIZES)
+    beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
+    for side, rows in enumerate(shown.beyond.sum(axis=1)):
+        if rows > 0:
+            _write_beyond(beside, side, rows)
+
+
+def _write_beyond(beside: Any, side: int, rows: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    beside.plot(0.9, side, TRIANGLES[side], color=_style.IDEAL, transform=beside.transAxes, **ON_EDGE)
+    place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
+    text = beside.annotate(
+        f"{rows:,.0f}", (0.9, side), **place, fontsize="x-small", ha="right", va=("bottom", "top")[side]
+    )
+    text.set(zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")])
 
 
 def _draw_standard(ax: Any, below: Any, panel: Any, alone: bool, log_odds: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import betainc, betaincinv, stdtrit
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, stdtrit
 
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, number
@@ -27,7 +27,7 @@ def clopper_pearson(k: FloatArray, n: FloatArray, level: float) -> Ends:
     lower, upper = np.zeros(k.shape), np.ones(k.shape)
     some, rest = k > 0.0, k < n
     lower[some] = betaincinv(k[some], (n - k + 1.0)[some], level / 2.0)
-    upper[rest] = betaincinv((k + 1.0)[rest], (n - k)[rest], 1.0 - level / 2.0)
+    upper[rest] = betainccinv((k + 1.0)[rest], (n - k)[rest], level / 2.0)
     return lower, upper
 
 
@@ -39,7 +39,7 @@ def mid_p(k: FloatArray, n: FloatArray, level: float) -> Ends:
         return np.asarray(_at_least(k, n, p) + _at_least(k + 1.0, n, p) < level)
 
     def is_within(p: FloatArray) -> BoolArray:
-        return np.asarray(2.0 - _at_least(k, n, p) - _at_least(k + 1.0, n, p) >= level)
+        return np.asarray(_at_most(k - 1.0, n, p) + _at_most(k, n, p) >= level)
 
     return _halved(is_below, np.zeros(k.shape), rate)[1], _halved(is_within, rate, np.ones(k.shape))[1]
 
@@ -51,7 +51,7 @@ def t(k: FloatArray, n: FloatArray, level: float) -> Ends:
     only their own rate is accepted.
     """
     rate, others = k / n, np.maximum(n - 1.0, 1.0)
-    reach = stdtrit(others, 1.0 - level / 2.0) * np.sqrt(rate * (1.0 - rate) / others)
+    reach = -stdtrit(others, level / 2.0) * np.sqrt(rate * (1.0 - rate) / others)
     reach = np.where(n > 1.0, reach, 1.0)
     return np.maximum(rate - reach, 0.0), np.minimum(rate + reach, 1.0)
 
@@ -100,3 +100,9 @@ def _at_least(k: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
     """Probability of k events or more, and of more than n none."""
     tail = betainc(np.maximum(k, 1.0), np.maximum(n - k, 0.0) + 1.0, p)
     return np.where(k > n, 0.0, np.where(k > 0.0, tail, 1.0))
+
+
+def _at_most(k: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
+    """Probability of k events or fewer, and of fewer than none none."""
+    tail = betaincc(np.maximum(k, 0.0) + 1.0, np.maximum(n - k, 1.0), p)
+    return np.where(k < 0.0, 0.0, np.where(k < n, tail, 1.0))

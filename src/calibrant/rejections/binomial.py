@@ -21,7 +21,10 @@ AS_PROBABLE = float(np.log1p(1e-7))
 """Log-ratio up to which an outcome is no more probable than the observed one; SciPy has the same. Ties are rounded."""
 
 ROUNDING = 1e-9
-"""Part of the level by which a p-value may exceed it: a p-value that equals the level but for rounding reaches it."""
+"""Part of the level, or of its distance from one, by which a p-value may exceed it and be equal but for rounding."""
+
+HALVINGS = 54
+"""Of any count below 2**53 and the -1 below all counts."""
 
 CHUNK = 32
 """Neighbouring probabilities that are bounded together."""
@@ -65,7 +68,9 @@ class Excess:
         # Ratios of probabilities: the probabilities themselves vanish far out.
         own = _log_choose(self.n, self.k) + AS_PROBABLE
         low, high = np.full(odds.shape, -1.0), np.broadcast_to(self.k, odds.shape)
-        while (high - low > 1.0).any():
+        for _ in range(HALVINGS):
+            if not (high - low > 1.0).any():
+                break
             middle = np.floor((low + high) / 2.0)
             # Where the search has ended the middle is low, and is -1 or known to be no more probable.
             as_probable = _log_choose(self.n, middle) - own <= (self.k - middle) * odds
@@ -91,14 +96,14 @@ class Excess:
         size = np.diff(starts, append=p.size)
         chunks, out, toward = self.at(starts), p[starts], p[starts + size - 1]
         rejected = chunks.most(out, toward) <= level
-        doubtful = ~rejected & (chunks.least(out, toward) <= level * (1.0 + 2.0 * ROUNDING))
+        doubtful = ~rejected & (chunks.least(out, toward) <= _bar(level, 2.0 * ROUNDING))
         found, rows = np.repeat(rejected, size), np.repeat(doubtful, size)
-        found[rows] = self.at(rows).pvalue(p[rows]) <= level * (1.0 + ROUNDING)
+        found[rows] = self.at(rows).pvalue(p[rows]) <= _bar(level)
         return found
 
     def outermost(self, level: float) -> FloatArray:
         """Return the accepted probability that is farthest from the event rate, shape (d,) like the counts."""
-        bar = level * (1.0 + ROUNDING)
+        bar = _bar(level)
         farthest = (self.n - self.k if self.mirrored else self.k) / self.n  # the event rate is accepted
         row = np.arange(self.k.size)
         out, toward = np.full(self.k.size, 1.0 if self.mirrored else 0.0), farthest.copy()
@@ -135,6 +140,11 @@ def accepted(k: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, Fl
     lower[some] = Excess(k[some], n[some], False).outermost(level)
     upper[rest] = Excess((n - k)[rest], n[rest], True).outermost(level)
     return lower, upper
+
+
+def _bar(level: float, rounding: float = ROUNDING) -> float:
+    """Return the highest p-value that reaches the level: below one, which reaches none."""
+    return level + rounding * min(level, 1.0 - level)
 
 
 def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:

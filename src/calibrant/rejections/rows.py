@@ -13,6 +13,9 @@ from calibrant.binning.ordered import Ordered
 from calibrant.rejections import binomial
 from calibrant.rejections.acceptance import TestName, accepted, outside
 
+MOST_ROWS = 2.0**53
+"""Below it whole numbers are numbers of floating point, one by one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
@@ -34,12 +37,17 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
     Raises
     ------
     ValueError
-        If weights are no counts: a test counts rows.
+        If weights are no counts, or sum to 2**53 or more: a test counts rows.
     """
     if not problem.unit.is_count:
         raise ValueError(
             "sample_weight must hold whole numbers where predictions are tested in their bins, for a test counts rows; "
             "got fractions. Pass numbers of equal rows, or leave sample_weight out."
+        )
+    if not (rows := float(problem.weight.sum())) < MOST_ROWS:
+        raise ValueError(
+            "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows; "
+            f"got {rows:g}. Pass numbers of rows."
         )
     ordered = Ordered.of(problem)
     at = bins.index(ordered.score)

@@ -18,7 +18,7 @@ MOST_CLASSES = 12
 """Class panels shown; the classes with the most rows come first."""
 
 NEEDED = ("accuracy", "nll", "ece")
-"""Metrics that the sentences of a report speak of."""
+"""Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
 
 BY_CLASS = {"classwise-ece": "Class by class,", "top-label-ece": "Given the predicted class,"}
 
@@ -232,19 +232,22 @@ def _move(before: float, after: float) -> str:
 
 
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
-    metrics = list(dict.fromkeys(row.metric for assessment in assessments.values() for row in assessment.rows))
+    metrics: list[str] = []
+    for row in (row for assessment in assessments.values() for row in assessment.rows):
+        if not any(row.is_called(metric) for metric in metrics):
+            metrics.append(row.metric)
     return [_line(metric, assessments) for metric in metrics]
 
 
 def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
     found: dict[str, Row | None] = {
-        name: next((row for row in assessment.rows if row.metric == metric), None)
+        name: next((row for row in assessment.rows if row.is_called(metric)), None)
         for name, assessment in assessments.items()
     }
     row = next(row for row in found.values() if row is not None)
     return {
         "metric": metric,
-        "symbol": row.symbol,
+        "symbol": row.title,
         "summary": row.summary,
         "estimates": [None if r is None else asdict(r.estimate) for r in found.values()],
     }

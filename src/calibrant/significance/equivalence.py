@@ -23,6 +23,7 @@ from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import Sizes, cells, noise_of
+from calibrant.metrics.rejections import BinTest
 from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 from calibrant.significance.measure import Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples
@@ -96,7 +97,8 @@ def equivalence_test(
     bound : float, default=0.02
         Error that would still be accepted, in the metric's own units. The null hypothesis is an error at least as large.
     metric : str, default="ece"
-        A registered metric that is the size of residuals: a binned error, or one seen through a lens.
+        A registered metric that is the size of residuals: a binned error, or one seen through a lens. Not ``"tce"``, which
+        counts predictions.
     binning : int or Binning, optional
         How scores are cut, for a metric with bins; a number n means ``EqualWidth(n)``. By default as the metric does, mostly
         ``EqualWidth(15)``. The fewer bins, the sooner a small error can be shown.
@@ -126,10 +128,10 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue=0.000999, at most 0.215... with confidence 95%)
     """
+    measure = _error_named(metric, binning)
     _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")
     _require_fraction("level", level, "For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
-    measure = _error_named(metric, binning)
     value, shifts = _shifts(measure, as_problem(y_true, y_prob, **data), n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
@@ -189,9 +191,15 @@ def _error_named(metric: str, binning: int | Binning | None) -> Measure:
     if not isinstance(metric, str):
         raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
     measure = as_measure(metric, binning)
-    if not measure.is_error:
+    if measure.entry is None or not measure.is_error:
         raise ValueError(
             f"metric must be the size of residuals, in bins or through a lens; got {metric!r}. Pass 'ece' or 'ks-error'."
+        )
+    if isinstance((measure.entry.spelling or {}).get("loss"), BinTest):
+        raise ValueError(
+            f"metric must be the size of residuals; got {metric!r}, the percentage of predictions that tests reject. It is no "
+            "distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for other "
+            "rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
         )
     return measure
 

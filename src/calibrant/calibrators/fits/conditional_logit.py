@@ -23,8 +23,14 @@ MOST_STEPS = 500
 DAMPING = 1e-9
 """Added to the Hessian relative to its largest entry: it decides only where the objective is flat."""
 
-NEAR = 1e-6
-"""Increments up to this that the gradient pushes to zero are put there."""
+MOST_PIVOTS = 200
+"""Sets of increments at zero that are tried for one step: some three are needed."""
+
+MOST_TRIALS = 3
+"""Of them, those that may follow each other without an improvement, until one increment is changed at a time."""
+
+ROUNDING = 1e-12
+"""Pulls that are no more than this part of the largest slope are rounding."""
 
 
 class Penalty(NamedTuple):
@@ -48,12 +54,12 @@ def solve(rows: Comparisons, penalty: Penalty, start: FloatArray | None = None, 
 
     With u the increments of theta, u >= 0, this is projected Newton (Bertsekas): a Newton step is taken in those above zero
     and, in each pool of equal values, in the one at zero that the gradient pulls up the most. Those that the step would make
-    negative go to zero, and the step of the rest is computed anew.
+    negative stay in the bounds: the quadratic model is minimised over what they allow.
 
     The slope of the objective for u_k to infinity is the smoothed weight of what came at or below boundary k in rows that
     have classes above it; as theta is monotone, these slopes add up. Without smoothing and ridge, where no such row exists,
-    infinity is best for u_k whatever the others are: it is put to ``CAP``. Where no row has classes on both sides, u_k
-    changes nothing without a ridge, and stays as it came.
+    infinity is best for u_k whatever the others are: it is put to ``CAP``. So it is with those that are too small for the
+    solution to mind them. Where no row has classes on both sides, u_k changes nothing without a ridge, and stays as it came.
     """
     theta = rows.rates(penalty.smoothing) if start is None else start
     if rows.n_blocks == 1:
@@ -77,10 +83,9 @@ def _search(rows: Comparisons, penalty: Penalty) -> tuple[_Search, BoolArray]:
     """Return the search, and which increments infinity is best for."""
     target, mass = rows.smoothed(penalty.smoothing), rows.mass / rows.n_classes
     both = rows.crossed(rows.bottom, rows.top)
-    if penalty.ridge:
-        both[:] = True
-    endless = np.zeros_like(both) if any(penalty) else both & ~rows.crossed(rows.came, rows.top)
-    return _Search(rows, target, mass, penalty.ridge, both & ~endless), endless
+    endless = np.zeros_like(both) if max(penalty) > GOAL else both & ~rows.crossed(rows.came, rows.top)
+    free = both & ~endless if not penalty.ridge else ~endless
+    return _Search(rows, target, mass, penalty.ridge, free), endless
 
 
 class _Point(NamedTuple):
@@ -142,9 +147,8 @@ class _Search:
 
     def _step(self, u: FloatArray, here: _Point) -> FloatArray:
         """Return a step that leaves no increment negative."""
-        moves = self.free & (u > NEAR) | (u > 0) & self.free & (here.slope <= 0)
-        step = np.where(self.free & ~moves, -u, 0.0)
-        moves |= self._splits(moves | ~self.free & (u > 0), here.slope)
+        moves = self.free & (u > 0) | self._splits(u > 0, here.slope)
+        step = np.zeros_like(u)
         if moves.any():
             step[moves] = _bounded_step(self._curvature(moves, here), here.slope[moves], u[moves])
         return step
@@ -177,27 +181,44 @@ class _Search:
 
 
 def _bounded_step(hessian: FloatArray, slope: FloatArray, u: FloatArray) -> FloatArray:
-    """Return the Newton step of those that it leaves positive, where all others go to zero."""
-    step, stays = np.zeros_like(u), np.ones(u.size, dtype=np.bool_)
-    while stays.any():
-        gone = ~stays
-        step[gone] = -u[gone]
-        step[stays] = _newton(hessian[np.ix_(stays, stays)], slope[stays] + hessian[np.ix_(stays, gone)] @ step[gone])
-        falls = stays & (u + step < 0.0)
-        if not falls.any():
+    """Return the step to the least value of the quadratic model that leaves no increment negative.
+
+    By block principal pivoting (Portugal, Judice and Vicente 1994): those that a step makes negative go to zero, and those at
+    zero that the model pulls up come back, all at once as long as there are fewer of them each time, else one by one. Were
+    none to come back, the step could go up.
+    """
+    hessian = hessian + DAMPING * float(hessian.diagonal().max()) * np.eye(u.size)
+    step, stays = -u, np.ones(u.size, dtype=np.bool_)
+    fewest, trials = u.size + 1, MOST_TRIALS
+    for _ in range(MOST_PIVOTS):
+        step = np.where(stays, 0.0, -u)
+        pull = slope + hessian @ step
+        if stays.any():
+            step[stays] = _newton(hessian[np.ix_(stays, stays)], pull[stays])
+            pull = slope + hessian @ step
+        wrong = np.where(stays, u + step < 0.0, pull < -ROUNDING * np.abs(slope).max())
+        n_wrong = int(wrong.sum())
+        if n_wrong == 0:
             break
-        stays &= ~falls
-    # What went to zero may do so against the slope.
+        if n_wrong < fewest:
+            fewest, trials = n_wrong, MOST_TRIALS
+        elif trials > 0:
+            trials -= 1
+        else:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        stays ^= wrong
+    step = np.maximum(step, -u)
     return step if slope @ step < 0.0 else np.maximum(-slope / hessian.diagonal().max(), -u)
 
 
 def _newton(hessian: FloatArray, slope: FloatArray) -> FloatArray:
-    damping = max(DAMPING * float(hessian.diagonal().max()), np.finfo(float).tiny)
+    more = float(np.finfo(float).tiny)
     for _ in range(5):
         try:
-            factor = cho_factor(hessian + damping * np.eye(slope.size), check_finite=False)
+            factor = cho_factor(hessian, check_finite=False)
         except LinAlgError:
-            damping *= 100.0
+            more = max(100.0 * more, 100.0 * DAMPING * float(hessian.diagonal().max()))
+            hessian = hessian + more * np.eye(slope.size)
         else:
             return np.asarray(cho_solve(factor, -slope, check_finite=False))
     return -slope

@@ -28,18 +28,20 @@ class Fold(NamedTuple):
 def folds_of(problem: SimplexProblem) -> Iterator[Fold]:
     """Leave out about a fifth of the weight at a time; no fold, if that is all there is.
 
-    Rows are equal where their hashes are. Equal rows number c, and are dealt out one by one: fold f gets the h-th, where h
-    is their hash modulo 5, the next fold the next, and so on. Each row of them has its part in all folds that they are in.
+    Equal rows, those of one hash, are dealt out one by one to the folds in turn, from fold (hash modulo 5) on, and each of
+    them has the same part in every fold that gets some. Left out together, as many as a tree makes, they would leave the
+    others with rates that are far off.
     """
     row_hash, group = np.unique(hash_of_rows(problem), return_inverse=True)
     total = np.bincount(group, problem.weight).astype(np.float64, copy=False)
     number = _rounded(total * rows_per_weight(problem.weight))
     start = (row_hash % np.uint64(N_FOLDS)).astype(np.float64)
     rounds, rest = np.divmod(number, N_FOLDS)
-    weight_of_one = problem.weight / number[group]
+    part = problem.weight / number[group]
     for fold in range(N_FOLDS):
         dealt = rounds + np.clip(rest - (fold - start) % N_FOLDS, 0.0, 1.0)
-        left_out = np.where((dealt < number)[group], weight_of_one * dealt[group], problem.weight)
+        # Where all are dealt to one fold nothing is kept, not even rounding.
+        left_out = np.where((dealt < number)[group], part * dealt[group], problem.weight)
         kept = problem.weight - left_out
         if kept.any() and left_out.any():
             yield Fold(kept, left_out)

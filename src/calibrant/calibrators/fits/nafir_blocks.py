@@ -16,14 +16,18 @@ from calibrant.isotonic import isotonic_fit
 CHUNK = 1 << 18
 """Scores looked up at a time."""
 
+ROUNDING = 1e-9
+"""Pieces that are this part too small are so by rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """A table whose scores are numbers of cells.
 
     Cell c holds the scores from ``lower[c]`` up to below ``lower[c + 1]``. A cell begins where some class that came has its
-    score, or at the lowest score of all: between two such scores no class came, and a monotone map that is worth having is
-    constant. ``at`` has the shape of the table, ``came`` is the cell of the class that came in each row.
+    score, or at the lowest score of all. Without smoothing and ridge some best map is constant on cells: no class came between
+    two such scores, and the lower the map is there, the better. With either, another map could be a little better.
+    ``at`` has the shape of the table, ``came`` is the cell of the class that came in each row.
     """
 
     lower: FloatArray
@@ -53,6 +57,17 @@ class Cells:
         """Return some of the rows, over the same cells."""
         return Cells(self.lower, self.at[rows], self.came[rows], self.weight[rows])
 
+    def event_starts(self) -> IntArray:
+        """Return the cells in which some class came, and the lowest one."""
+        begins = self.events() > 0
+        begins[0] = True
+        return np.flatnonzero(begins)
+
+    def joined(self, starts: IntArray) -> Cells:
+        """Return the rows over fewer cells: those of ``starts``, each with all that follow up to the next."""
+        of_cell = block_of_cell(starts, self.size)
+        return Cells(self.lower[starts], of_cell.astype(np.int32)[self.at], of_cell[self.came], self.weight)
+
     def mass(self) -> FloatArray:
         """Weight of the scores in each cell."""
         total = np.zeros(self.size)
@@ -81,34 +96,52 @@ class Cells:
 def split_blocks(starts: IntArray, mass: FloatArray, min_blocks: int, least: float) -> IntArray:
     """Cut blocks into pieces of about equal mass, none below ``least``, until there are ``min_blocks`` of them if possible.
 
-    The paper (A.2 and its Figure 4) says no more than that. Here the piece that is the largest is made smaller in turn: a
-    block of mass s with q pieces is the next to get one more if s / q is the largest and s / (q + 1) is at least
-    ``least``. Cuts lie between cells.
+    The paper (A.2 and its Figure 4) says no more than that. Here the piece that is the largest is made smaller in turn: of
+    blocks of mass s with q pieces that can be cut into one more, the next to get it has the largest s / q. Cuts lie between
+    cells.
     """
-    ends = np.append(starts[1:], mass.size)
+    least *= 1.0 - ROUNDING
+    parts = np.split(mass, starts[1:])
     size = np.add.reduceat(mass, starts)
+    most = np.array([_first_fit(part, least, min_blocks).size for part in parts])
     pieces = np.ones(starts.size, dtype=np.intp)
     for _ in range(min_blocks - starts.size):
-        may = (size >= least * (pieces + 1)) & (pieces < ends - starts)
+        may = pieces < most
         if not may.any():
             break
         pieces[np.argmax(np.where(may, size / pieces, -np.inf))] += 1
-    cut = [
-        _cuts(mass[first:end], q, least) + first for first, end, q in zip(starts, ends, pieces.tolist(), strict=True)
-    ]
+    cut = [_cuts(part, q, least) + first for first, part, q in zip(starts, parts, pieces.tolist(), strict=True)]
     return np.concatenate(cut)
 
 
-def _cuts(mass: FloatArray, pieces: int, least: float) -> IntArray:
-    """Return where pieces of about equal mass begin, the first at 0."""
+def _first_fit(mass: FloatArray, least: float, most: int) -> IntArray:
+    """Return where pieces begin that are as small as they may be, from the first cell on: as many as go, up to ``most``."""
     before = np.cumsum(mass) - mass
-    total = float(mass.sum())
-    begin = [0]
-    for target in total * np.arange(1, pieces) / pieces:
-        at = int(np.argmin(np.abs(before - target)))
-        if at > begin[-1] and before[at] - before[begin[-1]] >= least and total - before[at] >= least:
-            begin.append(at)
+    total, begin = float(mass.sum()), [0]
+    while len(begin) < most:
+        at = _next_cut(before, begin[-1], least)
+        if at >= mass.size or total - before[at] < least:
+            break
+        begin.append(at)
     return np.array(begin, dtype=np.intp)
+
+
+def _cuts(mass: FloatArray, pieces: int, least: float) -> IntArray:
+    """Return where pieces of about equal mass begin, the first at 0: each as near to its place as the others leave room."""
+    before = np.cumsum(mass) - mass
+    # The smallest pieces from the last cell on say where each must begin at the latest.
+    latest = (mass.size - _first_fit(mass[::-1], least, pieces)[1:])[::-1]
+    targets = float(mass.sum()) * np.arange(1, latest.size + 1) / (latest.size + 1)
+    begin = [0]
+    for target, last in zip(targets, latest.tolist(), strict=True):
+        first = min(_next_cut(before, begin[-1], least), last)
+        begin.append(first + int(np.argmin(np.abs(before[first : last + 1] - target))))
+    return np.array(begin, dtype=np.intp)
+
+
+def _next_cut(before: FloatArray, begin: int, least: float) -> int:
+    """Return the first cell at which the piece that begins at some cell is large enough to end."""
+    return max(int(np.searchsorted(before, before[begin] + least)), begin + 1)
 
 
 def block_of_cell(starts: IntArray, n_cells: int) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -16,6 +15,7 @@ from calibrant.calibrators.fits.comparisons import CAP, Comparisons
 from calibrant.calibrators.fits.conditional_logit import Penalty, solve
 from calibrant.calibrators.fits.folds import Fold
 from calibrant.calibrators.fits.nafir_blocks import Cells
+from calibrant.calibrators.fits.processors import n_processors
 
 SMOOTHINGS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)
 """What cross-validation chooses from."""
@@ -28,24 +28,28 @@ BlocksOf = Callable[[Cells, Penalty], tuple[Comparisons, IntArray, FloatArray]]
 
 
 def choose_smoothing(
-    cells: Cells, folds: Sequence[Fold], blocks_of: BlocksOf, ridge: float, otherwise: float, advance: Advance
+    cells: Cells, folds: Sequence[Fold], blocks_of: BlocksOf, ridge: float, least: float, advance: Advance
 ) -> float:
-    """Return the smoothing of the least log loss on rows left out; of equal ones the largest; some other if none is left out.
+    """Return the smoothing of the least log loss on rows left out, of equal ones the largest, but at least ``least``.
 
     Folds are solved side by side, each from the strongest smoothing on. What comes out does not depend on how many processors
     there are.
     """
     if not folds:
-        return otherwise
+        return least
     of_folds = [_losses(cells, fold, blocks_of, ridge) for fold in folds]
     losses = np.array(_side_by_side(of_folds, advance)).sum(axis=0)
     # Losses that agree to rounding are equal.
-    return SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))]
+    return max(SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
 
 def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iterator[float]:
-    """Fit what is kept with each smoothing in turn, and yield the log loss of the rest, clipped as probabilities are."""
-    kept, others = (replace(cells, weight=weight).of_rows(weight > 0) for weight in fold)
+    """Fit what is kept with each smoothing in turn, and yield the log loss of the rest, clipped as probabilities are.
+
+    The map may step where a class came in what is kept: what is left out has no say in that.
+    """
+    of_fold = [replace(cells, weight=weight).of_rows(weight > 0) for weight in fold]
+    kept, others = (part.joined(of_fold[0].event_starts()) for part in of_fold)
     rows, starts, theta = blocks_of(kept, Penalty(SMOOTHINGS[0], ridge))
     left_out, weight = Comparisons.of(others, starts), others.weight
     for smoothing in SMOOTHINGS:
@@ -60,7 +64,7 @@ def _side_by_side(folds: Sequence[Iterator[float]], advance: Advance) -> list[li
     """
     found: list[list[float]] = [[] for _ in folds]
     waiting = list(range(len(folds)))[::-1]
-    n_workers = os.cpu_count() or 1
+    n_workers = n_processors()
     pool = ThreadPoolExecutor(n_workers)
     running: dict[Future[float | None], int] = {}
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant._progress import Advance
 from calibrant.calibrators.fits.cumulated import Cumulated, Points, places
+from calibrant.calibrators.fits.processors import n_processors
 
 PARALLEL_FROM = 1 << 19
 """From so many points on, parts of a problem are solved side by side."""
@@ -91,7 +91,7 @@ def _one_by_one(solve: Solve, n: int, advance: Advance) -> None:
 
 def _side_by_side(solve: Solve, n: int, advance: Advance) -> None:
     """Do the same by as many threads as there are processors."""
-    pool = ThreadPoolExecutor(os.cpu_count())
+    pool = ThreadPoolExecutor(n_processors())
     try:
         running = {pool.submit(solve, 0, n): (0, n)}
         while running:
