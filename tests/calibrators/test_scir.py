@@ -123,6 +123,18 @@ def test_the_fit_equals_a_quadratic_program(seed):
     np.testing.assert_allclose([value(calibrator, *p) for p in places], program.x, atol=1e-5)
 
 
+@ways
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_equals_recursive_minimum_cuts(seed, ties):
+    label, prob, weight = random_rows(seed, 20, 5)
+    prob = np.round(prob, 1) + 0.05  # ties
+    prob, weight = prob / prob.sum(axis=1, keepdims=True), weight + np.arange(20) % 3
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
+    calibrator = fitted((label, prob, weight), ties=ties)
+    for place, expected in twin.fit_by_minimum_cuts(held).items():
+        assert value(calibrator, *place) == pytest.approx(float(expected), rel=1e-12)
+
+
 def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
     """Ranks 1, 2, 1 with outcomes 1, 1, 0: the best upper set is the second point alone; the paper's takes all three."""
     score = np.array([0.1, 0.2, 0.3])
