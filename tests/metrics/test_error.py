@@ -167,7 +167,7 @@ def test_a_function_of_loss_sees_the_scores():
 @pytest.mark.parametrize(
     ("option", "known"),
     [
-        ("loss", "'gap', 'squared gap', 'debiased squared gap'"),
+        ("loss", "'gap', 'squared gap', 'debiased squared gap', 'binomial test', .*'t-test'"),
         ("norm", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
         ("across", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
     ],
