@@ -22,7 +22,7 @@ from calibrant.calibrators.fits.conditional_logit import Penalty, Solution, solv
 from calibrant.calibrators.fits.folds import Fold, folds_of
 from calibrant.calibrators.fits.nafir_blocks import Cells, split_blocks
 from calibrant.calibrators.fits.nafir_smoothing import SMOOTHINGS, choose_smoothing
-from calibrant.calibrators.fits.processors import n_processors
+from calibrant.calibrators.fits.side_by_side import n_processors
 from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.

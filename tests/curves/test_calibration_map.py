@@ -48,7 +48,7 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
     alone = calibration_map(fitted, resolution=11)
     expected = [panel.name for panel in reliability_curve(Y, PROB, notion=notion).panels]
     assert [panel.name for panel in result.panels] == [panel.name for panel in alone.panels] == expected
-    assert result.notion == result.curve.notion == fitted.fitted_notion.name
+    assert result.notion == result.curve.notion == fitted.notion_.name
     for part, panel in zip(fitted.calibrators_, result.panels, strict=True):
         np.testing.assert_array_equal(panel.calibrated, part._apply(panel.score))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil, floor, nan
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -122,7 +122,7 @@ class BoundedIsotonic(OrderedBinning):
 class Blocks:
     """Neighbouring scores that share a bin (Algorithm 2).
 
-    The last block is open: ``mass`` and ``events``. Those before it are closed, and each of them has ``least`` or more.
+    The last block is open and has ``mass``. Those before it are closed, and each of them has ``least`` or more.
     """
 
     def __init__(self, least: float, most: float, rounding: float) -> None:
@@ -130,7 +130,7 @@ class Blocks:
         self.keep = 1.0 - rounding
         self.starts: list[int] = []
         self.closed: list[tuple[float, float]] = []
-        self.mass = self.events = 0.0
+        self.mass = 0.0
 
     def fits(self, mass: float) -> bool:
         """Whether the open block can take so much."""
@@ -145,7 +145,7 @@ class Blocks:
             if w < least:
                 # The text tests w + m <= least, which for rows one by one is the same. A score of many rows joins as well.
                 if w + m > most and closed and closed[-1][0] + w <= most:
-                    self.mass, self.events = w, y
+                    self.mass = w
                     self.give_back(i)
                     w, y = m, e
                     continue
@@ -164,7 +164,7 @@ class Blocks:
                 starts.pop()
                 w += before
                 y += came
-        self.mass, self.events = w, y
+        self.mass = w
 
     def end(self, at: int, *, joins: bool) -> None:
         """Let the last rows, which begin at a score, join the open block or be one themselves."""
@@ -177,9 +177,11 @@ class Blocks:
             self.give_back(at)
 
     def give_back(self, at: int) -> None:
-        """Add the open block, which is too small, to the one before it; the next one begins at a score."""
-        mass, events = self.closed[-1]
-        self.closed[-1] = mass + self.mass, events + self.events
+        """Add the open block, which is too small, to the one before it; the next one begins at a score.
+
+        Nothing asks for the events of the two: with the score that did not fit into the open block they are too large to pool.
+        """
+        self.closed[-1] = self.closed[-1][0] + self.mass, nan
         self.starts[-1] = at
 
 

@@ -183,18 +183,13 @@ class ByNotion(Calibrator):
         forecast = self._forecast(self._received(X, reset=False))
         prob, log_odds = forecast.prob, _log_odds(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
-        for own, part in zip(self.calibrators_, self.fitted_notion.parts(prob), strict=True):
+        for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
             fitted = own or self.pooled_
             if isinstance(fitted, VennAbers):
                 score = part.scores(prob) if log_odds is None else _links.score_of_logit(part.scores(log_odds))
                 for end, values in enumerate(fitted._interval(score)):
                     part.put(interval[:, :, end], values)
         return interval
-
-    @property
-    def fitted_notion(self) -> Notion:
-        """The notion, with all decided that depends on the rows that were fitted: ``notion_``."""
-        return self.notion_
 
     def _fit_problem(self, problem: Problem) -> None:
         flag("normalize", self.normalize)
@@ -220,7 +215,7 @@ class ByNotion(Calibrator):
 
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Binary problems, with the log-odds of those that came as logits."""
-        notion = self.fitted_notion
+        notion = self.notion_
         if (log_odds := _log_odds(simplex.forecast)) is None:
             yield from notion.split(simplex)
             return
@@ -238,7 +233,7 @@ class ByNotion(Calibrator):
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
-        prob, notion = forecast.prob, self.fitted_notion
+        prob, notion = forecast.prob, self.notion_
         top = top_label(prob)
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = _log_odds(forecast)
@@ -259,7 +254,7 @@ class ByNotion(Calibrator):
         return self._merged(forecast, normalize=self.normalize)
 
     def _merged(self, forecast: Forecast, *, normalize: bool) -> FloatArray:
-        prob, notion = forecast.prob, self.fitted_notion
+        prob, notion = forecast.prob, self.notion_
         log_odds = _log_odds(forecast)
         calibrated = [
             _mapped(fitted or self.pooled_, part, prob, log_odds)

@@ -132,8 +132,8 @@ def _fitted_parts(
         )
     check_is_fitted(calibrator)
     names = tuple(str(c) for c in calibrator.classes_.tolist())
-    problems = list(calibrator.fitted_notion.parts(np.eye(len(names)), names))
-    _require_a_row_once(problems, calibrator.fitted_notion)
+    problems = list(calibrator.notion_.parts(np.eye(len(names)), names))
+    _require_a_row_once(problems, calibrator.notion_)
     _warn_of_sums(calibrator)
     return calibrator.calibrator, [
         (problem.name, one if isinstance(one, HistogramBinning) else None)
@@ -177,7 +177,7 @@ def _require_no_look_at_outcomes(binning: int | str | Binning | Sequence[float])
 
 def _warn_of_sums(calibrator: ByNotion) -> None:
     n_classes = len(calibrator.classes_)
-    if calibrator.normalize and calibrator.fitted_notion.parts_a_row(n_classes) == n_classes > 1:
+    if calibrator.normalize and calibrator.notion_.parts_a_row(n_classes) == n_classes > 1:
         warn(
             "probabilities are divided by their sums after binning: the bounds hold before that, and not for what "
             "predict_proba returns. Fit with normalize=False."

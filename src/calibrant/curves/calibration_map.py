@@ -178,7 +178,7 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         calibrator, "calibrators_"
     ):  # ByNotion: None is the pooled map, and without one leaves scores as they are
         used = [one or calibrator.pooled_ for one in calibrator.calibrators_]
-        return calibrator.fitted_notion, [_unchanged if one is None else one._apply for one in used]
+        return calibrator.notion_, [_unchanged if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):
         if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
             raise TypeError(

@@ -49,7 +49,7 @@ def _require_problems(calibrator: ByNotion) -> None:
     flag("normalize", calibrator.normalize)
     choice("unseen", calibrator.unseen, ("pooled", "identity"))
     n_classes = len(calibrator.classes_)
-    wanted = sum(1 for _ in calibrator.fitted_notion.parts(np.full((1, n_classes), 1.0 / n_classes)))
+    wanted = sum(1 for _ in calibrator.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)))
     if len(calibrator.calibrators_) != wanted:
         raise ValueError(f"{len(calibrator.calibrators_)} problems where {n_classes} classes make {wanted}")
     if None in calibrator.calibrators_ and calibrator.pooled_ is None and calibrator.unseen == "pooled":

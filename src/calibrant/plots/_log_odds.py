@@ -18,6 +18,9 @@ COARSE_TICKS, TICKS, FINE_TICKS = (
 FEW = 3
 """With fewer ticks than this an axis is not read."""
 
+MANY = 7
+"""So many labels beside each other crowd."""
+
 EMPTY = (0.001, 0.999)
 """Limits where no value lies between 0 and 1."""
 
@@ -30,7 +33,8 @@ def use_log_odds(ax: Any, values: FloatArray) -> None:
         ticks = finer
     for axis, set_scale in ((ax.xaxis, ax.set_xscale), (ax.yaxis, ax.set_yscale)):
         set_scale("function", functions=(_log_odds, expit))
-        axis.set_ticks(ticks, labels=[f"{tick:.7f}".rstrip("0") for tick in ticks])
+        labels = [f"{tick:.7f}".rstrip("0") for tick in ticks]
+        axis.set_ticks(ticks, labels=labels if axis is ax.yaxis else _not_too_many(labels))
         axis.set_ticks(fine, minor=True)
         axis.set_minor_formatter("")
     ax.set(xlim=(low, high), ylim=(low, high))
@@ -45,6 +49,14 @@ def limits(values: FloatArray) -> tuple[float, float]:
     odds = odds / (1.0 - odds) * np.array([0.6, 1.7])
     low, high = odds / (1.0 + odds)
     return float(max(low, DECADES[0])), float(min(high, COARSE_TICKS[-1]))
+
+
+def _not_too_many(labels: list[str]) -> list[str]:
+    """Leave every second label out, where there are many; 0.5 stays."""
+    if len(labels) < MANY:
+        return labels
+    first = labels.index("0.5") % 2 if "0.5" in labels else 0
+    return [label if i % 2 == first else "" for i, label in enumerate(labels)]
 
 
 def _log_odds(prob: FloatArray) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from calibrant.calibrators.fits.comparisons import CAP, Comparisons
 from calibrant.calibrators.fits.conditional_logit import Penalty, solve
 from calibrant.calibrators.fits.folds import Fold
 from calibrant.calibrators.fits.nafir_blocks import Cells
-from calibrant.calibrators.fits.processors import n_processors
+from calibrant.calibrators.fits.side_by_side import n_processors, side_by_side
 
 SMOOTHINGS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)
 """What cross-validation chooses from."""
@@ -38,7 +37,7 @@ def choose_smoothing(
     if not folds:
         return least
     of_folds = [_losses(cells, fold, blocks_of, ridge) for fold in folds]
-    losses = np.array(_side_by_side(of_folds, advance)).sum(axis=0)
+    losses = np.array(_all_of(of_folds, advance)).sum(axis=0)
     # Losses that agree to rounding are equal.
     return max(SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
@@ -57,27 +56,22 @@ def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iter
         yield float(weight @ np.minimum(left_out.losses(theta), CAP))
 
 
-def _side_by_side(folds: Sequence[Iterator[float]], advance: Advance) -> list[list[float]]:
+def _all_of(folds: Sequence[Iterator[float]], advance: Advance) -> list[list[float]]:
     """Draw all values of each fold, of as many folds at a time as there are processors.
 
-    A task draws one value: an interruption waits for the tasks that run, and no longer.
+    One value is drawn at a time, so that an interruption does not wait for a whole fold.
     """
     found: list[list[float]] = [[] for _ in folds]
-    waiting = list(range(len(folds)))[::-1]
-    n_workers = n_processors()
-    pool = ThreadPoolExecutor(n_workers)
-    running: dict[Future[float | None], int] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_workers:
-                fold = waiting.pop()
-                running[pool.submit(next, folds[fold], None)] = fold
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                fold, loss = running.pop(future), future.result()
-                if loss is not None:
-                    found[fold].append(loss)
-                    running[pool.submit(next, folds[fold], None)] = fold
-                    advance(1)
-    finally:
-        pool.shutdown(cancel_futures=True)
+
+    def drawn(fold: int) -> float | None:
+        return next(folds[fold], None)
+
+    def then(fold: int, loss: float | None) -> tuple[int, ...]:
+        if loss is None:
+            return ()
+        found[fold].append(loss)
+        advance(1)
+        return (fold,)
+
+    side_by_side(drawn, range(len(folds))[::-1], then, n_processors())
     return found

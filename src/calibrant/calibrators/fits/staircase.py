@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant._progress import Advance
 from calibrant.calibrators.fits.cumulated import Cumulated, Points, places
-from calibrant.calibrators.fits.processors import n_processors
+from calibrant.calibrators.fits.side_by_side import n_processors, one_by_one, side_by_side
 
 PARALLEL_FROM = 1 << 19
 """From so many points on, parts of a problem are solved side by side."""
@@ -27,8 +25,7 @@ ROUNDING = 1e-12
 """Gains of an upper set that are no more than this part of what moved are rounding, where sums are not of whole numbers."""
 
 Segment = tuple[int, int]
-Solve = Callable[[int, int], list[Segment]]
-"""Solve the points from one to before the other, and return the parts that are left."""
+"""The points from one to before the other."""
 
 
 class Corners(NamedTuple):
@@ -71,36 +68,19 @@ def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Adva
     # Parts that are solved side by side have their own places in these.
     spare: Any = tuple(np.empty_like(part) for part in (rank, weight, events, place, rank))
 
-    def solved(begin: int, end: int) -> list[Segment]:
-        left: list[Segment] = solve(rank, weight, events, place, begin, end, n_ranks, tolerance, BUDGET, fit, spare)
+    def solved(part: Segment) -> list[Segment]:
+        left: list[Segment] = solve(rank, weight, events, place, *part, n_ranks, tolerance, BUDGET, fit, spare)
         return left
 
-    (_side_by_side if n >= PARALLEL_FROM else _one_by_one)(solved, n, advance)
-    return fit
-
-
-def _one_by_one(solve: Solve, n: int, advance: Advance) -> None:
-    """Solve all parts, and say from time to time how many more points are solved."""
-    todo = [(0, n)]
-    while todo:
-        part = todo.pop()
-        left = solve(*part)
-        todo += left
+    def then(part: Segment, left: list[Segment]) -> list[Segment]:
         advance(_size(part) - sum(map(_size, left)))
+        return left
 
-
-def _side_by_side(solve: Solve, n: int, advance: Advance) -> None:
-    """Do the same by as many threads as there are processors."""
-    pool = ThreadPoolExecutor(n_processors())
-    try:
-        running = {pool.submit(solve, 0, n): (0, n)}
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                part, left = running.pop(future), future.result()
-                running |= {pool.submit(solve, *other): other for other in left}
-                advance(_size(part) - sum(map(_size, left)))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    if n >= PARALLEL_FROM:
+        side_by_side(solved, [(0, n)], then, n_processors())
+    else:
+        one_by_one(solved, [(0, n)], then)
+    return fit
 
 
 def _size(part: Segment) -> int:

@@ -1,0 +1,29 @@
+"""Axes in log-odds: which ticks bear labels."""
+
+import numpy as np
+import pytest
+
+from calibrant.plots._log_odds import use_log_odds
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((1e-4, 0.6), ["0.0001", "0.001", "0.01", "0.1", "0.5"]),
+        ((1e-4, 0.9999), ["0.0001", "", "0.01", "", "0.5", "", "0.99", "", "0.9999"]),
+        ((1e-3, 0.999), ["", "0.01", "", "0.5", "", "0.99", ""]),
+        ((1e-8, 0.2), ["0.0000001", "", "0.00001", "", "0.001", "", "0.1"]),
+    ],
+)
+def test_of_many_labels_beside_each_other_every_second_is_left_out(ends, expected):
+    _, ax = plt.subplots()
+    use_log_odds(ax, np.array(ends))
+    assert [label.get_text() for label in ax.get_xticklabels()] == expected
+    beside = [label.get_text() for label in ax.get_yticklabels()]
+    assert "" not in beside
+    assert len(beside) == len(expected)
+    np.testing.assert_array_equal(ax.get_xticks(), ax.get_yticks())
