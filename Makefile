@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-min lint types layers docs reproduce-top-label reproduce-na reproduce-tce bench clean
+.PHONY: demo test test-min lint types layers docs reproduce-top-label reproduce-na reproduce-tce reproduce-roc bench clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -33,12 +33,15 @@ docs: .venv-docs/installed
 reproduce-top-label: .venv/installed
 	$(BIN)/python tools/reproduce_top_label.py
 
-# The same of docs/na-isotonic.md, with models trained on the way, and of docs/tce.md.
+# The same of docs/na-isotonic.md, with models trained on the way, of docs/tce.md and of docs/roc-isotonic.md.
 reproduce-na: .venv/installed
 	$(BIN)/python tools/reproduce_na.py
 
 reproduce-tce: .venv/installed
 	$(BIN)/python tools/reproduce_tce.py
+
+reproduce-roc: .venv/installed
+	$(BIN)/python tools/reproduce_roc.py
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md

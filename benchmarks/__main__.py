@@ -14,6 +14,7 @@ from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
 from benchmarks.na_isotonic import NA_ISOTONIC
 from benchmarks.races import RACES
+from benchmarks.roc_isotonic import ROC_ISOTONIC
 from benchmarks.tce import TESTED
 from benchmarks.top_label import TOP_LABEL
 
@@ -26,6 +27,7 @@ COMPARISONS = {
     **NA_ISOTONIC,
     "na-isotonic-imagenet": na_isotonic_imagenet,
     **TESTED,
+    **ROC_ISOTONIC,
     "every-calibrator": every_calibrator,
     "million-rows": million_rows,
 }

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calibrators import CONVEX, QUICK_TABLE, TABLE
+from benchmarks.cost import Cost
 from benchmarks.fitting import Fitting
 from benchmarks.measure import OURS, Contender
-from benchmarks.na_isotonic_cost import Cost
+from benchmarks.peers import calibrant
 
 IMAGENET = (12_500, 1_000)
 PAPER = "Arad and Rosset"
@@ -91,7 +92,12 @@ SCIR = Fitting(
     loss_name="squared error",
 )
 
-
+OVER_SIZES = {
+    "NA-FIR, smoothing 0.001": calibrant.na_fir_fixed,
+    "NA-FIR, default": calibrant.na_fir,
+    "SCIR, epsilon 0.0001": calibrant.scir_fixed,
+    "SCIR, default": calibrant.scir,
+}
 COSTS = {
     "na-isotonic-rows": Cost(
         "NA-FIR and SCIR: cost over rows",
@@ -99,6 +105,7 @@ COSTS = {
         "100 classes",
         lambda rows: (rows, 100),
         images,
+        OVER_SIZES,
         (1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
         (200, 400),
         "na-isotonic-rows.png",
@@ -109,6 +116,7 @@ COSTS = {
         "5,000 rows",
         lambda classes: (5_000, classes),
         images,
+        OVER_SIZES,
         (10, 30, 100, 300, 1_000),
         (5, 10),
         "na-isotonic-classes.png",

@@ -26,6 +26,7 @@ class Race:
     close: float
     make: Callable[[int], tuple[Any, ...]]
     contenders: tuple[Contender, ...]
+    asked: str = " Asked for: calibrant at least 10 times as fast as the peer."
 
     def tables(self, rounds: int, quick: bool) -> str:
         """Run the race and return its part of the page."""
@@ -36,7 +37,7 @@ class Race:
         timings = interleaved(calls, min(rounds, MOST_ROUNDS), warm_up=False)
         ours = timings[OURS]
         lines = [
-            f"{self.text} Asked for: calibrant at least 10 times as fast as the peer.",
+            f"{self.text}{self.asked}",
             "",
             f"| | seconds | times as long as calibrant (range) | {self.answer} |",
             "|---|---|---|---|",

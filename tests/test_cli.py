@@ -15,8 +15,11 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibrator,
+    IsotonicRecursivePartitioning,
+    MulticlassRecursivePartitioning,
     PlattScaling,
     PointsPerBin,
+    RecursiveSplit,
     SafeCalibrator,
     Sierpinski,
     TemperatureScaling,
@@ -249,6 +252,11 @@ def test_a_figure_is_found_by_any_word_for_it(run, forecast):
     assert len(out.splitlines()) == 4
 
 
+def test_what_a_forecast_tells_apart_is_measured_by_its_words(run, forecast):
+    words = ["nll", "roc-auc", "hull-auc", "hand-till", "vus"]
+    assert figures(run, forecast, "--metrics", ",".join(words)) == expected(metrics=words)
+
+
 def test_the_level_widens_the_intervals(run, forecast):
     def width(level):
         ece = json.loads(run("assess", forecast, "--json", "--level", level)[1])["metrics"]["nll"]
@@ -311,6 +319,29 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
             ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
         ),
         (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
+        (["--method", "irp"], ByNotion(IsotonicRecursivePartitioning())),
+        (
+            ["--method", "irp", "--set", "max_bins=3", "--set", "smoothing=1", "--notion", "top-label"],
+            ByNotion(IsotonicRecursivePartitioning(max_bins=3, smoothing=1), "top-label"),
+        ),
+        (["--method", "multiclass-irp"], MulticlassRecursivePartitioning()),
+        (
+            [
+                "--method",
+                "multiclass-irp",
+                "--set",
+                "max_regions=null",
+                "--set",
+                "candidates=20",
+                "--set",
+                "smoothing=0.5",
+            ],
+            MulticlassRecursivePartitioning(max_regions=None, candidates=20, smoothing=0.5),
+        ),
+        (
+            ["--method", "canonical-binning", "--set", "binning=recursive-split-2"],
+            CanonicalBinning(RecursiveSplit(2)),
+        ),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
         (
@@ -338,6 +369,21 @@ def test_fit_prints_the_temperature(run, forecast):
         f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
         "wrote c.json",
     ]
+
+
+def test_fit_prints_how_many_regions_were_found(run, forecast):
+    fitted = MulticlassRecursivePartitioning().fit(PROB, TRUTH)
+    out = run("fit", forecast, "--method", "multiclass-irp", "-o", "c.json")[1]
+    assert out.splitlines()[0] == (
+        f"fitted multiclass-irp on 80 rows: n_regions {fitted.n_regions_}, smoothing {fitted.smoothing_:.6g}"
+    )
+
+
+def test_fit_prints_how_many_bins_were_found(run):
+    path = save("one.csv", y=TRUTH == 1, p=PROB[:, 1])
+    fitted = IsotonicRecursivePartitioning().fit(PROB[:, 1], TRUTH == 1)
+    out = run("fit", path, "--method", "irp", "-o", "c.json")[1]
+    assert f"irp on 80 rows: n_bins {fitted.n_bins_}, smoothing {fitted.smoothing_:.6g}\n" in out
 
 
 @pytest.mark.parametrize("safe", [[], ["--safe"]], ids=["alone", "safe"])

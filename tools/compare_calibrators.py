@@ -37,6 +37,9 @@ BINS = 15
 WORSE = 1e-4
 """A log loss that is higher by less than this does no harm: less than that is of no use to anyone."""
 
+MOST_CLASSES = {"multiclass-irp": 32}
+"""Methods that refuse more classes."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -66,9 +69,11 @@ class Score:
 
 
 def calibrators(forecast: Forecast) -> dict[str, Callable[[], Any]]:
-    """Every registered calibrator with its defaults; a binary one is fitted for each class of a table."""
+    """Every registered calibrator for so many classes, with its defaults; a binary one is fitted for each class of a table."""
     made = {}
     for name, entry in entries("calibrator").items():
+        if forecast.n_classes > MOST_CLASSES.get(name, forecast.n_classes):
+            continue
         by_class = forecast.n_classes > 2 and issubclass(entry.target, BinaryCalibrator)
         made[name] = partial(_by_class if by_class else _make, entry.target, forecast.input)
     return made
@@ -132,11 +137,13 @@ def run(make: Callable[[], Forecast]) -> tuple[Forecast, list[Score]]:
 
 
 def grid(found: list[Score], what: str, names: list[str], columns: list[str], digits: int) -> str:
-    """One figure for each calibrator and forecast; the best of a column is bold."""
+    """One figure for each calibrator and forecast; the best of a column is bold, what was not run empty."""
     value = {(s.method, s.forecast): getattr(s, what) for s in found}
-    best = {c: min(value[n, c] for n in names) for c in columns}
+    best = {c: min(value[n, c] for n in names if (n, c) in value) for c in columns}
 
     def cell(name: str, column: str) -> str:
+        if (name, column) not in value:
+            return ""
         text = f"{value[name, column]:.{digits}f}"
         return f"**{text}**" if text == f"{best[column]:.{digits}f}" else text
 
@@ -287,9 +294,10 @@ def introduction(forecasts: list[Forecast], seconds: float) -> list[str]:
         f"Written by `python tools/compare_calibrators.py`, in {seconds:.0f} s on two cores. Every registered "
         f"calibrator with its defaults on {len(forecasts)} forecasts, {few} of two classes (K = 2) and "
         f"{len(forecasts) - few} of more; a binary one is fitted for each class (`ByNotion`, class-wise) where there are more "
-        "than two. All figures are of rows that neither the classifier nor the calibrator has seen. The simulated sets of "
-        "the paper on the test-based calibration error are left out: their test rows are shifted against the others on "
-        "purpose, which no calibrator can know.",
+        f"than two. {_listed(MOST_CLASSES)} refuses more than {max(MOST_CLASSES.values())} classes: there its cells are empty, "
+        "and its means are over the other forecasts. All figures are of rows that neither the classifier nor the calibrator "
+        "has seen. The simulated sets of the paper on the test-based calibration error are left out: their test rows are "
+        "shifted against the others on purpose, which no calibrator can know.",
         "* **NLL** is the mean log loss (probabilities cut at 1e-12, so that a zero for what came costs 27.6), "
         f"**Brier** the sum of squared errors over the classes, **ECE** that of the predicted class over {BINS} "
         "bins of equal width (of the event for two classes).\n* **Rank** is by NLL among all lines, 1 the best. "
@@ -347,7 +355,7 @@ def harm_by_group(found: list[Score], methods: list[str], groups: list[str]) -> 
 
     def share(method: str, group: str) -> str:
         mine = [s.harms for s in found if s.method == method and s.group == group]
-        return f"{sum(mine)} of {len(mine)}"
+        return f"{sum(mine)} of {len(mine)}" if mine else ""
 
     return table(["", *groups], [[f"`{m}`", *(share(m, g) for g in groups)] for m in methods])
 

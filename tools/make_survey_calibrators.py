@@ -25,8 +25,8 @@ from survey_three_errors import OF_THREE, fitted_three, of_three_classes, values
 from survey_two_errors import BINARY, TWO, fitted, of_two, spelt, values
 
 from calibrant import simplex_map
+from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style
-from calibrant.plots.simplex_map import CORNERS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
@@ -110,7 +110,7 @@ def draw_three(number: int, method: str) -> None:
     density = of.mass / np.gradient(of.x)
     for j in range(3):
         where = density > 1e-9
-        axes[0, j].plot(*(of.forecast[where] @ CORNERS).T, color="#000000", linewidth=0.9, linestyle=":")
+        axes[0, j].plot(*(of.forecast[where] @ CORNERS[3]).T, color="#000000", linewidth=0.9, linestyle=":")
         axes[0, j].set_title(f"class {j + 1}", fontsize="medium", pad=4)
         for text in axes[0, j].texts:
             text.set_text(str(int(text.get_text()) + 1))

@@ -96,6 +96,18 @@ def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     return lambda: float(target(y, p))
 
 
+def volume_of_hull(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from calibrant import volume_under_surface
+
+    return lambda: float(volume_under_surface(y, prob, thresholds=100))
+
+
+def volume_of_tuples(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from calibrant import volume_under_surface
+
+    return lambda: float(volume_under_surface(y, prob, method="probability"))
+
+
 def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray], Method]:
     """The registered calibrator of that name; a binary one is fitted for each class of a table."""
 
@@ -151,3 +163,9 @@ na_fir_annealing = registered("na-fir", smoothing=0.0, solver="annealing")
 scir = registered("scir")
 scir_fixed = registered("scir", epsilon=1e-4)
 scir_exact = registered("scir", epsilon=0.0)
+irp = registered("irp")
+irp_to_the_end = registered("irp", max_bins=None, smoothing=0.0)
+multiclass_irp = registered("multiclass-irp")
+multiclass_irp_data = registered("multiclass-irp", max_regions=None, smoothing=0.0)
+multiclass_irp_50 = registered("multiclass-irp", candidates=50, max_regions=None, smoothing=0.0)
+multiclass_irp_100 = registered("multiclass-irp", candidates=100, max_regions=None, smoothing=0.0)

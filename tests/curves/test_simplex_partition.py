@@ -2,13 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import CanonicalBinning, Projection, Sierpinski, SimplexGrid, TemperatureScaling, load_digits_forecast
+from calibrant import (
+    CanonicalBinning,
+    MulticlassRecursivePartitioning,
+    Projection,
+    RecursiveSplit,
+    Sierpinski,
+    SimplexGrid,
+    TemperatureScaling,
+    load_digits_forecast,
+    simplex_map,
+)
 from calibrant.curves.simplex_mesh import small_triangles
-from calibrant.curves.simplex_partition import simplex_partition
+from calibrant.curves.simplex_partition import simplex_partition, simplex_split, splits_inside
 
 Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)
@@ -82,6 +92,7 @@ def test_the_border_of_sierpinski_is_the_middle_triangle():
 
 @settings(deadline=None, max_examples=50)
 @given(angle=st.floats(0.0, 2 * np.pi), offset=st.floats(-0.1, 0.1))
+@example(angle=0.0, offset=np.sqrt(0.5) / 48)  # it cuts all sides in their middles
 def test_the_vertices_of_a_border_lie_on_it(angle, offset):
     plane = np.linalg.qr(np.array([[1.0, 1, 1], [1, -1, 0], [1, 1, -2]]).T)[0][:, 1:]
     normal = plane @ [np.cos(angle), np.sin(angle)]
@@ -214,3 +225,73 @@ def test_a_mesh_needs_two_triangles_a_side(resolution, error):
 def test_what_is_no_map_is_refused(given, message):
     with pytest.raises(TypeError, match=f"calibrator must be a fitted calibrator or a function; {message}"):
         simplex_partition(given)
+
+
+# Splits
+
+
+def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds_the_point_most():
+    gamma = np.array([0.5, 0.3, 0.2])
+    result = simplex_split(gamma, classes=["ant", "bee", "cat"], resolution=24)
+    for forecast, vector in zip(result.prob.tolist(), result.calibrated.tolist(), strict=True):
+        excess = [p - g for p, g in zip(forecast, gamma.tolist(), strict=True)]
+        assert vector == [float(j == excess.index(max(excess))) for j in range(3)]
+    assert result.classes == ("ant", "bee", "cat")
+    np.testing.assert_array_equal(result.splits, [gamma])
+    assert not result.is_empty.any()
+    assert result.cells.count is None
+
+
+def test_the_borders_of_a_split_are_where_two_classes_exceed_the_point_as_much():
+    gamma = np.array([0.41, 0.33, 0.26])
+    result = simplex_split(gamma, resolution=48)
+    number = np.unique(result.cells.border)
+    excess = np.sort(result.vertex[number] - gamma, axis=1)
+    inner = (small_triangles(48)[0][number] > 0).all(axis=1) & (np.abs(excess).max(axis=1) > 2 / 48)
+    assert inner.sum() > 30
+    np.testing.assert_allclose(excess[inner, 2], excess[inner, 1], atol=1e-9)
+
+
+def test_a_point_outside_leaves_regions_out():
+    result = simplex_split([1.2, -0.1, -0.1], resolution=12)
+    np.testing.assert_array_equal(result.calibrated[:, 0], 0.0)
+    assert np.isnan(result.cells.middle[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("gamma", "options", "message"),
+    [
+        ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+        ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+        ([np.nan, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+        ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
+    ],
+    ids=["two", "sum", "nan", "names"],
+)
+def test_what_is_no_point_of_the_plane_is_refused(gamma, options, message):
+    with pytest.raises(ValueError, match=message):
+        simplex_split(gamma, **options)
+
+
+def test_a_partition_knows_the_splits_of_a_tree():
+    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD, CAME)
+    np.testing.assert_array_equal(simplex_partition(fitted, resolution=6).splits, fitted.partition_.gamma)
+    irp = MulticlassRecursivePartitioning(max_regions=6, smoothing=1.0).fit(SPREAD, CAME)
+    result = simplex_partition(irp, resolution=30)
+    np.testing.assert_array_equal(result.splits, irp.tree_.gamma)
+    np.testing.assert_array_equal(result.cells.value[result.cells.index], irp.predict_proba(result.prob))
+    assert simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, CAME), resolution=6).splits is None
+
+
+def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
+    splits = np.array([[1.1, 0.0, -0.1], [0.2, 0.3, 0.5], [0.6, -0.2, 0.6], [0.0, 0.0, 1.0]])
+    inside = splits_inside(splits)
+    assert list(inside) == [2, 4]
+    np.testing.assert_array_equal(list(inside.values()), splits[[1, 3]])
+    assert splits_inside(None) == {}
+
+
+@pytest.mark.parametrize("show", [simplex_map, simplex_partition], ids=["map", "partition"])
+def test_a_map_that_gives_no_numbers_is_refused(show):
+    with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Repair the map there"):
+        show(lambda prob: np.where(prob[:, :1] > 0.9, [[np.nan, 0.5, 0.5]], prob), resolution=20)

@@ -14,8 +14,12 @@ from calibrant import EqualMass, EqualWidth, Isotonic, Unique, murphy_decomposit
 from calibrant._registry import entries
 from calibrant._validation import as_problem
 from calibrant.binning import BoundedIsotonic
-from calibrant.metrics.binning_quality import BinningQuality, binning_quality
-from calibrant.metrics.within_bin import binning_criterion, within_bin_error
+from calibrant.metrics.binning_quality import (
+    BinningQuality,
+    binning_criterion,
+    binning_quality,
+    within_bin_error,
+)
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
 BOTH = {"labels": [0, 1]}

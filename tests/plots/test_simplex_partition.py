@@ -1,10 +1,13 @@
 """The partition is drawn as the result has it, in colours that everybody can tell apart."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
-from calibrant import CanonicalBinning, Projection, Sierpinski, SimplexGrid
-from calibrant.curves.simplex_partition import simplex_partition
+from calibrant import CanonicalBinning, Projection, RecursiveSplit, Sierpinski, SimplexGrid
+from calibrant.curves.simplex_partition import simplex_partition, simplex_split
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -12,7 +15,11 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.collections import LineCollection, PolyCollection  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 
-from calibrant.plots.simplex_partition import CERTAIN, mixed, plot_simplex_partition  # noqa: E402
+from calibrant.plots import _style  # noqa: E402
+from calibrant.plots._simplex_colours import mixed  # noqa: E402
+from calibrant.plots.simplex_partition import plot_simplex_partition  # noqa: E402
+
+CERTAIN = _style.CERTAIN[:3]
 
 SPREAD = np.random.default_rng(0).dirichlet(np.ones(3), 200)
 CAME = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(SPREAD)])
@@ -69,14 +76,14 @@ SIGHTS = {
 }
 
 
+@pytest.mark.parametrize(("n_classes", "steps"), [(3, 5), (4, 4)])
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_vectors_a_fifth_apart_have_colours_that_differ_to_every_eye(sight):
-    """By at least 6 units of CIELAB, where 2.3 are just noticed."""
-    steps = [(i, j, 5 - i - j) for i in range(6) for j in range(6 - i)]
-    vectors = np.array(steps) / 5
+def test_vectors_a_step_apart_have_colours_that_differ_to_every_eye(sight, n_classes, steps):
+    """Of three classes by at least 6 units of CIELAB, of four by 3, where 2.3 are just noticed."""
+    vectors = np.array([v for v in product(range(steps + 1), repeat=n_classes) if sum(v) == steps]) / steps
     seen = lab(np.clip(mixed(vectors) ** 2.2 @ np.array(SIGHTS[sight]).T, 0, 1))
     apart = np.sqrt(((seen[:, None] - seen) ** 2).sum(axis=2))
-    assert apart[~np.eye(len(steps), dtype=bool)].min() > 6
+    assert apart[~np.eye(len(vectors), dtype=bool)].min() > (6 if n_classes == 3 else 3)
 
 
 def lab(light):
@@ -84,6 +91,38 @@ def lab(light):
     xyz = light @ np.array(to_xyz).T / [0.95047, 1.0, 1.08883]
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+
+
+def test_rgb_shows_the_vector_itself():
+    result = partition(Sierpinski(2))
+    (mesh,) = of_kind(result.plot(colours="rgb"), PolyCollection)
+    expected = np.where(result.is_empty[:, None], 1.0, result.calibrated)
+    np.testing.assert_allclose(mesh.get_facecolors()[:, :3], expected)
+
+
+def test_plain_cells_are_borders_alone():
+    ax = partition(Sierpinski(2)).plot(colours="plain")
+    assert of_kind(ax, PolyCollection) == []
+    assert len(of_kind(ax, LineCollection)) == 2
+    assert ax.child_axes == []
+
+
+def test_splits_are_numbered_where_they_are_in_their_order():
+    result = partition(RecursiveSplit(5))
+    shown = {t.get_text(): t.get_position() for t in result.plot().texts if t.get_text().isdecimal()}
+    assert sorted(shown) == ["1", "2", "3", "4", "5"]
+    for number, gamma in enumerate(result.splits, start=1):
+        np.testing.assert_allclose(shown[str(number)], place(gamma))
+    assert [t for t in result.plot(splits=False).texts if t.get_text().isdecimal()] == []
+
+
+def test_the_regions_around_a_point_have_the_colours_of_their_classes():
+    result = simplex_split([0.5, 0.3, 0.2], resolution=12)
+    ax = result.plot(text="count")  # there are no rows to count
+    (mesh,) = of_kind(ax, PolyCollection)
+    expected = np.array([to_rgb(CERTAIN[k]) for k in result.cells.index])
+    np.testing.assert_allclose(mesh.get_facecolors()[:, :3], expected)
+    assert sorted(t.get_text() for t in ax.texts) == ["0", "1", "1", "2"]  # the names, and the split
 
 
 def test_corners_bear_the_names_and_the_colours_of_the_classes():
@@ -180,3 +219,38 @@ def test_what_is_no_partition_is_refused(results):
     with pytest.raises(TypeError, match=r"results must be of type SimplexPartition; got .* Pass simplex_partition\("):
         plot_simplex_partition(results)
     assert plt.get_fignums() == []
+
+
+# Splits outside, and names
+
+
+def sides(ax):
+    """Length of the sides of the triangle on the page, in pixels."""
+    ax.figure.canvas.draw()
+    left, right = ax.transData.transform([LEFT, RIGHT])
+    return right[0] - left[0]
+
+
+def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
+    result = partition(Sierpinski(1))
+    splits = np.array([[0.2, 0.3, 0.5], [40.0, -20.0, -19.0], [0.9, 0.2, -0.1]])
+    ax = replace(result, splits=splits).plot()
+    assert [t.get_text() for t in ax.texts if t.get_text().isdecimal()] == ["1"]
+    assert "splits outside: 2 of 3" in [t.get_text() for t in ax.texts]
+    assert sides(ax) > 0.9 * sides(result.plot())
+    assert not [t for t in replace(result, splits=splits[:1]).plot().texts if "outside" in t.get_text()]
+    assert not [t for t in replace(result, splits=splits).plot(splits=False).texts if "outside" in t.get_text()]
+
+
+LONG = ("a long name " * 20, "W" * 10_000, "$^_$ is no formula, $x")
+
+
+def test_long_names_lie_on_nothing_and_leave_the_triangle_its_size():
+    result = partition(Sierpinski(1))
+    ax = replace(result, classes=LONG).plot()
+    assert sides(ax) > 0.75 * sides(result.plot())
+    names = [t for t in ax.texts if t.get_text()]
+    assert [t.get_text()[:6] for t in names] == ["a long", "WWWWWW", "$^_$ i"]
+    boxes = [t.get_window_extent() for t in names]
+    assert not any(boxes[i].overlaps(boxes[j]) for i in range(3) for j in range(i))
+    assert all(ax.figure.bbox.padded(1).fully_containsx(x) for box in boxes for x in (box.x0, box.x1))

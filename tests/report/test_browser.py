@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant import CanonicalBinning, RecursiveSplit, TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant.curves.simplex_points import simplex_points
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 CHROMIUM = os.environ.get("CALIBRANT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -198,3 +199,213 @@ def test_long_names_and_large_counts_stick_out_nowhere(browser, tmp_path):
         assert opened.page.evaluate(CUT_TEXT) == []
     finally:
         opened.context.close()
+
+
+# Rows in the tetrahedron
+
+
+@pytest.fixture(scope="module")
+def solid_url(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(4), 400)
+    label = np.array([rng.choice(4, p=p) for p in prob])
+    fitted = CanonicalBinning(RecursiveSplit(4)).fit(prob, label)
+    names = np.array(["a name longer than a corner has room for", "WWWWWWWWWWWWWW", "c", "d"])
+    shown = simplex_points(names[label], prob, labels=list(names)), simplex_points(label, prob, fitted)
+    path = tmp_path_factory.mktemp("report") / "solid.html"
+    simplex = dict(zip(("before", "after"), shown, strict=True))
+    write_report(assess(label, prob, n_resamples=1), path, simplex=simplex)
+    return path.as_uri()
+
+
+@pytest.fixture
+def solid(browser, solid_url):
+    visits = []
+
+    def visit(**options):
+        visits.append(Visit(browser, solid_url, **options))
+        return visits[-1]
+
+    yield visit
+    for opened in visits:
+        opened.context.close()
+
+
+CORNERS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll('.corner')]
+    .map(c => c.getAttribute('transform').match(/-?[0-9.]+/g).map(Number))"""
+POINTS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll('.points circle')]
+    .map(c => Number(c.getAttribute('cx')))"""
+REST = 400  # milliseconds: the picture is put in order when the hand rests
+
+
+def corners(page, number=0):
+    return page.evaluate(CORNERS, number)
+
+
+def test_the_script_runs_under_the_policy_of_the_page_and_asks_for_nothing(solid, solid_url):
+    opened = solid()
+    assert opened.complaints == []
+    assert opened.requests == [solid_url]
+    assert opened.page.get_by_text("Drag to turn").first.is_visible()
+
+
+def test_no_other_script_may_run(solid):
+    opened = solid()
+    opened.page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))"
+    )
+    assert opened.page.title() == "Calibration report"
+
+
+@pytest.mark.parametrize("key", ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"])
+def test_arrow_keys_turn_all_tetrahedra_together_and_home_turns_back(key, solid):
+    page = solid().page
+    first = corners(page)
+    page.query_selector("svg.solid").focus()
+    scrolled = page.evaluate("scrollY")
+    page.keyboard.press(key)
+    page.wait_for_timeout(REST)
+    assert np.abs(np.subtract(corners(page), first)).max() > 10
+    assert corners(page) == corners(page, 1) == corners(page, 2)
+    assert page.evaluate("scrollY") == scrolled
+    page.keyboard.press("Home")
+    page.wait_for_timeout(REST)
+    np.testing.assert_allclose(corners(page), first, atol=0.15)
+
+
+def test_thirty_six_steps_lead_once_around(solid):
+    page = solid().page
+    first = np.array(page.evaluate(POINTS, 0))
+    page.query_selector("svg.solid").focus()
+    for _ in range(36):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(REST)
+    np.testing.assert_allclose(np.sort(page.evaluate(POINTS, 0)), np.sort(first), atol=0.15)
+
+
+def test_the_near_side_follows_the_mouse(solid):
+    page = solid(viewport={"width": 1000, "height": 900}).page
+    before = page.evaluate(POINTS, 0)
+    picture = page.query_selector("svg.solid")
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y, steps=3)
+    page.mouse.up()
+    page.wait_for_timeout(60)
+    moved = np.array(page.evaluate(POINTS, 0)) - before  # the last drawn were nearest
+    assert moved[-20:].mean() > 3
+    assert moved[:20].mean() < -3
+    page.mouse.move(x + 200, y, steps=3)
+    page.wait_for_timeout(REST)
+    settled = page.evaluate(POINTS, 0)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(REST)
+    assert page.evaluate(POINTS, 0) == settled  # no button, no turning
+
+
+def test_what_is_near_is_drawn_last_and_largest_once_it_rests(solid):
+    page = solid().page
+    page.query_selector("svg.solid").focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(REST)
+    radius = page.evaluate(
+        "[...document.querySelectorAll('svg.solid .points')[0].children].map(c => +c.getAttribute('r'))"
+    )
+    assert radius == sorted(radius)
+    assert radius[0] < radius[-1]
+
+
+def test_a_finger_turns_it_sideways_and_may_still_scroll_the_page(solid):
+    page = solid(has_touch=True, viewport={"width": 390, "height": 800}).page
+    assert page.evaluate("getComputedStyle(document.querySelector('svg.solid')).touchAction") == "pan-y pinch-zoom"
+    first = corners(page)
+    page.evaluate(
+        """() => {
+            const svg = document.querySelector('svg.solid');
+            svg.setPointerCapture = () => {};
+            for (const [type, x] of [['pointerdown', 100], ['pointermove', 160], ['pointerup', 160]])
+                svg.dispatchEvent(new PointerEvent(type, {pointerId: 7, pointerType: 'touch', clientX: x, clientY: 100}));
+        }"""
+    )
+    page.wait_for_timeout(REST)
+    assert corners(page) != first
+
+
+def test_nothing_moves_by_itself(solid):
+    page = solid().page
+    first = corners(page)
+    page.wait_for_timeout(REST)
+    assert corners(page) == first
+
+
+def test_without_script_there_is_a_still_picture_without_a_hint(solid):
+    page = solid(java_script_enabled=False).page
+    assert page.get_by_role("img", name="Labels of rows in the tetrahedron: before").is_visible()
+    assert not page.get_by_text("Drag to turn").first.is_visible()
+    assert page.locator("svg.solid[tabindex]").count() == 0
+
+
+def test_the_tetrahedron_has_a_focus_that_is_seen(solid):
+    page = solid().page
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('solid')"):
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+@each_width
+def test_rows_stick_out_nowhere_however_they_are_turned(width, solid):
+    page = solid(viewport={"width": width, "height": 900}).page
+    for details in page.query_selector_all("details"):
+        details.evaluate("d => { d.open = true }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    picture = page.query_selector("svg.solid")
+    picture.focus()
+    for _ in range(6):
+        assert page.evaluate(CUT_TEXT) == []
+        for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp"):
+            page.keyboard.press(key)
+        page.wait_for_timeout(REST // 2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_about_rows_can_be_read(scheme, solid):
+    assert solid(color_scheme=scheme).page.evaluate(CONTRAST)["least"] >= 4.5
+
+
+def test_on_paper_there_is_nothing_to_turn_and_the_key_keeps_its_colours(solid):
+    page = solid().page
+    page.emulate_media(media="print")
+    assert not page.get_by_text("Drag to turn").first.is_visible()
+    adjust = page.evaluate("getComputedStyle(document.querySelector('.swatch')).printColorAdjust")
+    assert adjust == "exact"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_points_of_any_colour_stand_out_from_the_card(scheme, solid):
+    """By themselves or by their rim, with the contrast of 3 that WCAG asks of graphics in the dark, and of 2 in the light."""
+    page = solid(color_scheme=scheme).page
+    ratios = page.evaluate(POINT_CONTRAST)
+    assert len(ratios) == 4
+    assert min(ratios) > (3 if scheme == "dark" else 2)
+
+
+POINT_CONTRAST = """() => {
+    const light = colour => colour.match(/[0-9.]+/g).slice(0, 3).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const picture = document.querySelector('svg.solid');
+    const card = light(getComputedStyle(picture.closest('.card')).backgroundColor);
+    const found = {};
+    for (const point of picture.querySelectorAll('.points circle')) {
+        const style = getComputedStyle(point);
+        found[style.fill] = Math.max(ratio(light(style.fill), card), ratio(light(style.stroke), card));
+    }
+    return Object.values(found);
+}"""

@@ -24,8 +24,10 @@ from calibrant.cli.gates import gate_fails, parse_gate
 from calibrant.cli.methods import found_notion
 
 if TYPE_CHECKING:
+    from calibrant._links import FloatArray
     from calibrant.assessment import Assessment
     from calibrant.calibrators.base import Calibrator
+    from calibrant.curves.simplex_points import SimplexPoints
     from calibrant.interop.files import ForecastTable
 
 Places = dict[str, dict[str, Any]]
@@ -33,8 +35,11 @@ Places = dict[str, dict[str, Any]]
 
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
-CERTIFICATES = ("gradient_",)
-"""Fitted numbers that say how well a fit went and not what was found."""
+NOT_FOUND = ("gradient_", "row_weight_")
+"""Fitted numbers that say how well a fit went, or what a row weighs, and not what was found."""
+
+COUNTS = ("n_bins_", "n_regions_")
+"""Whole numbers that were found, and not given by the data."""
 
 
 def run_assess(arguments: argparse.Namespace) -> int:
@@ -131,8 +136,12 @@ def run_fit(arguments: argparse.Namespace) -> int:
     truth = forecast.y_true
     calibrator.fit(values_of(arguments, forecast), truth, weight_of(arguments, forecast))
     save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
-    found = {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and isinstance(v, float)}
-    details = ", ".join(f"{k.rstrip('_')} {v:.6g}" for k, v in found.items() if k not in CERTIFICATES)
+    details = ", ".join(
+        f"{name.rstrip('_')} {value:.6g}"
+        for name, value in sorted(vars(calibrator).items())
+        if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
+        or (name in COUNTS and isinstance(value, int))
+    )
     print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
     if (groups := found_notion(arguments, calibrator)) is not None:
         print(f"found {groups!r}")
@@ -188,29 +197,63 @@ def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: F
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
+    from dataclasses import replace
+
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.writing import require_free
     from calibrant.report.html import write_report
+    from calibrant.report.simplex import MOST_POINTS
     from calibrant.report.summary import NEEDED
 
     require_free(Path(arguments.output), force=arguments.force)
+    if arguments.points > MOST_POINTS:
+        raise ValueError(f"--points must be at most {MOST_POINTS}; got {arguments.points}. The default is 1000.")
     names = arguments.names.split(",") if arguments.names else [Path(file).stem for file in arguments.files]
     if len(names) != len(arguments.files) or len(set(names)) != len(names):
         raise ValueError(
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
-    assessments = {}
+    assessments, simplex = {}, {}
     for name, file in zip(names, arguments.files, strict=True):
-        forecast = read(arguments, file)
+        forecast, calibrated, splits = read(arguments, file), None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
         if arguments.calibrator:
-            calibrated = calibrated_by(arguments, load_calibrator(arguments.calibrator), forecast, file)
+            calibrator = load_calibrator(arguments.calibrator)
+            splits = _splits(calibrator, forecast)
+            calibrated = calibrated_by(arguments, calibrator, forecast, file)
             assessments[f"{name}, calibrated"] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
-    write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
+        if arguments.points and len(forecast.forecast_columns) in (3, 4):
+            simplex[name] = replace(_points(arguments, forecast, calibrated), splits=splits)
+    write_report(assessments, arguments.output, title=arguments.title, simplex=simplex, force=arguments.force)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
     print(f"wrote {arguments.output}")
     return OK
+
+
+def _points(arguments: argparse.Namespace, forecast: ForecastTable, calibrated: FloatArray | None) -> SimplexPoints:
+    """Draw rows of three or four classes for the pictures of a report."""
+    from calibrant.curves.simplex_points import simplex_points
+
+    return simplex_points(
+        forecast.y_true,
+        values_of(arguments, forecast),
+        calibrated,
+        max_points=arguments.points,
+        rng=arguments.seed,
+        sample_weight=weight_of(arguments, forecast),
+        labels=labels_of(arguments, forecast),
+        input=forecast.input,
+    )
+
+
+def _splits(calibrator: Calibrator, forecast: ForecastTable) -> FloatArray | None:
+    """Return the points that a calibrator splits around, where its columns are those of the file in their order."""
+    from calibrant.curves.simplex_partition import splits_of
+    from calibrant.interop.persistence import columns_of
+
+    fitted = columns_of(calibrator)
+    return splits_of(calibrator) if fitted is None or list(fitted) == list(forecast.forecast_columns) else None
 
 
 def run_demo(arguments: argparse.Namespace) -> int:

@@ -108,6 +108,11 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--calibrator", metavar="CALIBRATOR", help="show each forecast also after this calibrator")
     report.add_argument("--names", metavar="A,B", help="names of the forecasts (default: the files' names)")
     report.add_argument("--title", default="Calibration report", help="title of the page")
+    report.add_argument(
+        "--points", type=_natural, default=1000, metavar="N",
+        help="of 3 or 4 classes, rows to draw at random and show as points on a triangle or in a tetrahedron; 0 for none "
+        "(default: %(default)s)",
+    )  # fmt: skip
     report.add_argument("--force", action="store_true", help="replace the output if it exists")
     _data_options(report)
     _assess_options(report)

@@ -10,6 +10,7 @@ import numpy as np
 from calibrant._links import FloatArray, log_prob_of_prob
 from calibrant._parameters import whole
 from calibrant._result import frame, read_only
+from calibrant.simplex_binning.lattice import simplex_grid
 
 INSET = 1e-3
 """How far the grid is drawn toward the middle: at a probability of exactly zero, logarithms say nothing of the map."""
@@ -102,7 +103,7 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
     Raises
     ------
     ValueError
-        If the calibrator is one of another number of classes, or ``resolution`` is less than 2.
+        If the calibrator is one of another number of classes or gives NaN, or ``resolution`` is less than 2.
     TypeError
         If it is neither a fitted calibrator nor a function, or ``resolution`` is not whole.
 
@@ -118,17 +119,8 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
     """
     whole("resolution", resolution, least=2, hint="61 is usual")
     classes = three_classes(calibrator)
-    prob = (1.0 - INSET) * triangular_grid(resolution) + INSET / 3.0
+    prob = (1.0 - INSET) * simplex_grid(3, resolution - 1) + INSET / 3.0
     return SimplexMap(read_only(prob), read_only(mapped_by(calibrator, prob)), classes, name_of(calibrator))
-
-
-def triangular_grid(resolution: int) -> FloatArray:
-    """Return all points with coordinates that are multiples of 1 / (resolution - 1) and sum to one."""
-    n = resolution - 1
-    i, j = (steps.ravel() for steps in np.mgrid[: n + 1, : n + 1])
-    inside = i + j <= n
-    points: FloatArray = np.column_stack([i, j, n - i - j])[inside] / n
-    return points
 
 
 def three_classes(calibrator: Any) -> tuple[str, ...]:
@@ -142,7 +134,7 @@ def three_classes(calibrator: Any) -> tuple[str, ...]:
 
 
 def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
-    """Return what a calibrator or a function makes of forecasts of three classes."""
+    """Return what a calibrator or a function makes of forecasts."""
     if hasattr(calibrator, "predict_proba"):
         calibrated = calibrator.predict_proba(as_fitted(calibrator, prob))
     elif callable(calibrator):
@@ -152,7 +144,12 @@ def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
     table = np.asarray(calibrated, dtype=np.float64)
     if table.shape != prob.shape:
         raise ValueError(
-            f"the map must give a table of shape {prob.shape}; got {table.shape}. Pass a map of three classes."
+            f"the map must give a table of shape {prob.shape}; got {table.shape}. Pass a map of {prob.shape[1]} classes."
+        )
+    if not np.isfinite(table).all():
+        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+        raise ValueError(
+            f"the map must give finite numbers; got {table[row].tolist()} for {prob[row].tolist()}. Repair the map there."
         )
     return table
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray
+from calibrant._problem import BoolArray, IntArray
 
 HALVINGS = 30
 """Bisections of the way across a border: it is found to a billionth of a small triangle."""
@@ -60,19 +60,39 @@ def crossings(
     return start + (low + high) / 2.0 * (end - start)
 
 
-def moved_onto(vertex: FloatArray, border: IntArray, crossing: FloatArray, step: float) -> FloatArray:
+def runs_along(
+    cell_of: Callable[[FloatArray], IntArray],
+    cells: IntArray,
+    start: FloatArray,
+    end: FloatArray,
+    ends: FloatArray,
+    crossing: FloatArray,
+    step: float,
+) -> BoolArray:
+    """Whether the border runs along each side between two cells, and does not only cross it.
+
+    A border along a side crosses it in its middle. So does one that cuts it there: it parts no points near the side's ends.
+    """
+    middle = ends.mean(axis=1)
+    along: BoolArray = np.abs(crossing - middle).max(axis=1) <= 1e-3 * step
+    some = np.flatnonzero(along)
+    across = 0.05 * (end - start)[some]
+    for number in range(2 if some.size else 0):
+        near = (middle[some] + ends[some, number]) / 2.0
+        along[some] &= (cell_of(near - across) == cells[some, 0]) & (cell_of(near + across) == cells[some, 1])
+    return along
+
+
+def moved_onto(vertex: FloatArray, border: IntArray, crossing: FloatArray, along: BoolArray, step: float) -> FloatArray:
     """Move each vertex between two cells onto their border, which the ways across its sides have found.
 
-    A border along the sides themselves crosses them in their middles: its vertices stay. Those at the edge of the simplex stay
-    at the edge.
+    Where the border runs along the sides themselves its vertices stay. Those at the edge of the simplex stay at the edge.
     """
-    off = np.abs(crossing - vertex[border].mean(axis=1)).max(axis=1)
-    number, sums, most_off = np.zeros(len(vertex)), np.zeros(vertex.shape), np.zeros(len(vertex))
+    number, sums, moving = np.zeros(len(vertex)), np.zeros(vertex.shape), np.zeros(len(vertex), dtype=bool)
     for end in border.T:
         number += np.bincount(end, minlength=len(vertex))
         np.add.at(sums, end, crossing)
-        np.maximum.at(most_off, end, off)
-    moving = most_off > 1e-3 * step
+        moving[end[~along]] = True
     moved = vertex.copy()
     moved[moving] = sums[moving] / number[moving, None]
     for end, other in (border.T, border.T[::-1]):

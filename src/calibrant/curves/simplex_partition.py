@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,16 @@ from calibrant._parameters import whole
 from calibrant._problem import BoolArray, IntArray
 from calibrant._result import frame, read_only
 from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
-from calibrant.curves.simplex_mesh import crossings, means_of, middle_of, moved_onto, room_about, small_triangles
-from calibrant.simplex_binning import SimplexBinning
+from calibrant.curves.simplex_mesh import (
+    crossings,
+    means_of,
+    middle_of,
+    moved_onto,
+    room_about,
+    runs_along,
+    small_triangles,
+)
+from calibrant.simplex_binning import SimplexBinning, SplitTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +36,8 @@ class SimplexCells:
         The cell of each small triangle; -1 where the calibrator saw no row.
     border : ndarray of shape (n_segments, 2)
         The numbers of the two vertices of each side between small triangles of different cells.
-    count : ndarray of shape (n_cells,)
-        Number of rows that each cell was fitted on.
+    count : ndarray of shape (n_cells,) or None
+        Number of rows that each cell was fitted on; None where the cells saw no rows.
     value : ndarray of shape (n_cells, 3)
         The calibrated vector of each cell.
     middle : ndarray of shape (n_cells, 3)
@@ -39,7 +48,7 @@ class SimplexCells:
 
     index: IntArray
     border: IntArray
-    count: IntArray
+    count: IntArray | None
     value: FloatArray
     middle: FloatArray
     room: FloatArray
@@ -65,6 +74,9 @@ class SimplexPartition:
         Names of the classes.
     calibrator : str
         Where the figures come from.
+    splits : ndarray of shape (n_splits, 3) or None
+        Points around which the simplex was split, in that order; some may lie outside of it. None of a calibrator without a
+        tree of splits.
     """
 
     prob: FloatArray
@@ -74,6 +86,7 @@ class SimplexPartition:
     cells: SimplexCells | None
     classes: tuple[str, ...]
     calibrator: str
+    splits: FloatArray | None = None
 
     @property
     def is_empty(self) -> BoolArray:
@@ -84,7 +97,7 @@ class SimplexPartition:
         ndarray of shape (resolution ** 2,)
             Booleans.
         """
-        if self.cells is None:
+        if self.cells is None or self.cells.count is None:
             return np.zeros(len(self.triangle), dtype=bool)
         # One more at the end answers for -1.
         return np.append(self.cells.count == 0, True)[self.cells.index]
@@ -124,7 +137,7 @@ class SimplexPartition:
         return plot_simplex_partition(self, **options)
 
     def __repr__(self) -> str:
-        cells = "" if self.cells is None else f", cells={self.cells.count.size}"
+        cells = "" if self.cells is None else f", cells={len(self.cells.value)}"
         return f"SimplexPartition({self.calibrator}{cells}, triangles={len(self.triangle)})"
 
 
@@ -169,7 +182,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     SimplexPartition(<lambda>, triangles=100)
     """
     whole("resolution", resolution, least=2, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
-    _refuse_unfitted(calibrator)
+    refuse_unfitted(calibrator)
     classes = three_classes(calibrator)
     vertex, triangle, sides = small_triangles(resolution)
     prob = middle_of(vertex, triangle)
@@ -184,10 +197,90 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
         cells,
         classes,
         name_of(calibrator),
+        splits_of(calibrator),
     )
 
 
-def _refuse_unfitted(calibrator: Any) -> None:
+def simplex_split(
+    gamma: npt.ArrayLike, *, classes: Sequence[Any] = ("0", "1", "2"), resolution: int = 240
+) -> SimplexPartition:
+    """The three regions that a point parts the triangle into, each with the class that is decided there, ready to plot.
+
+    Parameters
+    ----------
+    gamma : array-like of shape (3,)
+        The point; its coordinates sum to one, and may be negative: then it lies outside, and regions may be missing.
+    classes : sequence of length 3, default=("0", "1", "2")
+        Names of the classes.
+    resolution : int, default=240
+        Small triangles along each side, at least 2.
+
+    Returns
+    -------
+    SimplexPartition
+        Its cells are the regions, of no rows; the vector of each is the certain one of its class.
+
+    Raises
+    ------
+    ValueError
+        If ``gamma`` is not three numbers that sum to one, there are not three classes, or ``resolution`` is less than 2.
+
+    Notes
+    -----
+    A forecast p is in region k where p - gamma is largest at k, in the first of equal ones. Around (1/3, 1/3, 1/3) these are
+    the predicted classes; other points are other thresholds, and all of them together make the ROC surface.
+
+    References
+    ----------
+    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024, Figure 3.
+
+    Examples
+    --------
+    >>> from calibrant import simplex_split
+    >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
+    SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
+    """
+    point, names = np.asarray(gamma, dtype=np.float64), tuple(str(name) for name in classes)
+    if point.shape != (3,) or not np.isfinite(point).all() or abs(point.sum() - 1.0) > 1e-9:
+        raise ValueError(f"gamma must be three numbers that sum to one; got {gamma!r}. The middle is [1/3, 1/3, 1/3].")
+    if len(names) != 3:
+        raise ValueError(f"classes must be three names; got {len(names)}. Leave them out, or pass three.")
+    return replace(simplex_partition(_Split(point), resolution=resolution), classes=names)
+
+
+class _Split:
+    """One split as a calibrator: all forecasts of a region become certain of its class."""
+
+    classes_ = np.arange(3)
+    count_ = None
+    value_ = np.eye(3)
+
+    def __init__(self, gamma: FloatArray) -> None:
+        self.tree_ = SplitTree(gamma[None], np.array([[1, 2, 3]]), np.array([0, -1, -1, -1]))
+
+    def cells(self, prob: FloatArray) -> IntArray:
+        return self.tree_.index(prob)
+
+    def predict_proba(self, prob: FloatArray) -> FloatArray:
+        return np.asarray(self.value_[self.cells(prob)], dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"p - ({', '.join(f'{part:g}' for part in self.tree_.gamma[0])})"
+
+
+def splits_of(calibrator: Any) -> FloatArray | None:
+    """Return the points around which a calibrator, or the partition that it bins by, splits the simplex, if it does."""
+    tree = getattr(calibrator, "tree_", getattr(calibrator, "partition_", None))
+    return read_only(tree.gamma) if isinstance(tree, SplitTree) else None
+
+
+def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
+    """Return the points inside that the simplex was split around, by their numbers, from 1; others have no place to draw."""
+    numbered = enumerate([] if splits is None else splits, start=1)
+    return {number: gamma for number, gamma in numbered if (gamma >= 0).all()}
+
+
+def refuse_unfitted(calibrator: Any) -> None:
     """Refuse what can be called and is no map: a binning, and the class of a calibrator."""
     wanted = "calibrator must be a fitted calibrator or a function"
     if isinstance(calibrator, SimplexBinning):
@@ -211,16 +304,19 @@ def _cells_of(
     index = cell_of(prob)
     parting = sides[index[sides[:, 0]] != index[sides[:, 1]]]
     border = parting[:, 2:]
-    crossing = crossings(cell_of, index[parting[:, 0]], prob[parting[:, 0]], prob[parting[:, 1]])
-    moved = moved_onto(vertex, border, crossing, 1.0 / resolution)
-    middle = means_of(prob, index, len(calibrator.count_))
+    cells_of_both, (start, end) = index[parting[:, :2]], prob[parting[:, :2].T]
+    crossing = crossings(cell_of, cells_of_both[:, 0], start, end)
+    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing, 1.0 / resolution)
+    moved = moved_onto(vertex, border, crossing, along, 1.0 / resolution)
+    count, value = calibrator.count_, np.asarray(calibrator.value_, dtype=np.float64)
+    middle = means_of(prob, index, len(value))
     ends = np.concatenate([border, border])
-    room = room_about(middle, np.concatenate([index[parting[:, 0]], index[parting[:, 1]]]), moved[ends].mean(axis=1))
+    room = room_about(middle, cells_of_both.T.ravel(), moved[ends].mean(axis=1))
     cells = SimplexCells(
         index=read_only(index),
         border=read_only(border),
-        count=read_only(np.asarray(calibrator.count_)),
-        value=read_only(np.asarray(calibrator.value_, dtype=np.float64)),
+        count=None if count is None else read_only(np.asarray(count)),
+        value=read_only(value),
         middle=read_only(middle),
         room=read_only(room),
     )

@@ -9,6 +9,8 @@ from calibrant._parameters import choice, flag, number
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.canonical_binning import CanonicalBinning
+from calibrant.calibrators.irp import IsotonicRecursivePartitioning
+from calibrant.calibrators.multiclass_irp import MulticlassRecursivePartitioning
 from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
 from calibrant.calibrators.scir import SortedCumulativeIsotonic
 
@@ -22,6 +24,8 @@ def require_sound(calibrator: Calibrator) -> None:
         _require_problems(calibrator)
     elif isinstance(calibrator, CanonicalBinning):
         _require_cells(calibrator)
+    elif isinstance(calibrator, MulticlassRecursivePartitioning):
+        _require_tree(calibrator)
     elif isinstance(calibrator, NormalizedFlattenedIsotonic):
         _require_steps(calibrator)
     elif isinstance(calibrator, SortedCumulativeIsotonic):
@@ -60,13 +64,52 @@ def _require_problems(calibrator: ByNotion) -> None:
 
 
 def _require_cells(calibrator: CanonicalBinning) -> None:
-    value, n_cells = np.asarray(calibrator.value_), calibrator.partition_.n_cells
-    if value.shape != (wanted := (n_cells, len(calibrator.classes_))):
-        raise ValueError(f"value_ of shape {value.shape} where cells and classes make {wanted}")
-    if np.shape(calibrator.count_) != (n_cells,):
-        raise ValueError(f"count_ of shape {np.shape(calibrator.count_)} for {n_cells} cells")
+    n_cells = calibrator.partition_.n_cells
+    _require_vectors(calibrator, "value_", n_cells, "cells")
+    _require_numbers(calibrator, "count_", n_cells, "cells")
+
+
+def _require_vectors(calibrator: Calibrator, name: str, size: int, of: str) -> None:
+    """Refuse an attribute that is not so many vectors of probabilities of all classes."""
+    value, wanted = np.asarray(getattr(calibrator, name)), (size, len(calibrator.classes_))
+    if value.shape != wanted:
+        raise ValueError(f"{name} of shape {value.shape} where {of} and classes make {wanted}")
     if not _are_probabilities(value) or not np.allclose(value.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
-        raise ValueError("rows of value_ that do not sum to one")
+        raise ValueError(f"rows of {name} that do not sum to one")
+
+
+def _require_numbers(calibrator: Calibrator, name: str, size: int, of: str) -> None:
+    """Refuse an attribute that is not so many finite numbers."""
+    values = np.asarray(getattr(calibrator, name))
+    if values.shape != (size,):
+        raise ValueError(f"{name} of shape {values.shape} for {size} {of}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} that is not finite")
+
+
+def _require_tree(calibrator: MulticlassRecursivePartitioning) -> None:
+    """Look at what nodes, regions and splits have; that the splits make a tree they have seen to themselves."""
+    tree, n_classes = calibrator.tree_, len(calibrator.classes_)
+    if len(tree.gamma) and tree.gamma.shape[1] != n_classes:
+        raise ValueError(f"splits of {tree.gamma.shape[1]} classes for {n_classes}")
+    for start, size, of in (("node_", tree.split.size, "nodes"), ("", tree.n_cells, "regions")):
+        _require_vectors(calibrator, f"{start}value_", size, of)
+        _require_numbers(calibrator, f"{start}count_", size, of)
+    _require_numbers(calibrator, "gain_", len(tree.gamma), "splits")
+    if not np.array_equal(calibrator.staged_regions_, tree.n_regions) or calibrator.n_regions_ != tree.n_cells:
+        raise ValueError("numbers of regions that are not those of the tree")
+
+
+def _require_stages(calibrator: IsotonicRecursivePartitioning) -> None:
+    """Look at what the stages of a map are made of."""
+    n_cuts = np.size(calibrator.threshold_)
+    for name in ("threshold_", "gain_"):
+        _require_numbers(calibrator, name, n_cuts, "cuts")
+    for name in ("weight_", "event_weight_"):
+        _require_numbers(calibrator, name, n_cuts + 1, "regions")
+    weight, events = np.asarray(calibrator.weight_), np.asarray(calibrator.event_weight_)
+    if not ((weight > 0.0) & (events >= 0.0) & (events <= weight)).all():
+        raise ValueError("an event_weight_ that is no part of weight_")
 
 
 def _require_steps(calibrator: NormalizedFlattenedIsotonic) -> None:
@@ -82,6 +125,8 @@ def _require_steps(calibrator: NormalizedFlattenedIsotonic) -> None:
 
 def _require_map(calibrator: BinaryCalibrator) -> None:
     """Try a map of one score at the ends, in the middle, and at all scores at which it may have a step."""
+    if isinstance(calibrator, IsotonicRecursivePartitioning):
+        _require_stages(calibrator)
     own = [
         np.ravel(found) for found in vars(calibrator).values() if isinstance(found, np.ndarray) and found.dtype == float
     ]

@@ -60,7 +60,8 @@ def draw_panels(
     axes = _new_axes(plt, len(chosen), height) if ax is None else np.array([ax])
     for panel_ax, title in zip(axes, chosen, strict=True):
         draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
-        panel_ax.set_title("" if alone and title in ("binary", "") else title, fontsize=None if alone else "medium")
+        words = "" if alone and title in ("binary", "") else title
+        panel_ax.set_title(words, fontsize=None if alone else "medium", parse_math=False)
     if not alone:
         _label_outside(axes, labels)
     if ax is None:  # a first layout: the next one knows how far the Axes below and the legends hang out

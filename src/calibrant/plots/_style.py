@@ -21,6 +21,15 @@ BAND = "#E0E0E0"
 CHANGE = "RdBu_r"
 """Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
 
+CERTAIN = (COLOURS[4], COLOURS[5], COLOURS[6], COLOURS[2])
+"""The certain forecasts of three and four classes: those of the palette whose mixtures differ, whatever one's colour vision."""
+
+RGB = ("#FF0000", "#00FF00", "#0000FF", "#000000")
+"""The same where red, green and blue are the probabilities themselves."""
+
+VIEW = (24.0, -42.0)
+"""Height and turn, in degrees, from which a tetrahedron is seen: no corner hides behind another."""
+
 LEGEND = {"loc": "best", "frameon": True, "framealpha": 0.85, "edgecolor": "none"}
 """Legends inside an Axes: what they hide is seen through."""
 

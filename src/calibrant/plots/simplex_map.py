@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._triangle import ABOVE, BESIDE, TRIANGLE, cut
 
 if TYPE_CHECKING:
     from calibrant.curves.simplex_map import SimplexMap
-
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-"""Where the certain forecasts of the three classes lie."""
 
 
 def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
@@ -47,17 +45,18 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
     axes = np.ravel(axes)
     if axes.size != 3:
         raise ValueError(f"axes must be three, one a class; got {axes.size}. Leave axes out, or pass three.")
-    x, y = (result.prob @ CORNERS).T
+    x, y = (result.prob @ TRIANGLE).T
     most = float(np.abs(result.change).max()) or 1.0
     for j, ax in enumerate(axes):
         heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, vmin=-most, vmax=most, shading="gouraud")
         if result.change[:, j].min() < 0 < result.change[:, j].max():
             ax.tricontour(x, y, result.change[:, j], levels=[0.0], colors="black", linewidths=1)
-        ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color=_style.IDEAL, linewidth=1)
-        for name, (corner_x, corner_y), side in zip(result.classes, CORNERS, ("top", "top", "bottom"), strict=True):
-            ax.text(corner_x, corner_y + (0.03 if side == "bottom" else -0.03), name, ha="center", va=side)
-        ax.set_title(f"class {result.classes[j]}", fontsize="medium", pad=4)
-        ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.12, CORNERS[2, 1] + 0.1))
+        ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color=_style.IDEAL, linewidth=1)
+        for name, (corner_x, corner_y), side in zip(result.classes, TRIANGLE, ("top", "top", "bottom"), strict=True):
+            words, away = (cut(name, ABOVE), 0.03) if side == "bottom" else (cut(name, BESIDE, lines=2), -0.03)
+            ax.text(corner_x, corner_y + away, words, ha="center", va=side, parse_math=False)
+        ax.set_title(f"class {cut(result.classes[j], ABOVE)}", fontsize="medium", pad=4, parse_math=False)
+        ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.12, TRIANGLE[2, 1] + 0.1))
         ax.set_axis_off()
     axes[0].figure.colorbar(heat, ax=list(axes), label="change of probability", shrink=0.85)
     return axes

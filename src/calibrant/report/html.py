@@ -1,11 +1,17 @@
-"""The report as one self-contained HTML page: no script, no external reference, works offline and in print."""
+"""The report as one self-contained HTML page: no external reference, works offline and in print.
+
+It runs nothing, but for one script of its own where there is a tetrahedron to turn; a policy in the page allows that alone.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from collections.abc import Mapping
 
 from calibrant.assessment import Assessment
+from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.interop.writing import whole_file
 from calibrant.report.summary import summarise
 
@@ -15,6 +21,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     force: bool = False,
 ) -> None:
     """Write an HTML page that shows one assessment, or compares several.
@@ -27,6 +34,9 @@ def write_report(
         The page; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
     title : str, default="Calibration report"
         Title of the page.
+    simplex : SimplexPoints or dict of name to SimplexPoints, optional
+        Rows of three or four classes to show as points, at most 2000 each: on a triangle, or in a tetrahedron that mouse, touch
+        and arrow keys turn. The page then holds the forecast and the label of each of these rows.
     force : bool, default=False
         Replace a file.
 
@@ -34,6 +44,8 @@ def write_report(
     ------
     FileExistsError
         If the file exists.
+    TypeError, ValueError
+        If ``simplex`` holds something else, or too many points.
     ImportError
         If jinja2 is not installed.
 
@@ -42,22 +54,35 @@ def write_report(
     >>> from calibrant import assess, load_digits_forecast, write_report
     >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
     """
-    page = render(assessments if isinstance(assessments, Mapping) else {"forecast": assessments}, title=title)
+    named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
+    page = render(named, title=title, simplex=simplex)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(assessments: Mapping[str, Assessment], *, title: str = "Calibration report") -> str:
+def render(
+    assessments: Mapping[str, Assessment],
+    *,
+    title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+) -> str:
     """Return the page as text."""
     try:
         import jinja2
     except ImportError:
         raise ImportError("a report needs jinja2; it is not installed. pip install 'calibrant[report]'") from None
+    loader = jinja2.PackageLoader("calibrant", "report/templates")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("calibrant", "report/templates"),
+        loader=loader,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html").render(summarise(assessments, title=title))
+    summary = summarise(assessments, title=title, simplex=simplex)
+    script = ""
+    if any(view["solid"] for view in summary["simplex"]):
+        # A browser hashes what it reads, where every end of a line is one character.
+        script = "\n".join(loader.get_source(environment, "turn.js")[0].splitlines())
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html").render(summary, script=script, digest=digest)

@@ -12,7 +12,9 @@ import numpy as np
 import calibrant
 from calibrant.assessment import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.metrics.uncertainty import Estimate
+from calibrant.report.simplex import simplex_section
 
 MOST_CLASSES = 12
 """Class panels shown; the classes with the most rows come first."""
@@ -41,7 +43,12 @@ ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
 """References that belong to a metric, and are given only with it."""
 
 
-def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibration report") -> dict[str, Any]:
+def summarise(
+    assessments: Mapping[str, Assessment],
+    *,
+    title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+) -> dict[str, Any]:
     """Return everything that a report shows.
 
     Parameters
@@ -50,6 +57,8 @@ def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibratio
         In the order in which they are compared, such as before and after.
     title : str, default="Calibration report"
         Title of the page.
+    simplex : SimplexPoints or dict of name to SimplexPoints, optional
+        Rows to show as points.
 
     Returns
     -------
@@ -72,6 +81,7 @@ def summarise(assessments: Mapping[str, Assessment], *, title: str = "Calibratio
         "forecasts": forecasts,
         "comparison": _comparison(assessments),
         "table": _table(assessments),
+        "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 

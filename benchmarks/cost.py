@@ -1,32 +1,25 @@
-"""How the time to fit NA-FIR and SCIR grows: over rows of 100 classes, and over classes of 5000 rows."""
+"""How the time to fit grows with the data: a table of seconds, the exponent, and a picture."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS
+from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS, Method
 from benchmarks.measure import interleaved
-from benchmarks.peers import calibrant
 
 TOOLS = Path(__file__).parents[1] / "tools"
-METHODS = {
-    "NA-FIR, smoothing 0.001": calibrant.na_fir_fixed,
-    "NA-FIR, default": calibrant.na_fir,
-    "SCIR, epsilon 0.0001": calibrant.scir_fixed,
-    "SCIR, default": calibrant.scir,
-}
 MOST_ROUNDS, LAST = 3, 4
 """The exponent is that of the last sizes: before, what is the same for all sizes counts."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A section of the page: seconds to fit at each of some sizes, ``shape`` of which gives rows and classes.
+    """A section of the page: seconds to fit ``methods`` at each of some sizes, ``shape`` of which gives rows and classes.
 
     What was measured stays in ``seconds``: pairs of size and seconds by method.
     """
@@ -36,26 +29,29 @@ class Cost:
     fixed: str
     shape: Callable[[int], tuple[int, int]]
     make: Callable[..., tuple[np.ndarray, np.ndarray]]
+    methods: Mapping[str, Callable[[np.ndarray, np.ndarray], Method]]
     sizes: tuple[int, ...]
     quick: tuple[int, ...]
     picture: str
+    note: str = ""
     seconds: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def tables(self, rounds: int, quick: bool) -> str:
         """Measure each method at each size and return this part of the page."""
         sizes = self.quick if quick else self.sizes
-        tiny = self.make(WARM_UP_ROWS, WARM_UP_CLASSES, seed=0)
-        for prepared in METHODS.values():
+        rows, classes = self.shape(sizes[0])
+        tiny = self.make(min(rows, WARM_UP_ROWS), min(classes, WARM_UP_CLASSES), seed=0)
+        for prepared in self.methods.values():
             prepared(*tiny).fit()  # what is compiled is compiled here
-        self.seconds.update({name: [] for name in METHODS})
+        self.seconds.update({name: [] for name in self.methods})
         for size in sizes:
             data = self.make(*self.shape(size), seed=0)
-            calls = {name: prepared(*data).fit for name, prepared in METHODS.items()}
+            calls = {name: prepared(*data).fit for name, prepared in self.methods.items()}
             for name, timing in interleaved(calls, min(rounds, MOST_ROUNDS), warm_up=False).items():
                 self.seconds[name].append((size, timing.median))
         lines = [
             f"Seconds to fit, calibrant alone, {self.fixed}; medians of up to {MOST_ROUNDS} rounds. Exponent: the slope of "
-            f"log seconds over log {self.varies}, by least squares over the last {LAST} sizes.",
+            f"log seconds over log {self.varies}, by least squares over the last {LAST} sizes.{self.note}",
             "",
             f"| {self.varies} | " + " | ".join(f"{size:,}" for size in sizes) + " | exponent |",
             "|---" * (len(sizes) + 2) + "|",
@@ -67,7 +63,7 @@ class Cost:
 
     def draw(self, images: Path) -> None:
         """Draw what was measured last."""
-        sys.path.append(str(TOOLS))  # where the pictures of the study of these methods are drawn
+        sys.path.append(str(TOOLS))  # where pictures of seconds are drawn
         from na_isotonic_pictures import draw_times
 
         draw_times(self.seconds, f"{self.varies} ({self.fixed})", images / self.picture)

@@ -1,0 +1,146 @@
+"""Isotonic recursive partitioning (IRP), binary and multi-class, against its algorithm in NumPy, and how its cost grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.calibrators import BINARY, QUICK_BINARY, column, table
+from benchmarks.cost import Cost
+from benchmarks.fitting import WARM_UP_ROWS, Fitting
+from benchmarks.fresh import in_fresh_process
+from benchmarks.measure import OURS, Contender
+from benchmarks.peers import calibrant
+from benchmarks.roc_volume import VOLUMES
+
+NUMPY = "Algorithm 2 in NumPy"
+QUICK_ROWS, MANY_ROWS, QUICK_MANY_ROWS = 100, 50_000, 1_000
+
+
+@dataclass(frozen=True)
+class AllSplits(Fitting):
+    """Every line makes the same splits, and so has the same log loss on the fitted rows and on others."""
+
+    agree: float | None = 1e-9
+
+
+BINARY_IRP = Fitting(
+    "Isotonic recursive partitioning (IRP)",
+    "To the end and without smoothing it is isotonic regression, found from the top: the score that tells most is split at "
+    "first, then the next. The order of the splits is what makes it possible to stop early, which the default does: it chooses "
+    "the number of blocks and the smoothing by cross-validation. scikit-learn interpolates between blocks.",
+    column,
+    BINARY,
+    QUICK_BINARY,
+    (
+        Contender(OURS, "calibrant", "irp_to_the_end", "calibrant"),
+        Contender("calibrant, isotonic regression", "calibrant", "isotonic", "calibrant"),
+        Contender("scikit-learn, isotonic regression", "scikit_learn", "isotonic", "scikit-learn"),
+        Contender("calibrant, default", "calibrant", "irp", "calibrant"),
+    ),
+)
+
+ON_A_GRID = (
+    "Splitting points are those of the simplex whose coordinates are multiples of 1/{}, {:,} of them; no smoothing, and "
+    f"splits until none leaves the map monotone. '{NUMPY}' is that of Berta, Bach and Jordan (AISTATS 2024), written from its "
+    "definition. Both make the same splits: their losses are the same to 1e-9. To apply, both walk down a tree, and calibrant "
+    "checks its data first, which of 500 rows takes longer. {}"
+)
+
+
+def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
+    return AllSplits(
+        f"Multi-class IRP, 500 x {classes}, splitting points on a grid",
+        ON_A_GRID.format(steps, points, text),
+        table,
+        (500, classes),
+        (QUICK_ROWS, classes),
+        (
+            Contender(OURS, "calibrant", f"multiclass_irp_{steps}", "calibrant"),
+            Contender(NUMPY, "naive_irp", f"irp_{steps}", "numpy"),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """To fit ``classes`` classes, after all that is compiled was loaded."""
+
+    name: str
+    function: str
+    classes: int
+    rows: int
+    asked: str
+
+    def prepare(self, rows: int) -> Callable[[], Any]:
+        named = getattr(calibrant, self.function)
+        named(*table(min(rows, WARM_UP_ROWS), self.classes, seed=0)).fit()
+        fit: Callable[[], Any] = named(*table(rows, self.classes, seed=0)).fit
+        return fit
+
+
+class Fresh:
+    """A section of the page: seconds and peak memory of a fit, each in a process of its own, once."""
+
+    TITLE = "Multi-class IRP in fresh processes"
+
+    def tables(self, _: int, quick: bool) -> str:
+        """Measure each fit and return this part of the page."""
+        lines = [
+            "calibrant alone, each fit once in a fresh process that has loaded what it needs; in brackets CPU seconds. Peak "
+            "memory is all that the process holds at most meanwhile. 'Data points' are up to 2,000 candidates a region, made "
+            "of its rows. The default also chooses the number of regions and the smoothing by cross-validation.",
+            "",
+            "| | rows x classes | fit, s (CPU) | asked for | peak, MB |",
+            "|---|---|---|---|---|",
+        ]
+        for stage in CONTENDERS:
+            rows = min(stage.rows, QUICK_MANY_ROWS) if quick else stage.rows
+            measured = in_fresh_process("roc_isotonic", stage.name, rows)
+            seconds = f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
+            peak = measured["peak_bytes"]
+            held = "not measured here" if peak is None else f"{peak / 1e6:.0f}"
+            lines.append(f"| {stage.name} | {rows:,} x {stage.classes} | {seconds} | {stage.asked} | {held} |")
+        return "\n".join(lines)
+
+
+CONTENDERS = (
+    Stage("grid of step 1/100", "multiclass_irp_100", 3, 500, "1 s"),
+    Stage("grid of step 1/50", "multiclass_irp_50", 4, 500, "8 s"),
+    Stage("data points", "multiclass_irp_data", 3, MANY_ROWS, "30 s"),
+    Stage("default", "multiclass_irp", 3, MANY_ROWS, ""),
+    Stage("default, 500 rows", "multiclass_irp", 3, 500, ""),
+)
+
+
+def make(rows: int) -> tuple[int]:
+    """The number of rows: what is drawn depends on the stage."""
+    return (rows,)
+
+
+OVER_ROWS = Cost(
+    "Multi-class IRP: cost over rows",
+    "rows",
+    "3 classes",
+    lambda rows: (rows, 3),
+    table,
+    {
+        "data points, 2,000 a region": calibrant.multiclass_irp_data,
+        "grid of step 1/100": calibrant.multiclass_irp_100,
+        "default": calibrant.multiclass_irp,
+    },
+    (1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
+    (200, 400),
+    "roc-isotonic-rows.png",
+    " More rows make more regions, each of which looks at its rows again: the exponent is above that of one split, 1.",
+)
+
+ROC_ISOTONIC = {
+    "irp": BINARY_IRP,
+    "multiclass-irp-3": _on_a_grid(3, 100, 5_151, "Asked for: under 1 s."),
+    "multiclass-irp-4": _on_a_grid(4, 50, 23_426, "Asked for: under 8 s."),
+    "multiclass-irp-fresh": Fresh(),
+    "multiclass-irp-rows": OVER_ROWS,
+    **VOLUMES,
+}

@@ -1,0 +1,52 @@
+"""Where to stop on a path of partitions, and how much to smooth: the least log loss on rows left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import IntArray
+
+SMOOTHINGS = (16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25)
+"""What cross-validation chooses from, in rows of each class; of equal ones the first."""
+
+ROUNDING = 1e-9
+"""Losses that agree to this, relative to them, are equal."""
+
+
+class FoldLosses(NamedTuple):
+    """Losses on the rows of one fold.
+
+    Attributes
+    ----------
+    n_regions : ndarray of shape (n_stages,)
+        Number of regions at each stage of the path, increasing.
+    loss : ndarray of shape (n_stages, n_smoothings)
+        Sum of the weighted log losses at each stage with each smoothing.
+    weight : float
+        Sum of the weights.
+    """
+
+    n_regions: IntArray
+    loss: FloatArray
+    weight: float
+
+
+def chosen(folds: Sequence[FoldLosses], *, stops: bool = True) -> tuple[int, int]:
+    """Return the number of regions and the number of the smoothing with the least mean log loss over all folds.
+
+    Of equal losses that with fewer regions is taken, then that with the first smoothing. A fold whose path passes over a
+    number of regions stays at the one below. If it may not stop (``stops``), each fold is taken at the end of its path.
+    Without folds it is one region, and the first smoothing.
+    """
+    if not folds:
+        return 1, 0
+    most = max(int(fold.n_regions[-1]) for fold in folds)
+    n_regions = np.arange(1 if stops else most, most + 1)
+    loss = sum(fold.loss[np.searchsorted(fold.n_regions, n_regions, side="right") - 1] for fold in folds)
+    mean = np.asarray(loss) / sum(fold.weight for fold in folds)
+    stage, smoothing = np.unravel_index(int(np.argmax(mean <= mean.min() * (1.0 + ROUNDING))), mean.shape)
+    return int(n_regions[stage]), int(smoothing)

@@ -1,0 +1,186 @@
+"""ROC curves: what part of the events is found at what part of false alarms, with the convex hull."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._links import FloatArray
+from calibrant._problem import BinaryProblem, IntArray, Problem
+from calibrant._result import frame
+from calibrant._validation import DataOptions, as_problem
+from calibrant.notions import Notion
+from calibrant.roc.points import each_class, roc_points, warn_of_one_kind
+
+
+@dataclass(frozen=True, eq=False)
+class RocPanel:
+    """One problem of a notion: the points of its ROC curve, from the highest threshold to the lowest, shape (n_points,).
+
+    Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the other
+    rows. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull. ``auc`` and
+    ``hull_auc`` are the areas under the two. Rates of what never came are NaN, and so are the areas then.
+    """
+
+    name: str
+    threshold: FloatArray
+    fpr: FloatArray
+    tpr: FloatArray
+    vertex: IntArray
+    auc: float
+    hull_auc: float
+
+    @property
+    def tnr(self) -> FloatArray:
+        """Part of the other rows below the threshold, 1 - ``fpr``: the horizontal axis of the symmetric ROC curve."""
+        return 1.0 - self.fpr
+
+    @property
+    def on_hull(self) -> npt.NDArray[np.bool_]:
+        """Whether each point is a vertex of the hull."""
+        found = np.zeros(self.threshold.size, dtype=bool)
+        found[self.vertex] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """ROC curves of a forecast under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of RocPanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion : str
+        What the events are.
+    """
+
+    panels: tuple[RocPanel, ...]
+    notion: str
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a point.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns panel, threshold, fpr, tpr, tnr, on_hull. The symmetric ROC curve is ``tnr`` against ``tpr``.
+        """
+        names = np.repeat([p.name for p in self.panels], [p.threshold.size for p in self.panels])
+        held = ("threshold", "fpr", "tpr", "tnr", "on_hull")
+        columns = {key: np.concatenate([getattr(p, key) for p in self.panels]) for key in held}
+        return frame({"panel": names, **columns}, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the ROC curves with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_roc`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.roc import plot_roc
+
+        return plot_roc(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        points, vertices = (sum(getattr(p, key).size for p in self.panels) for key in ("threshold", "vertex"))
+        return f"RocCurve({self.notion}, panels={len(self.panels)}, points={points}, vertices={vertices})"
+
+
+def roc_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> RocCurve:
+    """Receiver operating characteristic (ROC) of each problem of a notion, with its convex hull, ready to plot.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for one column and ``"class-wise"`` for a table: each class against the rest.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+
+    Returns
+    -------
+    RocCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Warns
+    -----
+    CalibrationWarning
+        If a problem has no events, or nothing else: a rate and both areas are NaN.
+
+    See Also
+    --------
+    cumulative_sum_diagram : The same points before the axes are stretched, and the isotonic fit as slopes.
+    area_under_roc, area_under_roc_hull : The areas, with intervals by `assess`.
+
+    Notes
+    -----
+    There is a point for each distinct score, and one at infinity; ``sklearn.metrics.roc_curve`` gives the same with
+    ``drop_intermediate=False``. Equal scores are one step: a slanted line if both kinds of rows share them.
+
+    Points on the hull are the thresholds worth having; between them, two thresholds mixed at random do better than the
+    curve. The hull is the ROC curve of the isotonic fit on these rows (Theorem 2.1 of Berta et al.).
+
+    The symmetric ROC curve of the paper (Definition 2.2) has the axes ``tnr``, rows without event below the threshold, and
+    ``tpr``: the same curve, mirrored.
+
+    References
+    ----------
+    Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 2006.
+    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024.
+
+    Examples
+    --------
+    >>> from calibrant import roc_curve
+    >>> curve = roc_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    >>> curve
+    RocCurve(binary, panels=1, points=5, vertices=4)
+    >>> curve.panels[0].auc, curve.panels[0].hull_auc
+    (0.75, 0.875)
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    return curve_of(problem, each_class(notion, problem))
+
+
+def curve_of(problem: Problem, notion: Notion) -> RocCurve:
+    """Return the curves of a valid problem."""
+    undefined: list[BinaryProblem] = []
+    panels = []
+    for binary in notion.split(problem):
+        panel = panel_of(binary, binary.name or notion.name)
+        panels.append(panel)
+        if np.isnan(panel.auc):
+            undefined.append(binary)
+    warn_of_one_kind(undefined, "a ROC curve")
+    return RocCurve(tuple(panels), notion.name)
+
+
+def panel_of(problem: BinaryProblem, name: str) -> RocPanel:
+    """Return the curve of one problem."""
+    found = roc_points(problem)
+    return RocPanel(name, found.threshold, found.fpr, found.tpr, found.vertex, found.area, found.hull_area)

@@ -1,0 +1,188 @@
+"""Rows on the triangle or in the tetrahedron, as plain values: where each point stands on the page, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from calibrant._links import FloatArray
+from calibrant._problem import BoolArray
+from calibrant.curves.simplex_partition import splits_inside
+from calibrant.curves.simplex_points import CORNERS, SimplexPoints
+from calibrant.plots import _style
+from calibrant.plots._simplex_colours import mixed
+
+MOST_POINTS = 2000
+"""More would make a page that is heavy to load and to turn."""
+
+MOST_VECTORS = 40
+"""Different calibrated vectors up to which a table lists them."""
+
+SHORT = 10
+"""Letters of a class that stand at its corner; the key says the whole name."""
+
+SIDE = {3: 340.0, 4: 280.0}
+"""Length of an edge in units of the picture, which is 480 wide."""
+
+RADIUS, FEW = (3.4, 2.6), 400
+"""Radius of a point, of few of them and of many."""
+
+NEARER = 0.3
+"""How much larger the nearest points are drawn, and how much smaller the farthest."""
+
+
+def simplex_section(simplex: SimplexPoints | Mapping[str, SimplexPoints] | None) -> list[dict[str, Any]]:
+    """Return what a report shows of rows as points: for each name its pictures and tables."""
+    if simplex is None:
+        return []
+    named = simplex if isinstance(simplex, Mapping) else {"forecast": simplex}
+    for name, points in named.items():
+        if not isinstance(points, SimplexPoints):
+            raise TypeError(
+                f"simplex must hold SimplexPoints; got {type(points).__name__} under {name!r}. "
+                "Pass simplex_points(y_true, y_prob)."
+            )
+        if len(points.prob) > MOST_POINTS:
+            raise ValueError(
+                f"a report shows at most {MOST_POINTS} points; got {len(points.prob)} under {name!r}. "
+                f"Pass simplex_points(..., max_points={MOST_POINTS})."
+            )
+    return [_shown(name, points) for name, points in named.items()]
+
+
+def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
+    n_classes = len(points.classes)
+    middle = CORNERS[n_classes].mean(axis=0)
+    where = SIDE[n_classes] * (points.place - middle)
+    corners = SIDE[n_classes] * (CORNERS[n_classes] - middle)
+    fills: dict[str, list[str]] = {}
+    if points.label is not None:
+        fills["label"] = [_style.CERTAIN[k] for k in points.label.tolist()]
+    if points.calibrated is not None:
+        fills["calibrated"] = [_hex(colour) for colour in mixed(points.calibrated)]
+    seen, about = _seen(where), _about(points)
+    order = np.argsort(seen[:, 2], kind="stable").tolist()  # what is near hides what is far
+    marks = [_mark(seen[i], where[i]) | {"about": about[i]} for i in order]
+    inside = splits_inside(points.splits)
+    splits = np.reshape(list(inside.values()), (len(inside), n_classes))
+    between = SIDE[n_classes] * (splits @ CORNERS[n_classes] - middle)
+    return {
+        "name": name,
+        "what": "rows" if points.label is not None else "points",
+        "solid": n_classes == 4,
+        "radius": RADIUS[0] if len(points.prob) <= FEW else RADIUS[1],
+        "view": _view().round(6).ravel().tolist(),
+        "rows": points.n_rows,
+        "shown": len(points.prob),
+        "calibrator": points.calibrator,
+        "classes": [{"name": c, "colour": colour} for c, colour in zip(points.classes, _style.CERTAIN, strict=False)],
+        "corners": [
+            _mark(at, corner) | {"short": _short(c)}
+            for c, corner, at in zip(points.classes, corners, _seen(corners), strict=True)
+        ],
+        "edges": _edges(_seen(corners)),
+        "splits": [
+            _mark(at, split) | {"number": number}
+            for number, at, split in zip(inside, _seen(between), between, strict=True)
+        ],
+        "all_splits": 0 if points.splits is None else len(points.splits),
+        "pictures": [
+            {"by": by, "points": [mark | {"fill": fill[i]} for i, mark in zip(order, marks, strict=True)]}
+            for by, fill in fills.items()
+        ],
+        "by_class": _by_class(points),
+        "by_vector": _by_vector(points),
+    }
+
+
+def _view() -> FloatArray:
+    """Return the directions to the right, downward and to the eye."""
+    height, turn = np.radians(_style.VIEW)
+    right = [-np.sin(turn), np.cos(turn), 0.0]
+    eye = [np.cos(height) * np.cos(turn), np.cos(height) * np.sin(turn), np.sin(height)]
+    return np.array([right, -np.cross(eye, right), eye])
+
+
+def _seen(where: FloatArray) -> FloatArray:
+    """Return places as they are seen: to the right, downward, toward the eye."""
+    if where.shape[1] == 3:
+        return np.asarray(where @ _view().T, dtype=np.float64)
+    return np.column_stack([where[:, 0], -where[:, 1], np.zeros(len(where))])
+
+
+def _mark(seen: FloatArray, where: FloatArray) -> dict[str, Any]:
+    """Return where something stands in the picture, how large it is drawn, and where it is in space."""
+    x, y, depth = seen.round(1).tolist()
+    size = round(1.0 + NEARER * depth / (SIDE[4] * np.sqrt(3 / 8)), 2)
+    return {"x": x, "y": y, "size": size, "at": where.round(1).tolist()}
+
+
+def _edges(corners: FloatArray) -> list[dict[str, Any]]:
+    """Return the edges; one of a solid is hidden where both of its faces, each opposite a corner, look away from the eye."""
+    edges = []
+    for i, j in combinations(range(len(corners)), 2):
+        others = [k for k in range(len(corners)) if k not in (i, j)]
+        hidden = len(corners) == 4 and bool((corners[others, 2] >= 0).all())
+        ends = {"from": corners[i, :2].round(1).tolist(), "to": corners[j, :2].round(1).tolist()}
+        edges.append(ends | {"hidden": hidden, "ends": [i, j, *others]})
+    return edges
+
+
+def _about(points: SimplexPoints) -> list[str]:
+    """Say what each point is."""
+    parts = [[f"forecast {_vector(row)}" for row in points.prob.tolist()]]
+    if points.calibrated is not None:
+        parts.append([f"calibrated {_vector(row)}" for row in points.calibrated.tolist()])
+    if points.label is not None:
+        names = [_short(c) for c in points.classes]
+        parts.append([f"label {names[k]}" for k in points.label.tolist()])
+    return ["; ".join(row) for row in zip(*parts, strict=True)]
+
+
+def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
+    """Return the rows of each label and what was said of them on average."""
+    if points.label is None:
+        return []
+    lines = []
+    for k, name in enumerate(points.classes):
+        own = points.label == k
+        calibrated = None if points.calibrated is None else _mean(points.calibrated, own)
+        lines.append(
+            {"name": name, "rows": int(own.sum()), "forecast": _mean(points.prob, own), "calibrated": calibrated}
+        )
+    return lines
+
+
+def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
+    """Return the calibrated vectors, if they are few, and what came where each was given."""
+    if points.calibrated is None or points.label is None:
+        return []
+    vectors, number = np.unique(points.calibrated, axis=0, return_inverse=True)
+    if len(vectors) > MOST_VECTORS:
+        return []
+    came = np.zeros((len(vectors), len(points.classes)))
+    np.add.at(came, (number.ravel(), points.label), 1.0)
+    rows = came.sum(axis=1)
+    return [
+        {"vector": _vector(vector), "rows": int(rows[i]), "came": _vector(came[i] / rows[i])}
+        for i, vector in sorted(enumerate(vectors.tolist()), key=lambda line: -rows[line[0]])
+    ]
+
+
+def _mean(vectors: FloatArray, own: BoolArray) -> str:
+    return _vector(vectors[own].mean(axis=0)) if own.any() else "–"
+
+
+def _vector(vector: Any) -> str:
+    return ", ".join(f"{part:.2f}" for part in vector)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
+
+
+def _hex(colour: FloatArray) -> str:
+    return "#" + bytes(np.round(255.0 * colour).astype(np.uint8).tolist()).hex()

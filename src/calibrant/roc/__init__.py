@@ -1,0 +1,1 @@
+"""Receiver operating characteristic: points, hulls, surfaces and what lies under them."""

@@ -1,0 +1,160 @@
+"""A partition path is the metric of each stage, measured as it is of any forecast."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from calibrant import (
+    CanonicalBinning,
+    IsotonicRecursivePartitioning,
+    MulticlassRecursivePartitioning,
+    SimplexGrid,
+    brier_loss,
+    expected_calibration_error,
+    negative_log_likelihood,
+    partition_path,
+    volume_under_surface,
+)
+
+RNG = np.random.default_rng(5)
+N = 60
+PROB = RNG.dirichlet(np.ones(3), N)
+Y = np.array([RNG.choice(3, p=p) for p in PROB])
+SCORE = RNG.random(N)
+CAME = (RNG.random(N) < SCORE).astype(int)
+
+
+class Staged:
+    """A fitted calibrator of two stages: first the class rates, then half of the forecast beside them."""
+
+    def __init__(self, classes, rate, form="probability"):
+        self.classes_, self.rate, self.input = np.array(classes), np.array(rate), form
+        self.staged_regions_ = np.array([1, 3])
+        self.given = None
+
+    def staged_predict_proba(self, X):
+        self.given = np.asarray(X)
+        prob = np.column_stack([1 - self.given, self.given]) if self.given.ndim == 1 else self.given
+        if self.input == "logit":
+            prob = np.exp(prob) / np.exp(prob).sum(axis=1, keepdims=True)
+        yield np.tile(self.rate, (len(prob), 1))
+        yield 0.5 * prob + 0.5 * self.rate
+
+
+THREE = Staged([0, 1, 2], [0.2, 0.3, 0.5])
+
+
+def test_each_value_is_the_metric_of_that_stage():
+    path = partition_path(Y, PROB, THREE, metrics=["nll", "brier"])
+    np.testing.assert_array_equal(path.n_regions, [1, 3])
+    assert path.metrics == ("nll", "brier")
+    for stage, calibrated in enumerate(THREE.staged_predict_proba(PROB)):
+        assert path["nll"][stage] == negative_log_likelihood(Y, calibrated)
+        assert path["brier"][stage] == brier_loss(Y, calibrated)
+    np.testing.assert_array_equal(path.before, [negative_log_likelihood(Y, PROB), brier_loss(Y, PROB)])
+
+
+def test_one_column_is_measured_as_one_column():
+    two = Staged([0, 1], [0.4, 0.6])
+    path = partition_path(CAME, SCORE, two, metrics=["ece"])
+    assert two.given.ndim == 1
+    assert path.before[0] == expected_calibration_error(CAME, SCORE)
+    assert path["ece"][1] == expected_calibration_error(CAME, 0.5 * SCORE + 0.3)
+    table = np.column_stack([1 - SCORE, SCORE])
+    as_table = partition_path(CAME, table, two, metrics=["ece"])
+    assert two.given.ndim == 2
+    assert as_table.before[0] == expected_calibration_error(CAME, table)
+
+
+def test_integer_weights_equal_repeated_rows_and_weight_zero_none():
+    weight = RNG.integers(0, 4, N)
+    weighted = partition_path(Y, PROB, THREE, metrics=["nll"], sample_weight=weight)
+    repeated = partition_path(np.repeat(Y, weight), np.repeat(PROB, weight, axis=0), THREE, metrics=["nll"])
+    np.testing.assert_allclose(weighted.value, repeated.value, rtol=1e-13)
+    np.testing.assert_allclose(weighted.before, repeated.before, rtol=1e-13)
+
+
+def test_words_as_labels_are_those_of_the_calibrator():
+    words = np.array(["ash", "fir", "oak"])
+    named = partition_path(words[Y], PROB, Staged(words, [0.2, 0.3, 0.5]), metrics=["nll"])
+    plain = partition_path(Y, PROB, THREE, metrics=["nll"])
+    np.testing.assert_array_equal(named.value, plain.value)
+    with pytest.raises(ValueError, match=r"classes of y_prob must be those of the calibrator, \['ash', 'fir', 'oak'\]"):
+        partition_path(Y, PROB, Staged(words, [0.2, 0.3, 0.5]), metrics=["nll"])
+
+
+def test_logits_are_given_to_a_calibrator_of_logits_and_probabilities_to_others():
+    logits = np.log(PROB) + 1.0
+    of_logits = Staged([0, 1, 2], [0.2, 0.3, 0.5], "logit")
+    plain = partition_path(Y, PROB, THREE, metrics=["nll"])
+    for given in (of_logits, THREE):
+        path = partition_path(Y, logits, given, metrics=["nll"], input="logit")
+        np.testing.assert_allclose(path.value, plain.value, rtol=1e-12)
+        np.testing.assert_allclose(path.before, plain.before, rtol=1e-12)
+    np.testing.assert_allclose(THREE.given, PROB, rtol=1e-12)
+    assert (of_logits.given < 0).any()
+
+
+def test_a_sequence_of_calibrators_has_a_stage_each():
+    fitted = [CanonicalBinning(SimplexGrid(n), interior=False, smoothing=1.0).fit(PROB, Y) for n in (1, 2, 3)]
+    path = partition_path(Y, PROB, fitted, metrics=["nll"])
+    assert path.n_regions.tolist() == [len(one.value_) for one in fitted]
+    assert path["nll"].tolist() == [negative_log_likelihood(Y, one.predict_proba(PROB)) for one in fitted]
+    assert path.calibrator == "CanonicalBinning"
+
+
+def test_a_metric_named_twice_comes_once():
+    assert partition_path(Y, PROB, THREE, metrics=["nll", "nll"]).metrics == ("nll",)
+
+
+def test_the_result_is_frozen_says_what_it_is_and_becomes_a_frame():
+    pytest.importorskip("pandas")
+    path = partition_path(Y, PROB, THREE, metrics=["nll", "brier"])
+    with pytest.raises(FrozenInstanceError):
+        path.metrics = ()
+    for array in (path.value, path.before, path.n_regions):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert repr(path) == "PartitionPath(Staged, nll, brier, n_regions=1..3)"
+    table = path.to_frame("pandas")
+    assert list(table.columns) == ["n_regions", "nll", "brier"]
+    np.testing.assert_array_equal(table["brier"], path["brier"])
+    with pytest.raises(KeyError, match="there are nll, brier"):
+        path["ece"]
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "options", "error", "words"),
+    [
+        (object(), {}, TypeError, "must be fitted and have staged_predict_proba"),
+        ([], {}, ValueError, "or hold some"),
+        ([object()], {}, TypeError, "must be fitted and have regions"),
+        (THREE, {"metrics": "nll"}, TypeError, "must be a list of names"),
+        (THREE, {"metrics": []}, ValueError, "at least one metric"),
+        (THREE, {"metrics": ["nllx"]}, ValueError, "Did you mean 'nll'"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_words(calibrator, options, error, words):
+    with pytest.raises(error, match=words):
+        partition_path(Y, PROB, calibrator, **{"metrics": ["nll"]} | options)
+
+
+def test_predictions_are_refused():
+    with pytest.raises(ValueError, match="y_pred must be left out"):
+        partition_path(Y, PROB.max(axis=1), THREE, metrics=["nll"], y_pred=PROB.argmax(axis=1))
+
+
+def test_a_calibrator_that_does_not_count_its_regions_has_one_more_a_stage():
+    del (silent := Staged([0, 1, 2], [0.2, 0.3, 0.5])).staged_regions_
+    assert partition_path(Y, PROB, silent, metrics=["nll"]).n_regions.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("make", [IsotonicRecursivePartitioning, MulticlassRecursivePartitioning])
+def test_the_last_stage_is_the_forecast_that_the_calibrator_makes(make):
+    fitted = make(smoothing=1.0).fit(np.column_stack([1 - SCORE, SCORE]), CAME)
+    table = np.column_stack([1 - SCORE, SCORE])
+    path = partition_path(CAME, table, fitted, metrics=["nll", "vus"])
+    last = fitted.predict_proba(table)
+    assert path.value[-1].tolist() == [negative_log_likelihood(CAME, last), volume_under_surface(CAME, last)]
+    assert path.value[0, 1] == pytest.approx(0.5)

@@ -1,0 +1,135 @@
+"""A plot of a cumulative sum diagram shows exactly the arrays of the result."""
+
+import numpy as np
+import pytest
+
+from calibrant import CalibrationWarning, cumulative_sum_diagram, load_digits_forecast, plot_cumulative_sum
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+Y, PROB = load_digits_forecast()
+LABEL = [0, 0, 1, 0, 1, 1, 0, 1, 1, 1]
+SCORE = [0.05, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def line(ax, label):
+    (found,) = [found for found in ax.lines if found.get_label() == label]
+    return found.get_xydata()
+
+
+def dots(ax, label):
+    (found,) = [found for found in ax.collections if found.get_label() == label]
+    return np.asarray(found.get_offsets())
+
+
+def test_the_artists_carry_exactly_the_arrays_of_the_result():
+    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    panel = diagram.panels[0]
+    sums = np.column_stack([panel.share, panel.events])
+    ax = diagram.plot()
+    np.testing.assert_array_equal(line(ax, "cumulative sums"), sums)
+    np.testing.assert_array_equal(line(ax, "greatest convex minorant"), sums[panel.vertex])
+
+
+def test_forecasts_over_each_other_have_minorants_of_their_own():
+    diagrams = {
+        "eight": cumulative_sum_diagram(Y == 8, PROB[:, 8]),
+        "three": cumulative_sum_diagram(Y == 8, PROB[:, 3]),
+    }
+    ax = plot_cumulative_sum(diagrams)
+    for name, diagram in diagrams.items():
+        panel = diagram.panels[0]
+        np.testing.assert_array_equal(line(ax, name)[:, 1], panel.events)
+        minorant = line(ax, f"greatest convex minorant of {name}")
+        np.testing.assert_array_equal(minorant[:, 1], panel.events[panel.vertex])
+
+
+def test_every_class_has_a_panel_also_without_rows():
+    prob = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.2, 0.8, 0.0], [0.3, 0.7, 0.0]])
+    axes = cumulative_sum_diagram([0, 1, 1, 0], prob, notion="top-label").plot()
+    assert [ax.get_title() for ax in axes] == ["predicted 0", "predicted 1", "predicted 2"]
+    axes[0].figure.canvas.draw()
+
+
+# The theorem
+
+
+def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
+    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    panel, axes = diagram.panels[0], diagram.plot(style="theorem")
+    assert axes.shape == (3, 2)
+    roc = np.column_stack([panel.roc.tnr, panel.roc.tpr])
+    for side in (0, 1):
+        np.testing.assert_array_equal(line(axes[1, side], "cumulative sums")[:, 1], panel.events)
+        np.testing.assert_array_equal(line(axes[2, side], "forecast"), roc)
+    np.testing.assert_array_equal(line(axes[1, 1], "greatest convex minorant")[:, 0], panel.share[panel.vertex])
+    np.testing.assert_array_equal(line(axes[2, 1], "isotonic fit"), roc[panel.roc.vertex])
+    values, edges, _ = axes[0, 1].patches[0].get_data()
+    np.testing.assert_array_equal(values, panel.slope)
+    np.testing.assert_array_equal(edges, panel.share[panel.vertex])
+
+
+def test_every_row_has_a_dot_at_its_place_in_the_order():
+    axes = cumulative_sum_diagram(LABEL, SCORE).plot(style="theorem")
+    label, score = np.array(LABEL), np.array(SCORE)
+    for word, kind in (("no event", 0), ("event", 1)):
+        expected = np.column_stack([(np.arange(10) + 0.5) / 10, score])[label == kind]
+        np.testing.assert_allclose(dots(axes[0, 0], word), expected, atol=1e-12)
+
+
+def test_the_slopes_are_written_beside_the_minorant():
+    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    axes = diagram.plot(style="theorem")
+    assert [text.get_text() for text in axes[1, 1].texts] == [f"{slope:.2g}" for slope in diagram.panels[0].slope]
+
+
+def test_the_areas_are_written_beside_the_roc_curves():
+    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    axes, roc = diagram.plot(style="theorem"), diagram.panels[0].roc
+    assert [ax.texts[0].get_text() for ax in axes[2]] == [f"area {roc.auc:.3f}", f"area {roc.hull_auc:.3f}"]
+
+
+def test_the_theorem_of_one_class_says_that_the_area_is_not_defined():
+    with pytest.warns(CalibrationWarning, match="set to nan"):
+        diagram = cumulative_sum_diagram([1, 1], [0.2, 0.4])
+    axes = diagram.plot(style="theorem")
+    axes[0, 0].figure.canvas.draw()
+    assert [ax.texts[0].get_text() for ax in axes[2]] == ["area undefined", "area undefined"]
+
+
+def test_the_theorem_is_shown_of_one_panel():
+    diagram = cumulative_sum_diagram(Y, PROB, notion="class-wise")
+    with pytest.raises(ValueError, match=r"shown of one panel, in Axes of its own; got 10 panels\. Leave ax out"):
+        diagram.plot(style="theorem")
+    with pytest.raises(ValueError, match="got an Axes"):
+        cumulative_sum_diagram(LABEL, SCORE).plot(ax=plt.subplots()[1], style="theorem")
+    assert diagram.plot(style="theorem", panels=["class 3"]).shape == (3, 2)
+
+
+def test_unknown_words_and_other_results_are_refused():
+    with pytest.raises(ValueError, match="style must be"):
+        cumulative_sum_diagram(LABEL, SCORE).plot(style="steps")
+    with pytest.raises(TypeError, match="diagrams must be of type CumulativeSumDiagram; got list"):
+        plot_cumulative_sum({"": LABEL})
+
+
+@pytest.mark.parametrize("style", ["diagram", "theorem"])
+def test_settings_are_left_alone(style):
+    before = dict(matplotlib.rcParams)
+    drawn = cumulative_sum_diagram(Y == 8, PROB[:, 8]).plot(style=style)
+    np.ravel(drawn)[0].figure.canvas.draw()
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_given_axes_is_drawn_on():
+    figure, ax = plt.subplots()
+    assert cumulative_sum_diagram(LABEL, SCORE).plot(ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]

@@ -1,0 +1,75 @@
+"""Isotonic recursive partitioning of one score by its definition: all cuts of all regions, of those that keep the order."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+
+def grow(score, outcome, weight, max_bins=None, min_gain=0, min_samples=1, cuts=None):
+    """Return the regions after each cut, as lists of distinct scores, the lowest score above each cut, and what it gained.
+
+    ``cuts`` are the scores below which may be cut; by default all. Numbers are fractions: equal gains are equal.
+    """
+    distinct = sorted(set(score))
+    mass = {d: sum(Fraction(w) for s, w in zip(score, weight, strict=True) if s == d) for d in distinct}
+    events = {
+        d: sum(Fraction(w) * int(y) for s, y, w in zip(score, outcome, weight, strict=True) if s == d) for d in distinct
+    }
+    total = sum(mass.values())
+
+    def size(scores):
+        return sum(mass[d] for d in scores)
+
+    def rate(scores):
+        return sum(events[d] for d in scores) / size(scores)
+
+    def gain(region, parts):
+        """Twice: the rates of both classes differ by as much."""
+        return sum(2 * size(part) * abs(rate(region) - rate(part)) for part in parts)
+
+    def is_monotone(regions):
+        rates = [rate(region) for region in regions]
+        return all(low <= high for low, high in pairwise(rates))
+
+    regions, stages, thresholds, gains = [distinct], [[distinct]], [], []
+    while max_bins is None or len(regions) < max_bins:
+        best = None
+        for number, region in enumerate(regions):
+            for at in range(1, len(region)):
+                parts = [region[:at], region[at:]]
+                after = [*regions[:number], *parts, *regions[number + 1 :]]
+                is_allowed = cuts is None or region[at] in cuts
+                if is_allowed and min(map(size, parts)) >= min_samples and is_monotone(after):
+                    m = gain(region, parts)
+                    if m > 0 and (best is None or m > best[0]):
+                        best = (m, after, region[at])
+        if best is None or best[0] / total < min_gain:
+            break
+        regions = best[1]
+        stages.append(regions)
+        thresholds.append(best[2])
+        gains.append(best[0] / total)
+    return stages, thresholds, gains
+
+
+def values(score, outcome, weight, regions, smoothing=0, mixture=0):
+    """Return the value of each region: so many rows of each class more, out-of-order neighbours pooled, then the event rate."""
+    counts = []
+    for region in regions:
+        rows = [(Fraction(w), int(y)) for s, y, w in zip(score, outcome, weight, strict=True) if s in region]
+        counts.append(
+            (sum(w for w, _ in rows) + 2 * Fraction(smoothing), sum(w * y for w, y in rows) + Fraction(smoothing))
+        )
+    n = len(counts)
+
+    def mean(a, b):
+        return sum(k for _, k in counts[a : b + 1]) / sum(m for m, _ in counts[a : b + 1])
+
+    pooled = [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+    event_rate = sum(Fraction(w) * int(y) for y, w in zip(outcome, weight, strict=True)) / sum(map(Fraction, weight))
+    return [float((1 - Fraction(mixture)) * value + Fraction(mixture) * event_rate) for value in pooled]
+
+
+def predict(regions, value, score):
+    """Value of the last region that begins at or below the score; of the first one below all."""
+    held = [v for region, v in zip(regions, value, strict=True) if region[0] <= score]
+    return held[-1] if held else value[0]
