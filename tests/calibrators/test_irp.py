@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import isotonic_tree as twin
 from sklearn.linear_model import LogisticRegression
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 few = columns(max_rows=12)
-WHOLE = {"max_bins": None, "smoothing": 0.0}
+WHOLE = {"max_bins": None, "smoothing": 0.0, "softening": 0.0}
 
 
 def fitted(rows, **options):
@@ -252,6 +252,42 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
     assert (chosen.threshold_.size + 1, chosen.smoothing_) == (n_bins, -smoothing)
 
 
+@given(rows=few, part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
+def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(rows, part, smoothing):
+    label, score, weight = rows
+    share = np.concatenate([(1 - part) * label + part * score, (1 - part) * (1 - label) + part * (1 - score)])
+    each = np.repeat([1, 0], score.size), np.tile(score, 2), np.tile(weight, 2) * share
+    some = each[2] > 0
+    assume(each[2][some].min() > 1e-9)
+    # Weights that are no counts have a mean of one: a row is worth as much as the two that it is made into.
+    label_of, score_of, weight_of = (part[some] for part in each)
+    by_hand = fitted((label_of, score_of, 0.37 * weight_of), smoothing=smoothing * some.sum() / weight.sum())
+    softened = fitted(rows, softening=part, smoothing=smoothing)
+    np.testing.assert_allclose(softened.calibrate(score), by_hand.calibrate(score), rtol=1e-9)
+
+
+def test_a_bin_of_softened_labels_gives_its_event_rate_and_its_mean_score():
+    rng = np.random.default_rng(2)
+    score = rng.random(300)
+    label = (rng.random(300) < score**2).astype(int)
+    calibrated = fitted((label, score, None), softening=0.6).calibrate(score)
+    for value in np.unique(calibrated):
+        of_bin = calibrated == value
+        assert value == pytest.approx(0.4 * label[of_bin].mean() + 0.6 * score[of_bin].mean(), rel=1e-12)
+
+
+def test_cross_validation_softens_where_the_score_is_right_and_not_where_it_is_wrong():
+    rng = np.random.default_rng(0)
+    score = rng.random(400)
+    right = (rng.random(400) < score).astype(int)
+    found = fitted((right, score, None), softening="cv", smoothing="cv")
+    assert found.softening_ >= 0.6
+    given_it = fitted((right, score, None), softening=found.softening_, smoothing=found.smoothing_)
+    np.testing.assert_array_equal(found.calibrate(score), given_it.calibrate(score))
+    wrong = (rng.random(400) < score**4).astype(int)
+    assert fitted((wrong, score, None), softening="cv", smoothing="cv").softening_ == 0.0
+
+
 def test_pure_noise_is_one_bin():
     rng = np.random.default_rng(1)
     score, label = rng.random(500), rng.integers(0, 2, 500)
@@ -364,6 +400,8 @@ def test_three_columns_are_refused_with_the_remedy():
         ("min_samples", 0, ValueError),
         ("smoothing", -1.0, ValueError),
         ("smoothing", "laplace", TypeError),
+        ("softening", 1.0, ValueError),
+        ("softening", "much", TypeError),
         ("mixture", 1.0, ValueError),
     ],
 )

@@ -17,7 +17,7 @@ from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.path_choice import SMOOTHINGS
+from calibrant.calibrators.fits.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS
 from calibrant.calibrators.fits.simplex_rows import JoinedRows, Rows
 from calibrant.calibrators.fits.simplex_tree import Grown, Growth, grow
 from calibrant.calibrators.fits.simplex_tree_choice import choose_stage
@@ -35,6 +35,9 @@ Monotone = Literal["pairwise", "exact"]
 
 RECOMMENDED_CLASSES = 5
 MOST_CLASSES = 32
+
+ROUNDING = 1e-9
+"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
 
 
 @declare(
@@ -72,6 +75,10 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     smoothing : float or "cv", default="cv"
         So many rows of each class are added to every region: (k + a) / (n + K a) in place of k / n. "cv": the one of 0.25 to
         16 with the least log loss on rows left out. At most 1e15.
+    softening : float or "cv", default=0
+        So large a part m of each label is the forecast itself, from 0 to below 1: a row counts 1 - m for the class that came,
+        and m p_k for each class k. "cv": the one of 0, 0.3, 0.6, 0.8 and 0.9 with the least log loss on rows left out,
+        which is better with few rows and takes some 5 K times as long.
     mixture : float, default=0
         This part of every value is ``prior`` and the rest the smoothed rate; from 0 to below 1.
     prior : {"class-rate", "uniform"}, default="class-rate"
@@ -111,6 +118,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         Number of regions after 0, 1, ... splits.
     smoothing_ : float
         The smoothing that was used.
+    softening_ : float
+        The softening that was used.
     classes_ : ndarray of shape (n_classes,)
         Labels in the order of the columns.
 
@@ -140,6 +149,12 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     The authors smooth with (mean + lambda) / (1 + lambda), whose rows sum to (1 + K lambda) / (1 + lambda). Divided by that
     it is ``smoothing=0, mixture=m, prior="uniform"`` with m = K lambda / (1 + K lambda); it trusts one row as much as a
     thousand, which counts do not.
+
+    With softening m the vector of a region is, before it is smoothed, (1 - m) times its class rates and m times its mean
+    forecast, and so are the means by which splits are chosen and asked for monotony. Noise in the labels then stops fewer
+    splits, and a region says no more against the forecast than 1 - m of what it saw. Use it with few rows, or where forecasts
+    are nearly right: on logistic regressions of Covertype, 500 rows fitted, it halves what the other choices lose to no
+    calibration (docs/roc-isotonic.md). Where labels are softened, less smoothing is needed: "cv" tries 0.1 and 0.01 as well.
 
     Of the candidates of ``"data"`` within the budget a quarter are forecasts, half mid-points of all pairs of the best of
     these, and a quarter forecasts whose gamma is so large in one or more classes that these have no side: around them only
@@ -180,6 +195,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     count_: IntArray
     n_regions_: int
     smoothing_: float
+    softening_: float
     staged_regions_: IntArray
 
     def __init__(
@@ -191,6 +207,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         min_gain: float = 0.0,
         min_samples: float = 1,
         smoothing: float | Literal["cv"] = "cv",
+        softening: float | Literal["cv"] = 0.0,
         mixture: float = 0.0,
         prior: Prior = "class-rate",
         monotone: Monotone = "pairwise",
@@ -207,6 +224,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         self.min_gain = min_gain
         self.min_samples = min_samples
         self.smoothing = smoothing
+        self.softening = softening
         self.mixture = mixture
         self.prior = prior
         self.monotone = monotone
@@ -253,8 +271,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         # All fits draw alike: what cross-validation finds can be given, and the map is the same.
         seed = int(np.random.default_rng(source("random_state", self.random_state)).integers(1 << 62))
         joined = JoinedRows.of(problem)
-        most, self.smoothing_ = self._chosen(problem, joined, seed)
-        grown = self._grown(joined.rows, self.smoothing_, most, seed)
+        most, self.smoothing_, self.softening_ = self._chosen(problem, joined, seed)
+        grown = self._grown(joined.rows, self.smoothing_, self.softening_, most, seed)
         count = np.bincount(grown.tree.index(joined.rows.prob)[joined.group], minlength=grown.tree.n_cells)
         self.tree_, self.gain_, self.staged_regions_ = grown.tree, grown.gain, grown.tree.n_regions
         self.node_value_ = self._values(grown.sums, self.smoothing_)
@@ -266,18 +284,18 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
         return found
 
-    def _grown(self, rows: Rows, smoothing: float, most: int | None, seed: int) -> Grown:
+    def _grown(self, rows: Rows, smoothing: float, softening: float, most: int | None, seed: int) -> Grown:
         n_classes = rows.prob.shape[1]
         checks = np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check")
         growth = Growth(
             max_regions=most,
             min_gain=float(self.min_gain),
-            min_samples=float(self.min_samples),
+            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
             smoothing=smoothing,
             is_joint=self.monotone == "exact",
             checks=checks,
         )
-        return grow(rows, self._candidates(n_classes, seed), growth)
+        return grow(rows.softened(softening), self._candidates(n_classes, seed), growth)
 
     def _candidates(self, n_classes: int, seed: int) -> Candidates:
         if self.candidates != "data":
@@ -294,22 +312,23 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         value: FloatArray = (1.0 - self.mixture) * rate + self.mixture * prior
         return value
 
-    def _chosen(self, problem: SimplexProblem, joined: JoinedRows, seed: int) -> tuple[int | None, float]:
-        """Return the number of regions and the smoothing: those given, or of the least log loss on rows left out."""
-        stops, smooths = self.max_regions == "cv", self.smoothing == "cv"
+    def _chosen(self, problem: SimplexProblem, joined: JoinedRows, seed: int) -> tuple[int | None, float, float]:
+        """Return the number of regions, the smoothing and the softening: those given, or of the least loss on rows left out."""
+        stops, smooths, softens = (each == "cv" for each in (self.max_regions, self.smoothing, self.softening))
         given = None if stops or self.max_regions is None else int(self.max_regions)
-        if not (stops or smooths):
-            return given, float(self.smoothing)
-        n_regions, smoothing = choose_stage(
+        if not (stops or smooths or softens):
+            return given, float(self.smoothing), float(self.softening)
+        n_regions, smoothing, softening = choose_stage(
             problem,
             joined,
             partial(self._grown, most=given, seed=seed),
             self._values,
-            SMOOTHINGS if smooths else (float(self.smoothing),),
+            (SMOOTHINGS_IF_SOFTENED if self.softening else SMOOTHINGS) if smooths else (float(self.smoothing),),
+            SOFTENINGS if softens else (float(self.softening),),
             only_last=not stops,
             progress=self.progress,
         )
-        return (n_regions if stops else given), smoothing
+        return (n_regions if stops else given), smoothing, softening
 
     def _require_parameters(self, problem: SimplexProblem) -> None:
         whole("n_candidates", self.n_candidates, least=1, hint="Pass 2000, which is usual")
@@ -321,6 +340,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
         if self.smoothing != "cv":
             number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice; or 'cv'")
+        if self.softening != "cv":
+            number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
         number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass 0 for none")
         choice("prior", self.prior, ("class-rate", "uniform"))
         choice("monotone", self.monotone, ("pairwise", "exact"))

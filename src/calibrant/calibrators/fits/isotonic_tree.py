@@ -53,11 +53,15 @@ class Blocks(NamedTuple):
         return np.where(middle < above, middle, below)
 
     @classmethod
-    def of(cls, ordered: Ordered) -> Blocks:
-        """Pool the outcomes of a problem."""
-        steps = isotonic_fit(ordered)
+    def of(cls, ordered: Ordered, softening: float = 0.0) -> Blocks:
+        """Pool the outcomes of a problem, of which so large a part is the score itself."""
+        events, steps = ordered.outcome_sum, None
+        if softening:
+            events = (1.0 - softening) * events + softening * ordered.score * ordered.weight
+            steps = isotonic_fit_of(events, ordered.weight)
+        steps = steps or isotonic_fit(ordered)
         ends = np.append(steps.starts[1:], ordered.score.size) - 1
-        events = np.add.reduceat(ordered.outcome_sum, steps.starts)
+        events = np.add.reduceat(events, steps.starts)
         return cls(ordered.score[steps.starts], ordered.score[ends], steps.weight, events)
 
 

@@ -12,7 +12,7 @@ from calibrant._problem import BinaryProblem, BoolArray, IntArray, as_simplex
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.fits.folds import folds_of
 from calibrant.calibrators.fits.isotonic_tree import Blocks, IsotonicTree
-from calibrant.calibrators.fits.path_choice import FoldLosses, chosen
+from calibrant.calibrators.fits.path_choice import FoldLosses, chosen, least
 from calibrant.isotonic import isotonic_fit_of
 
 EACH = 64
@@ -36,10 +36,11 @@ def choose_stage(
     grow: Callable[[Blocks], IsotonicTree],
     smoothings: Sequence[float],
     *,
+    softenings: Sequence[float],
     mixture: float,
     only_last: bool = False,
-) -> tuple[int, float]:
-    """Return the number of regions and the smoothing of the least log loss on rows left out.
+) -> tuple[int, float, float]:
+    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def choose_stage(
         Makes a tree of blocks.
     smoothings : sequence of float
         Rows of each class that are added to a region. Of equally good ones the first is taken.
+    softenings : sequence of float
+        Parts of the score in each label; likewise.
     mixture : float
         Part of the event rate of the rows fitted in each value.
     only_last : bool, default=False
@@ -60,17 +63,23 @@ def choose_stage(
         Regions at which to stop.
     smoothing : float
         One of the smoothings.
+    softening : float
+        One of the softenings.
     """
-    losses = []
-    for kept, held in _folds(ordered):
-        tree = grow(Blocks.of(Ordered.of(kept)))
-        last = tree.cut.size + 1
-        stages = np.array([last]) if only_last else _stages(last)
-        rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
-        of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
-        losses.append(path_loss(tree, held, stages, of))
-    n_regions, at = chosen(losses, stops=not only_last)
-    return n_regions, float(smoothings[at])
+    folds = [(Ordered.of(kept), held) for kept, held in _folds(ordered)]
+    choices = []
+    for softening in softenings:
+        losses = []
+        for kept, held in folds:
+            tree = grow(Blocks.of(kept, softening))
+            last = tree.cut.size + 1
+            stages = np.array([last]) if only_last else _stages(last)
+            rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
+            of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
+            losses.append(path_loss(tree, held, stages, of))
+        choices.append(chosen(losses, stops=not only_last))
+    best, softening = least(choices, softenings)
+    return best.n_regions, float(smoothings[best.smoothing]), softening
 
 
 def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:

@@ -25,6 +25,17 @@ class Rows(NamedTuple):
         """Return the rows that have a weight, with this weight."""
         return self._replace(weight=weight).of(np.flatnonzero(weight > 0))
 
+    def softened(self, part: float) -> Rows:
+        """Let each row count 1 - part for the class that came, and part p_k for each class k."""
+        if not part:
+            return self
+        n, n_classes = self.prob.shape
+        share = part * self.prob
+        share[np.arange(n), self.label] += 1.0 - part
+        weight = (self.weight[:, None] * share).ravel()
+        label = np.tile(np.arange(n_classes, dtype=np.int64), n)
+        return Rows(np.repeat(self.prob, n_classes, axis=0), label, weight).of(np.flatnonzero(weight > 0))
+
 
 class JoinedRows(NamedTuple):
     """Rows of which no two have the same forecast and class, and which of them each row of the problem is."""

@@ -11,7 +11,7 @@ from calibrant._links import FloatArray, log_prob_of_prob
 from calibrant._problem import SimplexProblem
 from calibrant._progress import progress_bar
 from calibrant.calibrators.fits.folds import folds_of
-from calibrant.calibrators.fits.path_choice import FoldLosses, chosen
+from calibrant.calibrators.fits.path_choice import FoldLosses, chosen, least
 from calibrant.calibrators.fits.simplex_rows import JoinedRows, Rows
 from calibrant.calibrators.fits.simplex_tree import Grown
 
@@ -25,14 +25,15 @@ ROWS_LEFT_OUT = 1 << 14
 def choose_stage(
     problem: SimplexProblem,
     joined: JoinedRows,
-    grow: Callable[[Rows, float], Grown],
+    grow: Callable[[Rows, float, float], Grown],
     value: Callable[[FloatArray, float], FloatArray],
     smoothings: Sequence[float],
+    softenings: Sequence[float],
     *,
     only_last: bool = False,
     progress: bool = False,
-) -> tuple[int, float]:
-    """Return the number of regions and the smoothing of the least log loss on rows left out.
+) -> tuple[int, float, float]:
+    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
 
     Parameters
     ----------
@@ -41,11 +42,13 @@ def choose_stage(
     joined : JoinedRows
         The same, equal ones joined.
     grow : callable
-        Makes a tree of some rows, with a smoothing.
+        Makes a tree of some rows, with a smoothing and a softening.
     value : callable
         Makes the values of nodes from the sums of their classes, with a smoothing.
     smoothings : sequence of float
         Rows of each class that are added to a region. Of equally good ones the first is taken.
+    softenings : sequence of float
+        Parts of the forecast in each label; likewise.
     only_last : bool, default=False
         Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
     progress : bool, default=False
@@ -57,19 +60,25 @@ def choose_stage(
         Regions at which to stop.
     smoothing : float
         One of the smoothings.
+    softening : float
+        One of the softenings.
     """
-    rough, losses = smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, list[FoldLosses]()
+    rough = smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING
     folds = list(folds_of(problem))
     folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.n_rows)]
-    with progress_bar(len(folds), show=progress, desc="cross-validation", unit="fold") as advance:
-        for fold in folds:
-            kept, left_out = (joined.weighted(weight) for weight in fold)
-            grown = grow(kept, rough)
-            loss = staged_losses(grown, left_out, [value(grown.sums, a) for a in smoothings])
-            losses.append(FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum())))
-            advance(1)
-    n_regions, best = chosen(losses, stops=not only_last)
-    return n_regions, smoothings[best]
+    parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
+    choices = []
+    with progress_bar(len(folds) * len(softenings), show=progress, desc="cross-validation", unit="fold") as advance:
+        for softening in softenings:
+            losses = []
+            for kept, left_out in parts:
+                grown = grow(kept, rough, softening)
+                loss = staged_losses(grown, left_out, [value(grown.sums, a) for a in smoothings])
+                losses.append(FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum())))
+                advance(1)
+            choices.append(chosen(losses, stops=not only_last))
+    best, softening = least(choices, softenings)
+    return best.n_regions, smoothings[best.smoothing], softening
 
 
 def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) -> FloatArray:
