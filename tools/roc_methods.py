@@ -8,7 +8,6 @@ from typing import Any
 
 from roc_authors import SMOOTHING, STEPS
 from roc_forecasts import Forecasts, of_paper
-from roc_softened import Softened
 
 from calibrant import (
     ByNotion,
@@ -28,9 +27,6 @@ BEFORE = "not calibrated"
 COARSE = 20
 """Steps of a coarser grid than the authors'."""
 
-LITTLE = 0.5
-"""Smoothing where labels are softened, so that no probability is zero."""
-
 BASELINE_SPLITS = 9
 """Splits of recursive binning: about as many regions as IRP ends with."""
 
@@ -38,7 +34,8 @@ Method = Callable[[int], Any]
 
 
 def irp(n_classes: int, **options: Any) -> Any:
-    """The binary method for two classes, the other one for more."""
+    """The binary method for two classes, the other one for more; labels as they are unless it is said."""
+    options = {"softening": 0.0} | options
     if n_classes > 2:
         return MulticlassRecursivePartitioning(**options)
     options.pop("candidates", None)
@@ -60,9 +57,9 @@ def isotonic(n_classes: int) -> Any:
     return binary if n_classes == 2 else ByNotion(binary, "class-wise")
 
 
-def softened_irp(n_classes: int, most: int | None = None) -> Any:
-    """With labels softened by the forecast, and at most so many regions."""
-    return Softened(lambda n: irp(n_classes, candidates=COARSE, max_regions=n, smoothing=LITTLE), most)
+def softened_irp(n_classes: int, **options: Any) -> Any:
+    """With labels softened by the forecast as far as cross-validation says."""
+    return irp(n_classes, candidates=COARSE, softening="cv", **options)
 
 
 AUTHORS = "IRP, the authors' grid and smoothing, normalised"
@@ -110,5 +107,5 @@ def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
     """Each method on the paper's rows, and the forecast as it is."""
     of = of_paper(n_classes)
     found = {name: measured(make, of) for name, make in methods(n_classes).items()}
-    found[AS_MANY] = measured(lambda k: softened_irp(k, found[AUTHORS][1]), of)
+    found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[AUTHORS][1]), of)
     return {BEFORE: (negative_log_likelihood(of.y_test, of.p_test), 0)} | found

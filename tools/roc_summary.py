@@ -115,8 +115,9 @@ def _choose() -> str:
     late = sum(is_worse(case, LAPLACE_CV, LAPLACE_ALL) for case in cases)
     own = sum(is_better(case, LAPLACE_CV, AUTHORS) for case in cases)
     return (
-        f"**How to choose.** Smoothing and number of regions by cross-validation, the default, are better than the authors' "
+        f"**How to choose.** Smoothing and number of regions by cross-validation are better than the authors' "
         f"choice in {own} of {len(cases)} cases, better than smoothing 1 and no stopping in {stop} and worse in {late}. "
-        f"Softening labels by the forecast is better than the default in {soft} and worse in {hard}. If what counts is the log "
+        f"Softening labels by the forecast as well (`softening='cv'`, the default for two classes; for more it takes longer) "
+        f"is better than that in {soft} and worse in {hard}. If what counts is the log "
         f"loss and nothing asks for few values, take {TEMPERATURE} or {MATRIX} first."
     )

@@ -121,7 +121,7 @@ def simplex_points(
     rng: np.random.Generator | int | None = 0,
     **data: Unpack[DataOptions],
 ) -> SimplexPoints:
-    """Forecasts of three or four classes as points, with labels and calibrated vectors, ready to plot.
+    """The rows of three or four classes as points of the simplex, with labels and calibrated vectors, ready to plot.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def simplex_points(
 
 
 def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes: int | None = None) -> SimplexPoints:
-    """Forecasts all over the triangle or the tetrahedron, and what a calibrator maps them to, ready to plot.
+    """Lattice of forecasts all over the triangle or the tetrahedron, with what a calibrator maps them to, ready to plot.
 
     Parameters
     ----------

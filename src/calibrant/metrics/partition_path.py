@@ -98,7 +98,7 @@ def partition_path(
     metrics: Sequence[str] = ("nll", "vus"),
     **data: Unpack[DataOptions],
 ) -> PartitionPath:
-    """Metrics of a calibrated forecast after each split of the simplex, beside those of the forecast before.
+    """Path of metrics of a calibrated forecast after each split of the simplex, beside those of the forecast before.
 
     Parameters
     ----------

@@ -151,7 +151,18 @@ class SplitTree(Partition):
             yield at
 
     def leaves(self, n_splits: int | None = None) -> IntArray:
-        """Return the nodes that are leaves after the first splits, all by default; shape (n_cells,)."""
+        """Find the nodes that are leaves after the first splits.
+
+        Parameters
+        ----------
+        n_splits : int, optional
+            How many splits to follow; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Numbers of nodes, increasing.
+        """
         most = len(self.gamma) if n_splits is None else n_splits
         n_nodes = 1 + int((self.child[:most] >= 0).sum())
         own = self.split[:n_nodes]
