@@ -112,8 +112,8 @@ def proper() -> list[str]:
         "![Test cross-entropy along the paths](images/roc/proper.png)",
         f"*{SOFTENED}*: each row counts 1 - m for the class that came and m p_k for each class k, so that the vector of a "
         "region is (1 - m) times its class rates plus m times its mean forecast, and noise in the labels stops fewer splits. m "
-        "is 0, 0.3, 0.6, 0.8 or 0.9, chosen with the smoothing and the number of regions by cross-validation; the candidates "
-        "are a grid of 1/20, which is fast:",
+        "is 0, 0.3, 0.6, 0.8 or 0.9, chosen with the smoothing and the number of regions by cross-validation; for "
+        "three classes and more the candidates are a grid of 1/20, which is fast:",
         SOFTEN,
         "**Chosen afterwards:** that labels are softened at all, these parts, and the grid of 1/20 were "
         "settled when test figures of the paper's rows and of some other splits had been seen. The splits below are new ones.",
