@@ -29,7 +29,7 @@ BINARY_IRP = Fitting(
     "Isotonic recursive partitioning (IRP)",
     "To the end and without smoothing it is isotonic regression, found from the top: the score that tells most is split at "
     "first, then the next. The order of the splits is what makes it possible to stop early, which the default does: it chooses "
-    "the number of blocks and the smoothing by cross-validation. scikit-learn interpolates between blocks.",
+    "the number of blocks, the smoothing and the softening by cross-validation. scikit-learn interpolates between blocks.",
     column,
     BINARY,
     QUICK_BINARY,

@@ -115,7 +115,7 @@ def proper() -> list[str]:
         "is 0, 0.3, 0.6, 0.8 or 0.9, chosen with the smoothing and the number of regions by cross-validation; for "
         "three classes and more the candidates are a grid of 1/20, which is fast:",
         SOFTEN,
-        "**Chosen afterwards:** that labels are softened at all, these parts, and the grid of 1/20 were "
+        "**Chosen afterwards:** that labels are softened at all, these parts, the grid of 1/20 and little smoothing were "
         "settled when test figures of the paper's rows and of some other splits had been seen. The splits below are new ones.",
     ]
 

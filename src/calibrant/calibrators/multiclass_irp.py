@@ -153,7 +153,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     With softening m the vector of a region is, before it is smoothed, (1 - m) times its class rates and m times its mean
     forecast, and so are the means by which splits are chosen and asked for monotony. Noise in the labels then stops fewer
     splits, and a region says no more against the forecast than 1 - m of what it saw. Use it with few rows, or where forecasts
-    are nearly right: on logistic regressions of Covertype, 500 rows fitted, it halves what the other choices lose to no
+    are nearly right: on logistic regressions of Covertype, 500 rows fitted, it about halves what the other choices lose to no
     calibration (docs/roc-isotonic.md). Where labels are softened, less smoothing is needed: "cv" tries 0.1 and 0.01 as well.
 
     Of the candidates of ``"data"`` within the budget a quarter are forecasts, half mid-points of all pairs of the best of
