@@ -64,7 +64,8 @@ def of_labels_and_forecast(target):
 PUBLIC = {
     name: getattr(calibrant, name) for name in calibrant.__all__ if of_labels_and_forecast(getattr(calibrant, name))
 }
-MORE = {"posterior": P, "calibrator": calibrant.IsotonicRecursivePartitioning().fit(P, Y)}  # what some function cannot do without
+# What some functions cannot do without.
+MORE = {"posterior": P, "calibrator": calibrant.IsotonicRecursivePartitioning().fit(P, Y)}
 
 
 def called(function, y_true, y_prob, **options):
