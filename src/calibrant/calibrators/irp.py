@@ -86,7 +86,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
     Notes
     -----
-    The gain of a cut is M / n, with n rows in all, of which n_0 and n_1 of the region lie on its sides:
+    The gain of a cut is M / n, with n rows in all, of which n_0 and n_1 of the region lie on its sides::
 
         M = sum_k n_k |mean - mean_k|_1
 

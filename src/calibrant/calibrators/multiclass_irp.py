@@ -131,7 +131,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     Notes
     -----
     A point gamma parts a region into the sides where p_k - gamma_k is the largest, the first of equal ones. With n_k rows on
-    side k, their mean label y_k (a vector of 0 and 1) and that of the region, y, its quality is
+    side k, their mean label y_k (a vector of 0 and 1) and that of the region, y, its quality is::
 
         M(gamma)  =  sum over k of  n_k |y_k - y|_1.
 
