@@ -203,7 +203,7 @@ def surface_volume(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.metrics.vus import surface_volume
+    >>> from calibrant import surface_volume
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet([1, 1, 1], 600)
     >>> y = [rng.choice(3, p=p) for p in P]
