@@ -375,7 +375,7 @@ def test_fit_prints_how_many_regions_were_found(run, forecast):
     fitted = MulticlassRecursivePartitioning().fit(PROB, TRUTH)
     out = run("fit", forecast, "--method", "multiclass-irp", "-o", "c.json")[1]
     assert out.splitlines()[0] == (
-        f"fitted multiclass-irp on 80 rows: n_regions {fitted.n_regions_}, smoothing {fitted.smoothing_:.6g}"
+        f"fitted multiclass-irp on 80 rows: n_regions {fitted.n_regions_}, smoothing {fitted.smoothing_:.6g}, softening 0"
     )
 
 
@@ -383,7 +383,8 @@ def test_fit_prints_how_many_bins_were_found(run):
     path = save("one.csv", y=TRUTH == 1, p=PROB[:, 1])
     fitted = IsotonicRecursivePartitioning().fit(PROB[:, 1], TRUTH == 1)
     out = run("fit", path, "--method", "irp", "-o", "c.json")[1]
-    assert f"irp on 80 rows: n_bins {fitted.n_bins_}, smoothing {fitted.smoothing_:.6g}\n" in out
+    found = f"smoothing {fitted.smoothing_:.6g}, softening {fitted.softening_:.6g}"
+    assert f"irp on 80 rows: n_bins {fitted.n_bins_}, {found}\n" in out
 
 
 @pytest.mark.parametrize("safe", [[], ["--safe"]], ids=["alone", "safe"])
