@@ -19,7 +19,7 @@ from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.fits.isotonic_tree import Blocks, IsotonicTree, isotonic_tree, pooled
 from calibrant.calibrators.fits.isotonic_tree_choice import choose_stage
-from calibrant.calibrators.fits.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS
+from calibrant.calibrators.fits.path_choice import tried
 from calibrant.calibrators.isotonic import on_steps
 
 
@@ -209,15 +209,16 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
     def _chosen(self, ordered: Ordered, grow: partial[IsotonicTree]) -> tuple[int | None, float, float]:
         """Return where to stop, how much to smooth and how much to soften."""
-        stops, smooths, softens = (each == "cv" for each in (self.max_bins, self.smoothing, self.softening))
+        stops = self.max_bins == "cv"
         given = None if stops or self.max_bins is None else int(self.max_bins)
-        if not (stops or smooths or softens):
+        if "cv" not in (self.max_bins, self.smoothing, self.softening):
             return given, float(self.smoothing), float(self.softening)
+        smoothings, softenings = tried(self.smoothing, self.softening)
         n_regions, smoothing, softening = choose_stage(
             ordered,
             partial(grow, max_regions=given),
-            (SMOOTHINGS_IF_SOFTENED if self.softening else SMOOTHINGS) if smooths else (float(self.smoothing),),
-            softenings=SOFTENINGS if softens else (float(self.softening),),
+            smoothings,
+            softenings=softenings,
             mixture=float(self.mixture),
             only_last=not stops,
         )

@@ -17,7 +17,7 @@ from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS
+from calibrant.calibrators.fits.path_choice import tried
 from calibrant.calibrators.fits.simplex_rows import JoinedRows, Rows
 from calibrant.calibrators.fits.simplex_tree import Grown, Growth, grow
 from calibrant.calibrators.fits.simplex_tree_choice import choose_stage
@@ -314,17 +314,16 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _chosen(self, problem: SimplexProblem, joined: JoinedRows, seed: int) -> tuple[int | None, float, float]:
         """Return the number of regions, the smoothing and the softening: those given, or of the least loss on rows left out."""
-        stops, smooths, softens = (each == "cv" for each in (self.max_regions, self.smoothing, self.softening))
+        stops = self.max_regions == "cv"
         given = None if stops or self.max_regions is None else int(self.max_regions)
-        if not (stops or smooths or softens):
+        if "cv" not in (self.max_regions, self.smoothing, self.softening):
             return given, float(self.smoothing), float(self.softening)
         n_regions, smoothing, softening = choose_stage(
             problem,
             joined,
             partial(self._grown, most=given, seed=seed),
             self._values,
-            (SMOOTHINGS_IF_SOFTENED if self.softening else SMOOTHINGS) if smooths else (float(self.smoothing),),
-            SOFTENINGS if softens else (float(self.softening),),
+            *tried(self.smoothing, self.softening),
             only_last=not stops,
             progress=self.progress,
         )

@@ -72,3 +72,10 @@ def least(choices: Sequence[Choice], softenings: Sequence[float]) -> tuple[Choic
     loss = np.array([choice.loss for choice in choices])
     at = int(np.argmax(loss <= loss.min() * (1.0 + ROUNDING)))
     return choices[at], softenings[at]
+
+
+def tried(smoothing: float | str, softening: float | str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the smoothings and the softenings to choose from: those given, and for "cv" the usual ones."""
+    softenings = SOFTENINGS if softening == "cv" else (float(softening),)
+    usual = SMOOTHINGS_IF_SOFTENED if any(softenings) else SMOOTHINGS
+    return usual if smoothing == "cv" else (float(smoothing),), softenings
