@@ -31,17 +31,17 @@ docs: .venv-docs/installed
 
 # The tables and figures of docs/top-label.md, from the published predictions in $$CALIBRANT_DATA (or ../shared/data).
 reproduce-top-label: .venv/installed
-	$(BIN)/python tools/reproduce_top_label.py
+	$(BIN)/python -m studies.top_label
 
 # The same of docs/na-isotonic.md, with models trained on the way, of docs/tce.md and of docs/roc-isotonic.md.
 reproduce-na: .venv/installed
-	$(BIN)/python tools/reproduce_na.py
+	$(BIN)/python -m studies.na_isotonic
 
 reproduce-tce: .venv/installed
-	$(BIN)/python tools/reproduce_tce.py
+	$(BIN)/python -m studies.tce
 
 reproduce-roc: .venv/installed
-	$(BIN)/python tools/reproduce_roc.py
+	$(BIN)/python -m studies.roc_isotonic
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md

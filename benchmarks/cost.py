@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS, Method
 from benchmarks.measure import interleaved
 
-TOOLS = Path(__file__).parents[1] / "tools"
 MOST_ROUNDS, LAST = 3, 4
 """The exponent is that of the last sizes: before, what is the same for all sizes counts."""
 
@@ -63,8 +61,7 @@ class Cost:
 
     def draw(self, images: Path) -> None:
         """Draw what was measured last."""
-        sys.path.append(str(TOOLS))  # where pictures of seconds are drawn
-        from na_isotonic_pictures import draw_times
+        from studies.na_isotonic.pictures import draw_times  # draws pictures of seconds
 
         draw_times(self.seconds, f"{self.varies} ({self.fixed})", images / self.picture)
 

@@ -84,7 +84,12 @@ def test_every_registered_thing_is_public(entry):
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends():
-    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.py")]
+    files = [
+        *ROOT.glob("src/**/*.py"),
+        *ROOT.glob("tests/**/*.py"),
+        *ROOT.glob("tools/*.py"),
+        *ROOT.glob("studies/**/*.py"),
+    ]
     assert {"utils", "util", "helpers", "common", "misc"} & {
         part for f in files for part in [f.stem, *f.parts]
     } == set()

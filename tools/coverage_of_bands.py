@@ -1,4 +1,4 @@
-"""How often the bands of `corp_curve` cover, by simulation. Run: python tools/coverage_of_bands.py [RUNS]
+"""How often the bands of `corp_curve` cover, by simulation. Run: python -m tools.coverage_of_bands [RUNS]
 
 At a score, the truth is the probability with which the event comes. The consistency band makes no claim about it: it
 claims that the curve lies in it if the forecast is calibrated.

@@ -1,4 +1,4 @@
-"""How often the intervals of `assess` cover, by simulation. Run: python tools/coverage_of_intervals.py [RUNS [METRIC ...]]
+"""How often the intervals of `assess` cover, by simulation. Run: python -m tools.coverage_of_intervals [RUNS [METRIC ...]]
 
 The truth of a metric is its value at the scores at hand if every outcome came exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights.

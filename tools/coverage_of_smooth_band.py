@@ -1,4 +1,4 @@
-"""How often the band of `smooth_reliability_curve` covers, by simulation. Run: python tools/coverage_of_smooth_band.py [RUNS]
+"""How often the band of `smooth_reliability_curve` covers, by simulation. Run: python -m tools.coverage_of_smooth_band [RUNS]
 
 The truth is the smooth of the event probabilities at the same bandwidth: each row is counted as an event with its probability
 as the weight, and as none with the rest.
@@ -9,9 +9,9 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from coverage_of_bands import WORLDS
 
 from calibrant import smooth_reliability_curve
+from tools.coverage_of_bands import WORLDS
 
 SIZES, LEVEL = (100, 500, 2000), 0.05
 

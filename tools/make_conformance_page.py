@@ -1,4 +1,4 @@
-"""Write docs/conformance.md from what the peers answered: python tools/make_conformance_page.py
+"""Write docs/conformance.md from what the peers answered: python -m tools.make_conformance_page
 
 The answers stand in tests/peers/figures.json (tools/make_peer_figures.py), calibrant's own are computed here.
 """
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
+
+from tools.make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
 
 ROOT = Path(__file__).parents[1]
 STORED = json.loads((HERE / "figures.json").read_text())

@@ -1,7 +1,7 @@
 """Make the embedded demonstration data: an over-confident forecast of handwritten digits.
 
 A small neural network is trained on 300 of the 1797 digits that scikit-learn ships (UCI Optical Recognition of Handwritten
-Digits, CC BY 4.0), too few and too long, and forecasts the other 1497. Run: python tools/make_digits_forecast.py
+Digits, CC BY 4.0), too few and too long, and forecasts the other 1497. Run: python -m tools.make_digits_forecast
 """
 
 from pathlib import Path

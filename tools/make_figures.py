@@ -1,4 +1,4 @@
-"""Draw the pictures of README and documentation. Run: python tools/make_figures.py"""
+"""Draw the pictures of README and documentation. Run: python -m tools.make_figures"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/gallery.md by running it from top to bottom. Run: python tools/make_gallery.py
+"""Draw the pictures of docs/gallery.md by running it from top to bottom. Run: python -m tools.make_gallery
 
 A block of code that is followed by a picture leaves that picture as the current figure.
 """

@@ -1,4 +1,4 @@
-"""Run the peers on fixed inputs and store what they say: python tools/make_peer_figures.py
+"""Run the peers on fixed inputs and store what they say: python -m tools.make_peer_figures
 
 It needs the ``bench`` extra and Python 3.12 or newer (for calibre); the tests need no peer. What is asked stands in
 tests/peers/agreement.toml and tests/peers/conformance.toml; the answers go to tests/peers/figures.json, from which

@@ -1,4 +1,4 @@
-"""Print the oldest versions that pyproject.toml allows, as pip constraints. Run: python tools/minimum_versions.py"""
+"""Print the oldest versions that pyproject.toml allows, as pip constraints. Run: python -m tools.minimum_versions"""
 
 import re
 import tomllib

@@ -1,6 +1,6 @@
 """How often the tests of calibration reject, by simulation: at calibration their size, away from it their power.
 
-Run: python tools/size_and_power.py [runs]. The tables go to docs/testing.md.
+Run: python -m tools.size_and_power [runs]. The tables go to docs/testing.md.
 """
 
 import sys

@@ -1,0 +1,1 @@
+"""Normalisation-aware isotonic calibration: Arad and Rosset, ICML 2025."""

@@ -1,0 +1,1 @@
+"""Classifier calibration with ROC-regularised isotonic regression: Berta, Bach and Jordan, AISTATS 2024."""

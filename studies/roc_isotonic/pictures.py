@@ -1,0 +1,230 @@
+"""The pictures of docs/roc-isotonic.md."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import numpy as np
+from matplotlib import pyplot as plt
+
+from calibrant import (
+    MulticlassRecursivePartitioning,
+    PartitionPath,
+    cumulative_sum_diagram,
+    negative_log_likelihood,
+    partition_path,
+    plot_partition_path,
+    plot_simplex_partition,
+    plot_simplex_points,
+    roc_surface,
+    simplex_partition,
+    simplex_points,
+    simplex_split,
+)
+from calibrant.plots import _style
+from studies.roc_isotonic.authors import Figures, baseline, irp
+from studies.roc_isotonic.authors import Path as AuthorsPath
+from studies.roc_isotonic.forecasts import of_paper
+from studies.roc_isotonic.methods import BINNING, LAPLACE_ALL, METHODS, SOFTENED
+from studies.roc_isotonic.study import BAYES, CASES, LOGISTIC, gained, losses
+from studies.roc_isotonic.study import BEFORE as NONE
+from tools.make_gallery import COLOURS, DPI
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
+
+NAMES = {2: "curves-2", 3: "curves-3", 4: "curves-4"}
+"""Figures 2, 4 and 5."""
+
+
+def save(figure: Any, name: str) -> None:
+    """Save a picture, with few colours."""
+    from PIL import Image
+
+    drawn_as = io.BytesIO()
+    figure.savefig(drawn_as, dpi=DPI)
+    image = Image.open(drawn_as).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    image.save(IMAGES / f"{name}.png", optimize=True)
+    plt.close(figure)
+
+
+def as_path(of: AuthorsPath, names: tuple[str, str], symbols: tuple[str, str], word: str) -> PartitionPath:
+    """Two of the authors' figures as a result that plots."""
+
+    def pair(one: Figures) -> list[float]:
+        return [getattr(one, name) for name in names]
+
+    return PartitionPath(
+        n_regions=np.array([one.n_regions for one in of.stages]),
+        value=np.array([pair(one) for one in of.stages]),
+        before=np.array(pair(of.before)),
+        metrics=names,
+        symbols=symbols,
+        calibrator=word,
+    )
+
+
+def draw_curves(n_classes: int) -> None:
+    """Cross-entropy and volume against the number of regions, of the rows to fit and of those to test."""
+    word = "AUC of the hull" if n_classes == 2 else "VUS"
+    figure, axes = plt.subplots(2, 2, figsize=(9.2, 6.0), layout="constrained", sharex=True)
+    rows = (
+        (("loss", "volume"), ("regularised cross-entropy", word)),
+        (("test_loss", "test_volume"), ("cross-entropy", word)),
+    )
+    for own, (names, symbols), title in zip(axes, rows, ("rows that were fitted", "test rows"), strict=True):
+        paths = {
+            "IRP": as_path(irp(n_classes), names, symbols, "IRP"),
+            "recursive binning": as_path(baseline(n_classes), names, symbols, "recursive binning"),
+        }
+        plot_partition_path(paths, ax=own)
+        for number, ax in enumerate(own):
+            ax.set_title(title, fontsize="medium")
+            _leave_out_one_region(ax, list(paths.values()), number)
+    for ax in axes[0]:
+        ax.set_xlabel("")
+    for ax in axes.ravel()[:-1]:
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()
+    save(figure, NAMES[n_classes])
+
+
+def _leave_out_one_region(ax: Any, paths: list[PartitionPath], number: int) -> None:
+    """Fit the axis to what comes after the first split."""
+    shown = np.concatenate([np.append(path.value[1:, number], path.before[number]) for path in paths])
+    room = 0.08 * np.ptp(shown)
+    ax.set_ylim(shown.min() - room, shown.max() + room)
+
+
+@cache
+def proper_paths(n_classes: int) -> dict[str, PartitionPath]:
+    """Test cross-entropy of vectors that are probabilities: the authors', and two of the library."""
+    of, found = of_paper(n_classes), {}
+    path = as_path(irp(n_classes), ("normalised", "walked"), ("NLL", "NLL"), "IRP")
+    before = np.array([negative_log_likelihood(of.y_test, of.p_test)])
+    found["authors', normalised"] = PartitionPath(
+        path.n_regions, path.value[:, :1], before, ("nll",), ("NLL",), path.calibrator
+    )
+    for name, method in (("smoothing 1", LAPLACE_ALL), ("softened, stopped", SOFTENED)):
+        fitted = METHODS[method](n_classes).fit(of.p, of.y)
+        found[name] = partition_path(of.y_test, of.p_test, fitted, metrics=["nll"])
+    return found
+
+
+def draw_proper() -> None:
+    """The test cross-entropy along the paths, K = 2, 3, 4."""
+    figure, axes = plt.subplots(1, 3, figsize=(10.6, 3.4), layout="constrained")
+    for ax, n_classes in zip(axes, NAMES, strict=True):
+        paths = proper_paths(n_classes)
+        plot_partition_path(paths, ax=ax)
+        ax.set_title(f"K = {n_classes}", fontsize="medium")
+        before = next(iter(paths.values())).before[0]
+        ax.set_ylim(before - 0.02, before + 0.2)
+        ax.set_ylabel("test cross-entropy")
+        if ax is not axes[-1]:
+            ax.get_legend().remove()
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    save(figure, "proper")
+
+
+def draw_theorem() -> None:
+    """Figure 1: a small example of theorem 2.1."""
+    rng = np.random.default_rng(6)
+    score = np.sort(rng.random(20))
+    came = (rng.random(20) < score).astype(int)
+    axes = cumulative_sum_diagram(came, score).plot(style="theorem")
+    save(axes.ravel()[0].figure, "theorem")
+
+
+def draw_split() -> None:
+    """Figure 3."""
+    ax = plot_simplex_partition(simplex_split([0.5, 0.3, 0.2]))
+    save(ax.figure, "split")
+
+
+@cache
+def synthetic() -> tuple[np.ndarray, np.ndarray, MulticlassRecursivePartitioning]:
+    """Figure 6: forecasts all over the triangle, labels by the largest entry with noise."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 500)
+    y = (p + rng.normal(scale=0.2, size=p.shape)).argmax(axis=1)
+    return p, y, MulticlassRecursivePartitioning(candidates=100, max_regions=None, smoothing=1.0).fit(p, y)
+
+
+def draw_triangles() -> None:
+    """Figure 6: labels, calibrated vectors, splits, regions."""
+    p, y, fitted = synthetic()
+    figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
+    plot_simplex_points(simplex_points(y, p, fitted), axes=list(axes[0]), colours="rgb", splits=False)
+    cells = simplex_partition(fitted)
+    plot_simplex_partition(cells, axes=axes[1, 0], colours="plain")
+    plot_simplex_partition(cells, axes=axes[1, 1], colours="rgb", splits=False)
+    save(figure, "triangles")
+
+
+def draw_surface() -> None:
+    """Figure 7: the ROC surface before and after."""
+    p, y, fitted = synthetic()
+    surfaces = {"before": roc_surface(y, p), "after": roc_surface(y, fitted.predict_proba(p))}
+    from calibrant import plot_roc_surface
+
+    ax = plot_roc_surface(surfaces)
+    save(np.ravel(ax)[0].figure, "surface")
+
+
+def draw_tetrahedron() -> None:
+    """Figure 8: four classes."""
+    of = of_paper(4)
+    fitted = MulticlassRecursivePartitioning(candidates=50, max_regions=None, smoothing=1.0).fit(of.p, of.y)
+    ax = plot_simplex_points(simplex_points(of.y, of.p, fitted), colours="rgb", splits=False)
+    save(np.ravel(ax)[0].figure, "tetrahedron")
+
+
+def draw_study() -> None:
+    """Differences to no calibration, case by case."""
+    chosen = [case for case in CASES if case.model in (LOGISTIC, BAYES)]
+    figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.2), layout="constrained", width_ratios=(3, 2))
+    for ax, model in zip(axes, (LOGISTIC, BAYES), strict=True):
+        cases = [case for case in chosen if case.model == model]
+        shown = [name for name in losses(cases[0]) if name not in (NONE, BINNING)]
+        for k, name in enumerate(shown):
+            for i, case in enumerate(cases):
+                if name not in losses(case):
+                    continue
+                mean, error = gained(case, name)
+                place = i + (k - len(shown) / 2) * 0.09
+                look = {"color": _style.colour(k), "marker": _style.marker(k), "markersize": 4}
+                ax.errorbar(mean, place, xerr=2 * error, **look, linestyle="none", label=None if i else name)
+        ax.axvline(0.0, color=_style.IDEAL, linestyle="--", linewidth=1.2)
+        ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit}" for case in cases])
+        ax.invert_yaxis()
+        ax.set(title=model, xlabel="test cross-entropy less that of no calibration")
+        ax.grid(axis="x", color=_style.GRID)
+        ax.set_axisbelow(True)
+    handles, words = axes[0].get_legend_handles_labels()
+    figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+    save(figure, "study")
+
+
+def draw() -> None:
+    """Draw all of them."""
+    for n_classes in NAMES:
+        draw_curves(n_classes)
+    for make in (
+        draw_theorem,
+        draw_split,
+        draw_triangles,
+        draw_surface,
+        draw_tetrahedron,
+        draw_proper,
+        draw_study,
+    ):
+        make()

@@ -1,0 +1,1 @@
+"""The test-based calibration error: Matsubara, Tax, Mudd and Guy, UAI 2023."""

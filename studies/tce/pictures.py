@@ -1,0 +1,156 @@
+"""The pictures of docs/tce.md."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from calibrant.plots import _style
+from studies.tce.imagenet import curve
+from studies.tce.monitoring import AT as AT_PREVALENCE
+from studies.tce.monitoring import FORECASTS, PREVALENCES, SIZES, at
+from studies.tce.null import BINNINGS, at_size
+from studies.tce.null import SIZES as NULL_SIZES
+from studies.tce.paper import PRINTED
+from studies.tce.seeds import drawn
+from studies.tce.tables import TABLES
+from tools.make_gallery import COLOURS, DPI
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images" / "tce"
+
+
+def save(figure: Any, name: str) -> None:
+    """Save a picture, with few colours."""
+    from PIL import Image
+
+    drawn_as = io.BytesIO()
+    figure.savefig(drawn_as, dpi=DPI)
+    image = Image.open(drawn_as).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    image.save(IMAGES / f"{name}.png", optimize=True)
+    plt.close(figure)
+
+
+def draw_seeds() -> None:
+    """The cells of Table 2: the paper's draw among others."""
+    of = TABLES[2]
+    figure, axes = plt.subplots(1, len(of.metrics), figsize=(9.6, 3.0), layout="constrained", sharey=True)
+    places = range(len(of.lines))
+    for j, (ax, metric) in enumerate(zip(axes, of.metrics, strict=True)):
+        for i in places:
+            values = drawn(2, i, metric)
+            low, high = np.quantile(values, [0.05, 0.95])
+            is_right = i in (0, 3)
+            colour = _style.colour(0 if is_right else 1)
+            ax.plot([low, high], [i, i], color=colour, linewidth=3, alpha=0.5, solid_capstyle="butt")
+            ax.plot(values.mean(), i, "o" if is_right else "s", color=colour, markersize=5)
+            ax.plot(
+                float(PRINTED[2][i][j]), i, marker="*", color="black", linestyle="none", markersize=7, clip_on=False
+            )
+        ax.set_title(metric, fontsize=10)
+        ax.grid(axis="x", color=_style.GRID)
+        ax.set_axisbelow(True)
+        ax.set_xlim(left=0)
+    axes[0].set_yticks(places, [name for name, _ in of.lines])
+    axes[0].set_ylabel(of.word)
+    axes[0].invert_yaxis()
+    handles = [
+        Line2D([], [], color=_style.colour(k), marker=m, linewidth=3, label=word)
+        for k, m, word in ((0, "o", "calibrated, mean and 90 %"), (1, "s", "miscalibrated"))
+    ]
+    handles.append(Line2D([], [], color="black", marker="*", linestyle="none", label="the paper's draw"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    save(figure, "seeds")
+
+
+def _bands(ax: Any, x: Any, series: dict[str, list[np.ndarray]]) -> None:
+    """Lines of means with bands that hold 90 %."""
+    for k, (name, values) in enumerate(series.items()):
+        low, high = np.array([np.quantile(v, [0.05, 0.95]) for v in values]).T
+        ax.fill_between(x, low, high, color=_style.colour(k), alpha=0.15, linewidth=0)
+        mean = [v.mean() for v in values]
+        ax.plot(x, mean, color=_style.colour(k), marker=_style.marker(k), markersize=4, label=name)
+    ax.set_xscale("log")
+    ax.grid(color=_style.GRID)
+    ax.set_axisbelow(True)
+
+
+def _ticks(ax: Any, at_values: Any, word: Callable[[float], str]) -> None:
+    ax.set_xticks(list(at_values))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: word(value)))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:g} %"
+
+
+def _short(value: float) -> str:
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+
+
+def draw_null() -> None:
+    """TCE of true probabilities as rows grow in number."""
+    figure, ax = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
+    _bands(ax, NULL_SIZES, {name: [at_size(n)[name] for n in NULL_SIZES] for name in BINNINGS})
+    ax.axhline(5.0, color=_style.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
+    _ticks(ax, NULL_SIZES, _short)
+    ax.set(xlabel="rows", ylabel="TCE of the true probabilities", ylim=(0, None))
+    ax.legend(**_style.LEGEND)
+    save(figure, "null")
+
+
+def draw_monitoring() -> None:
+    """What drifts with prevalence, at an equal number of rows."""
+    shown = {"TCE(P)": "TCE", "ECE": "ECE", "ACE / prevalence": "ACE / prevalence", "in the large": "shift of log-odds"}
+    figure, axes = plt.subplots(1, len(shown), figsize=(11.0, 3.3), layout="constrained")
+    for ax, (metric, word) in zip(axes, shown.items(), strict=True):
+        _bands(ax, PREVALENCES, {name: [at(p, name, metric) for p in PREVALENCES] for name in FORECASTS})
+        ax.invert_xaxis()
+        _ticks(ax, (0.5, 0.2, 0.1, 0.05, 0.02, 0.01), _percent)
+        ax.tick_params(axis="x", labelsize=8)
+        ax.set_title(word, fontsize=10)
+        ax.set_xlabel("prevalence")
+        if metric != "in the large":
+            ax.set_ylim(0, None)
+    handles, words = axes[0].get_legend_handles_labels()
+    figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
+    save(figure, "monitoring")
+
+
+def draw_size() -> None:
+    """What grows with the number of rows."""
+    shown = {"TCE(P)": "TCE", "TCE(Q)": "TCE(Q)", "ECE": "ECE", "debiased": "debiased L2"}
+    figure, axes = plt.subplots(1, len(shown), figsize=(11.0, 3.3), layout="constrained")
+    for ax, (metric, word) in zip(axes, shown.items(), strict=True):
+        _bands(ax, SIZES, {name: [at(AT_PREVALENCE, name, metric, n) for n in SIZES] for name in FORECASTS})
+        _ticks(ax, SIZES, _short)
+        ax.set_title(word, fontsize=10)
+        ax.set_xlabel("rows")
+        ax.set_ylim(0, None)
+    handles, words = axes[0].get_legend_handles_labels()
+    figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
+    save(figure, "size")
+
+
+def draw_diagram() -> None:
+    """The test-based reliability diagram of AlexNet."""
+    drawn_on = curve("alexnet").plot(axis="log-odds")
+    save(np.atleast_1d(drawn_on).ravel()[0].figure, "alexnet")
+
+
+def draw() -> None:
+    """Draw all."""
+    for make in (draw_seeds, draw_null, draw_monitoring, draw_size, draw_diagram):
+        make()

@@ -1,0 +1,1 @@
+"""Top-label calibration and multiclass-to-binary reductions: Gupta and Ramdas, ICLR 2022."""
