@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-min lint types layers docs reproduce-top-label reproduce-na reproduce-tce reproduce-roc bench clean
+.PHONY: demo test test-min lint types layers docs reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -29,11 +29,14 @@ test-min: .venv-min/installed
 docs: .venv-docs/installed
 	.venv-docs/bin/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-# The tables and figures of docs/top-label.md, from the published predictions in $$CALIBRANT_DATA (or ../shared/data).
+# The claims, tables and figures of each paper, from the data in $$CALIBRANT_DATA (or ../shared/data). Each states its time
+# beforehand and fails where a claim says more than its numbers.
+reproduce-survey: .venv/installed
+	$(BIN)/python -m studies.survey
+
 reproduce-top-label: .venv/installed
 	$(BIN)/python -m studies.top_label
 
-# The same of docs/na-isotonic.md, with models trained on the way, of docs/tce.md and of docs/roc-isotonic.md.
 reproduce-na: .venv/installed
 	$(BIN)/python -m studies.na_isotonic
 
@@ -42,6 +45,10 @@ reproduce-tce: .venv/installed
 
 reproduce-roc: .venv/installed
 	$(BIN)/python -m studies.roc_isotonic
+
+# docs/claims.md, from what those commands stored.
+claims: .venv/installed
+	$(BIN)/python -m studies
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md

@@ -1,0 +1,205 @@
+"""Claims as data: what a page says of a paper, the numbers it rests on, and a verdict that the numbers must bear out.
+
+A claim has three functions. ``measure`` does the work and gives numbers that JSON can hold; ``judge`` makes a verdict of
+these numbers and of nothing else; ``words`` puts them into a sentence. So a verdict can be tested on both sides without
+running anything, and the test suite judges the stored numbers of every row again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from studies.markdown import table
+
+Numbers = Mapping[str, Any]
+"""What was measured: floats, strings, booleans, None, and lists and dicts of them."""
+
+
+class Verdict(StrEnum):
+    """What can be said of a sentence of a paper."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    FAILS = "does not hold here"
+    OPEN = "not decided"
+    NOT_JUDGED = "not judged"
+
+
+AGAINST = (Verdict.FAILS, Verdict.IN_PART)
+"""Verdicts that contradict the authors, and need more than one network, split or data set."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence about a paper, how it is measured, and what it takes to hold.
+
+    Attributes
+    ----------
+    key : str
+        Name of the row, unique within its paper.
+    where : str
+        Section, figure, table or theorem of the paper.
+    sentence : str
+        What the paper says, in our words.
+    target : str
+        What the numbers must show for the sentence to hold.
+    says : Verdict
+        The verdict that the page states. The run fails if the numbers give another one; "not decided" and "not judged"
+        claim nothing, and stand beside any numbers.
+    measure, judge, words : callable
+        ``measure()`` returns the numbers; ``judge(**numbers)`` the verdict; ``words(**numbers)`` the sentence of evidence.
+    tolerance : str, default="none"
+        How near a number must come to its target.
+    over : str, optional
+        Name of the number that is a list with one entry for each network, split, data set or draw behind the verdict.
+    one_suffices : str, default=""
+        Why a single case can contradict the sentence, such as a counterexample to a statement about all cases.
+    """
+
+    key: str
+    where: str
+    sentence: str
+    target: str
+    says: Verdict
+    measure: Callable[[], Numbers]
+    judge: Callable[..., Verdict]
+    words: Callable[..., str]
+    tolerance: str = "none"
+    over: str | None = None
+    one_suffices: str = ""
+
+    def judged(self, numbers: Numbers) -> Row:
+        """Return the row that these numbers make."""
+        verdict = self.judge(**numbers)
+        return Row(
+            self.key,
+            self.where,
+            self.sentence,
+            self.target,
+            self.tolerance,
+            self.words(**numbers),
+            verdict,
+            dict(numbers),
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim with its numbers, its evidence in words and the verdict that the numbers give."""
+
+    key: str
+    where: str
+    sentence: str
+    target: str
+    tolerance: str
+    evidence: str
+    verdict: Verdict
+    numbers: Numbers
+
+
+def overstatement(claim: Claim, row: Row) -> str | None:
+    """Return what the claim says beyond its numbers, or None."""
+    if claim.says in (Verdict.OPEN, Verdict.NOT_JUDGED):
+        return None
+    if row.verdict != claim.says:
+        return f"{claim.key}: the page says {claim.says!s}, the numbers give {row.verdict!s}: {row.evidence}"
+    if claim.says in AGAINST and not claim.one_suffices:
+        n_cases = len(row.numbers[claim.over]) if claim.over else 1
+        if n_cases < 2:
+            return f"{claim.key}: {claim.says!s} rests on one case; it needs several, or a reason why one suffices"
+    return None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, its claims and where they are written.
+
+    Attributes
+    ----------
+    name : str
+        Folder under studies/.
+    title, authors, venue : str
+        As cited.
+    command : str
+        What runs all of it.
+    minutes : float
+        Processor minutes that the command takes on a small machine.
+    page : str
+        Name of the page under docs/.
+    claims : tuple of Claim
+        In the order of the paper.
+    coverage : tuple of Item
+        Its sections, definitions, algorithms, figures and tables, see `studies.coverage`.
+    """
+
+    name: str
+    title: str
+    authors: str
+    venue: str
+    command: str
+    minutes: float
+    page: str
+    claims: tuple[Claim, ...]
+    coverage: tuple[Any, ...]
+
+    @property
+    def store(self) -> Path:
+        """The file of the rows of the last run."""
+        return Path(__file__).parent / self.name / "claims.json"
+
+    @property
+    def document(self) -> Path:
+        """The page."""
+        return Path(__file__).parents[1] / "docs" / self.page
+
+    def stored(self) -> list[Row]:
+        """Return the rows of the last run."""
+        found = json.loads(self.store.read_text(encoding="utf-8"))
+        return [Row(**{**row, "verdict": Verdict(row["verdict"])}) for row in found]
+
+
+def run(paper: Paper, *, out: Any = sys.stdout) -> list[Row]:
+    """Measure and judge every claim of a paper, show progress, and store the rows.
+
+    Stops with an error, and stores nothing, if a claim says more than its numbers.
+    """
+    n = len(paper.claims)
+    print(f"{paper.title}: {n} claims, about {paper.minutes:g} minutes of processor time", file=out, flush=True)
+    rows, wrong = [], []
+    for i, claim in enumerate(paper.claims, 1):
+        began = time.perf_counter()
+        row = claim.judged(claim.measure())
+        rows.append(row)
+        if problem := overstatement(claim, row):
+            wrong.append(problem)
+        print(f"[{i}/{n}] {claim.key}: {row.verdict!s} ({time.perf_counter() - began:.0f} s)", file=out, flush=True)
+    if wrong:
+        sys.exit("\n".join([*wrong, f"{n - len(wrong)} of {n} claims hold; nothing was written"]))
+    paper.store.write_text(json.dumps([_plain(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+    print(f"{n} of {n} claims hold", file=out, flush=True)
+    return rows
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {**vars(row), "verdict": str(row.verdict), "numbers": json.loads(json.dumps(row.numbers, allow_nan=False))}
+
+
+def claims_table(claims: Iterable[Claim], rows: Iterable[Row]) -> str:
+    """Return the claims with evidence and verdict, as markdown."""
+    by_key = {row.key: row for row in rows}
+    body = [
+        [claim.where, claim.sentence, by_key[claim.key].evidence, _target(claim), f"**{claim.says!s}**"]
+        for claim in claims
+    ]
+    return table(["where", "the paper says", "computed here", "holds if", "verdict"], body)
+
+
+def _target(claim: Claim) -> str:
+    return claim.target if claim.tolerance == "none" else f"{claim.target} (tolerance {claim.tolerance})"

@@ -1,0 +1,20 @@
+"""What the pages say about this paper, as rows."""
+
+from __future__ import annotations
+
+from studies.claims import Claim, Paper
+from studies.roc_isotonic.coverage import COVERAGE
+
+CLAIMS: tuple[Claim, ...] = ()
+
+PAPER = Paper(
+    name="roc_isotonic",
+    title="Classifier calibration with ROC-regularized isotonic regression",
+    authors="Berta, Bach and Jordan",
+    venue="AISTATS 2024",
+    command="make reproduce-roc",
+    minutes=5,
+    page="roc-isotonic.md",
+    claims=CLAIMS,
+    coverage=COVERAGE,
+)

@@ -1,0 +1,20 @@
+"""What the pages say about this paper, as rows."""
+
+from __future__ import annotations
+
+from studies.claims import Claim, Paper
+from studies.top_label.coverage import COVERAGE
+
+CLAIMS: tuple[Claim, ...] = ()
+
+PAPER = Paper(
+    name="top_label",
+    title="Top-label calibration and multiclass-to-binary reductions",
+    authors="Gupta and Ramdas",
+    venue="ICLR 2022",
+    command="make reproduce-top-label",
+    minutes=5,
+    page="top-label.md",
+    claims=CLAIMS,
+    coverage=COVERAGE,
+)

@@ -1,0 +1,202 @@
+"""Claims say no more than their numbers: the machine, and every stored row of every paper."""
+
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+import calibrant
+from calibrant._registry import entries
+from studies import judging
+from studies.__main__ import PAGE, page
+from studies.claims import Claim, Paper, Row, Verdict, claims_table, overstatement, run
+from studies.coverage import Item, State, counts, coverage_table
+from studies.papers import PAPERS
+
+# Rules of judgement, each with cases on both sides
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        ([-1.0, -1.1, -0.9], Verdict.HOLDS),
+        ([1.0, 1.1, 0.9], Verdict.FAILS),
+        ([-1.0, 1.0, 0.1], Verdict.OPEN),
+        ([-1.0], Verdict.OPEN),
+    ],
+)
+def test_a_mean_difference_counts_from_two_standard_errors_on(differences, verdict):
+    assert judging.below_zero(differences) is verdict
+    assert judging.above_zero([-value for value in differences]) is verdict
+
+
+def test_a_figure_comes_out_within_its_tolerance_and_nan_does_not():
+    assert judging.equals(0.5004, 0.5, 0.001) is Verdict.HOLDS
+    assert judging.equals(0.502, 0.5, 0.001) is Verdict.FAILS
+    assert judging.equals(float("nan"), 0.5, 0.001) is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ("HH", Verdict.HOLDS),
+        ("FF", Verdict.FAILS),
+        ("HF", Verdict.IN_PART),
+        ("HO", Verdict.OPEN),
+        ("FO", Verdict.OPEN),
+        ("HFO", Verdict.IN_PART),
+    ],
+)
+def test_a_sentence_of_several_parts_holds_where_each_does(parts, verdict):
+    of = {"H": Verdict.HOLDS, "F": Verdict.FAILS, "O": Verdict.OPEN}
+    assert judging.all_of(of[part] for part in parts) is verdict
+
+
+def test_readings_that_differ_decide_nothing():
+    assert judging.under_all_readings([Verdict.HOLDS, Verdict.HOLDS]) is Verdict.HOLDS
+    assert judging.under_all_readings([Verdict.HOLDS, Verdict.FAILS]) is Verdict.OPEN
+
+
+# The machine
+
+
+def claim(**given):
+    return Claim(
+        **{
+            "key": "lower",
+            "where": "Table 1",
+            "sentence": "A is lower than B.",
+            "target": "mean difference below zero",
+            "says": Verdict.FAILS,
+            "measure": lambda: {"differences": [1.0, 1.1]},
+            "judge": lambda differences: judging.below_zero(differences),
+            "words": lambda differences: f"{len(differences)} networks",
+            "over": "differences",
+            **given,
+        }
+    )
+
+
+def test_a_verdict_that_the_numbers_bear_out_stands():
+    of = claim()
+    assert overstatement(of, of.judged(of.measure())) is None
+
+
+def test_a_verdict_beyond_the_numbers_is_an_overstatement():
+    of = claim(says=Verdict.HOLDS)
+    assert "the page says holds" in overstatement(of, of.judged(of.measure()))
+
+
+@pytest.mark.parametrize("says", [Verdict.OPEN, Verdict.NOT_JUDGED])
+def test_a_claim_that_decides_nothing_never_says_too_much(says):
+    of = claim(says=says)
+    assert overstatement(of, of.judged(of.measure())) is None
+
+
+def test_one_network_cannot_contradict_the_authors():
+    of = claim(judge=lambda differences: Verdict.FAILS)
+    assert "rests on one case" in overstatement(of, of.judged({"differences": [1.0]}))
+    assert "rests on one case" in overstatement(replace(of, over=None), of.judged(of.measure()))
+    alone = replace(of, over=None, one_suffices="a counterexample")
+    assert overstatement(alone, alone.judged({"differences": [1.0]})) is None
+
+
+def paper(tmp_path, *claims):
+    class Here(Paper):
+        store = tmp_path / "claims.json"
+
+    return Here("x", "A paper", "A. and B.", "2020", "make reproduce-x", 1, "x.md", claims, ())
+
+
+def test_a_run_shows_progress_stores_its_rows_and_counts_them(tmp_path):
+    out = io.StringIO()
+    here = paper(tmp_path, claim(), claim(key="again"))
+    rows = run(here, out=out)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "A paper: 2 claims, about 1 minutes of processor time"
+    assert lines[1].startswith("[1/2] lower: does not hold here")
+    assert lines[-1] == "2 of 2 claims hold"
+    assert here.stored() == rows
+
+
+def test_a_run_that_says_too_much_fails_and_writes_nothing(tmp_path):
+    here = paper(tmp_path, claim(), claim(key="too much", says=Verdict.HOLDS))
+    with pytest.raises(
+        SystemExit, match=r"too much: the page says holds(?s:.)*1 of 2 claims hold; nothing was written"
+    ):
+        run(here, out=io.StringIO())
+    assert not here.store.exists()
+
+
+def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
+    here = paper(tmp_path, claim(says=Verdict.OPEN, measure=lambda: {"differences": [float("nan"), 1.0]}))
+    with pytest.raises(ValueError, match="JSON"):
+        run(here, out=io.StringIO())
+    assert not here.store.exists()
+
+
+def test_a_part_that_is_not_done_says_why():
+    with pytest.raises(ValueError, match="says why"):
+        Item("Fig. 1", "a figure", "", State.NOT_POSSIBLE)
+    items = [
+        Item("Fig. 1", "a figure", "`reliability_curve`", State.DONE),
+        Item("Fig. 2", "x", "", State.NOT_YET, "later"),
+    ]
+    assert counts(items)[State.DONE] == 1
+    assert "**not yet**: later" in coverage_table(items)
+
+
+# Every paper
+
+ROWS = [(of, one) for of in PAPERS for one in of.claims]
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_stored_rows_are_those_that_the_code_declares(of):
+    assert [row.key for row in of.stored()] == [one.key for one in of.claims]
+    assert len({one.key for one in of.claims}) == len(of.claims)
+
+
+@pytest.mark.parametrize(("of", "one"), ROWS, ids=lambda each: getattr(each, "key", getattr(each, "name", None)))
+def test_stored_numbers_bear_out_what_the_page_says(of, one):
+    row = next(row for row in of.stored() if row.key == one.key)
+    again = one.judged(row.numbers)
+    assert isinstance(again, Row)
+    assert json.loads(json.dumps(again.numbers)) == row.numbers
+    assert (again.verdict, again.evidence) == (row.verdict, row.evidence)
+    assert overstatement(one, row) is None
+    for part in (one.sentence, row.evidence, one.target):
+        assert part.strip()
+        assert "\n" not in part
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_a_page_shows_its_claims_and_opens_with_what_it_covers(of):
+    text = of.document.read_text(encoding="utf-8")
+    if of.claims:
+        assert claims_table(of.claims, of.stored()) in text
+    if of.coverage:
+        assert coverage_table(of.coverage) in text
+
+
+def known(word):
+    """Whether something in backticks is public, or a word of a registry."""
+    name = re.split(r"[(.=]", word)[0]
+    words = {alias for kind in ("metric", "notion", "binning", "calibrator") for alias in entries(kind)}
+    return (
+        hasattr(calibrant, name)
+        or word.strip("\"'") in words
+        or name in {"notion", "binning", "studies", "python", "make"}
+    )
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_names_in_a_table_of_what_is_covered_exist(of):
+    unknown = [word for item in of.coverage for word in re.findall(r"`([^`]+)`", item.name) if not known(word)]
+    assert unknown == []
+
+
+def test_the_page_of_all_claims_is_made_of_the_stored_rows():
+    assert PAGE.read_text(encoding="utf-8") == page()
