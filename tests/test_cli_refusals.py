@@ -81,7 +81,9 @@ FILES = {
     "one class of a table": ("f.csv", "label,p_0\n2,.5\n3,.5\n", r"y_true must be 0 and 1.*; got 2, 3\..*--classes"),
     "negative": ("f.csv", "label,p_0,p_1\n0,-.5,1.5\n", r"probabilities in \[0, 1\]; got -0\.5 at index \(0, 0\)"),
     "sums": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.6\n", r"sum to one within 0\.001; got 1\.1 in row 1.*--normalize"),
-    "logits": ("f.csv", "label,p_0,p_1\n0,3.1,.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
+    "logits": ("f.csv", "label,p_0,p_1\n0,3.1,-.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
+    "percent": ("f.csv", "label,p_0,p_1\n0,97,3\n", r"in \[0, 1\]; got 97 at index \(0, 0\).*Here: --percent\."),
+    "votes": ("f.csv", "label,p_0,p_1\n0,7,3\n", r"in \[0, 1\]; got 7 at index \(0, 0\).*Here: --normalize\."),
     "a class too many": (
         "f.csv",
         "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n",

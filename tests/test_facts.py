@@ -133,5 +133,5 @@ def test_figures_of_the_top_label_of_all_rows(data_dir, metric):
         with np.load(data_dir / f"{name}.npz") as data:
             prob, label = data["P"].astype(float), data["y"]
         # Rows of single precision sum to one only roughly, and ties are ties or not by the last digit.
-        found.append(find("metric", metric).target(label, prob, normalize=True))
+        found.append(find("metric", metric).target(label, prob, rows="normalize"))
     assert tuple(printed_as(value, "0.000000") for value in found) == TOP_LABEL[metric]

@@ -63,7 +63,7 @@ REFUSED = [
         "rows of y_prob must sum to one within 0.001",
         "1.2",
         "in row 2",
-        "normalize=True",
+        "rows='normalize'",
         y_prob=changed(P, (2, 0), 0.4),
     ),
     Bad(
@@ -73,7 +73,7 @@ REFUSED = [
         "in row 1",
         "Drop this row",
         y_prob=changed(P, 1, 0.0),
-        options={"normalize": True},
+        options={"rows": "normalize"},
     ),
     Bad("NaN", "y_prob must be finite", "nan", "at index (0, 2)", "Drop or repair", y_prob=changed(P, (0, 2), np.nan)),
     Bad(
@@ -388,7 +388,7 @@ def test_is_refused_in_four_parts(bad):
 @pytest.mark.parametrize("function", [calibration_error, reliability_curve, assess])
 def test_every_entrance_refuses_alike(function):
     with pytest.raises(ValueError, match="pass input='logit'"):
-        function(Y, changed(P, (0, 0), 2.0))
+        function(Y, changed(P, (0, 0), -2.0))
 
 
 # Legal, if odd
@@ -396,7 +396,7 @@ def test_every_entrance_refuses_alike(function):
 
 def test_rows_that_do_not_sum_to_one_are_divided_by_their_sum_on_demand():
     loose = P * np.array([[1.0], [0.5], [0.9]])
-    np.testing.assert_allclose(as_problem(Y, loose, normalize=True).prob, P)
+    np.testing.assert_allclose(as_problem(Y, loose, rows="normalize").prob, P)
 
 
 @pytest.mark.parametrize("off", [1e-3 - 1e-9, -1e-3 + 1e-9])
@@ -727,6 +727,6 @@ def test_a_set_says_nothing_of_the_order_of_columns():
 
 def test_an_unknown_keyword_is_named_with_those_that_exist():
     with pytest.raises(
-        TypeError, match=r"sample_weight, labels, pos_label, input, normalize, y_pred; got 'n_bins'.*binning=10"
+        TypeError, match=r"sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'.*binning=10"
     ):
         expected_calibration_error([0, 1], [0.2, 0.7], n_bins=10)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from calibrant import _links
+from calibrant import _links, _rows
 from calibrant._arrays import as_array, columns_of, first, index, more
 from calibrant._labels import (
     USUAL,
@@ -35,6 +35,7 @@ from calibrant._problem import (
     two_columns,
     unit_weight,
 )
+from calibrant._rows import Remedies, Rows
 
 MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
 """Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
@@ -42,15 +43,13 @@ MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
 MOST_LOGIT = 1e100
 """Size of logits up to which their squares do not overflow."""
 
-ROUNDING = 1e-6
-"""How far a probability may lie outside [0, 1]: a few units in the last place of single precision."""
-
-SUM_TOLERANCE = 1e-3
-"""How far the sum of a row may be from one: half precision and four printed digits pass, logits and percent do not."""
-
 Input = Literal["probability", "logit"]
-IF_LOGITS = "If these are logits, pass input='logit'."
-NORMALIZE = "Pass normalize=True to divide each row by its sum."
+RENAMED = {
+    "n_bins": " A number of bins is binning=10.",
+    "normalize": " Rows are divided by their sums with rows='normalize'.",
+}
+"""What to say of keywords that others have, or that were here once."""
+
 OF_A_PAIR = np.array(["wrong", "right"])
 """What the outcomes of a predicted class are called."""
 
@@ -70,8 +69,10 @@ class DataOptions(TypedDict, total=False):
         For one column of probabilities: the label that the probability speaks of. 1 or True by default.
     input : {"probability", "logit"}
         What ``y_prob`` holds. It is never guessed from the values.
-    normalize : bool
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}
+        What is done with the numbers of ``y_prob`` before they are checked. By default nothing: rows of a table must sum to
+        one within 0.001. ``"normalize"`` divides each row of a table by its sum, whatever its numbers, such as votes or
+        rounded percent. ``"percent"`` divides a table, or one column, by 100; the rows must then sum to one.
     y_pred : array-like of shape (n_samples,)
         The predicted class of each row. ``y_prob`` then holds its probability alone, of shape (n_samples,), and the event is
         that it came: so the pair that `ByNotion.predict_top` gives is measured, under ``"top-label"`` or ``"confidence"``.
@@ -82,7 +83,7 @@ class DataOptions(TypedDict, total=False):
     labels: Sequence[Any] | None
     pos_label: Any
     input: Input
-    normalize: bool
+    rows: Rows
     y_pred: npt.ArrayLike | None
 
 
@@ -94,10 +95,11 @@ def as_problem(
     labels: Sequence[Any] | None = None,
     pos_label: Any = None,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
     y_pred: npt.ArrayLike | None = None,
     column_names: Sequence[Any] | None = None,
     named: Named = USUAL,
+    remedies: Remedies = _rows.USUAL,
     **unknown: Any,
 ) -> Problem:
     """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
@@ -106,7 +108,7 @@ def as_problem(
     predicted classes is a binary problem that knows them.
     """
     if unknown:
-        hint = " A number of bins is binning=10." if "n_bins" in unknown else ""
+        hint = "".join(text for word, text in RENAMED.items() if word in unknown)
         raise TypeError(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
@@ -123,8 +125,9 @@ def as_problem(
     weight = as_weight(sample_weight, len(truth), named.weight)
     kept = slice(None) if is_unit_weight(weight) or weight.all() else weight > 0
     if values.ndim == 1:
-        logit = as_logits(values, named.forecast)[kept] if _check_input(input) == "logit" else None
-        score = (_links.score_of_logit(values) if logit is not None else as_score(values, named.forecast))[kept]
+        logit = as_logits(values, named.forecast)[kept] if _check_input(input, rows) == "logit" else None
+        prob = _links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
+        score = prob[kept]
         if y_pred is not None:
             came, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             return BinaryProblem(score, came, weight[kept], classes=OF_A_PAIR, logit=logit, predicted=predicted)
@@ -136,7 +139,7 @@ def as_problem(
             f"pos_label must be left out when {named.forecast} is a table; got {pos_label!r} for {values.shape[1]} columns. "
             "Pass labels= to name the columns."
         )
-    forecast = as_forecast(values, input=input, normalize=normalize, name=named.forecast)
+    forecast = as_forecast(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
     classes = classes_of_columns(truth, forecast.shape[1], labels, names, named)
     code = encode(truth, classes, named.truth)
     return SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
@@ -205,9 +208,11 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
     return numbers
 
 
-def as_score(values: FloatArray, name: str = "y_prob", hint: str = IF_LOGITS) -> FloatArray:
+def as_score(
+    values: FloatArray, name: str = "y_prob", rows: Rows = "as-given", remedies: Remedies = _rows.USUAL
+) -> FloatArray:
     """One column of probabilities."""
-    return _in_unit_interval(name, values, hint)
+    return _rows.as_probabilities(name, values, rows, remedies)
 
 
 def as_logits(values: FloatArray, name: str = "y_prob") -> FloatArray:
@@ -225,38 +230,23 @@ def as_forecast(
     values: FloatArray,
     *,
     input: Input,
-    normalize: bool = False,
+    rows: Rows = "as-given",
     name: str = "y_prob",
-    hint: str = IF_LOGITS,
-    sum_hint: str = NORMALIZE,
+    remedies: Remedies = _rows.USUAL,
 ) -> Forecast:
     """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
+    is_logit = _check_input(input, rows) == "logit"
     if values.ndim == 1:
-        is_logit = _check_input(input) == "logit"
-        return two_columns(as_logits(values, name) if is_logit else as_score(values, name, hint), is_logit=is_logit)
+        column = as_logits(values, name) if is_logit else as_score(values, name, rows, remedies)
+        return two_columns(column, is_logit=is_logit)
     n_classes = values.shape[1]
     if n_classes < 2:
         raise ValueError(
             f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
         )
-    if _check_input(input) == "logit":
+    if is_logit:
         return Forecast(as_logits(values, name), is_logit=True)
-    values = _in_unit_interval(name, values, hint)
-    sums = values.sum(axis=1)
-    if normalize:
-        if not sums.all():
-            raise ValueError(
-                f"rows of {name} must have a positive sum to be normalised; got 0 in row {int(np.argmin(sums))}. "
-                "Drop this row."
-            )
-        return Forecast(values / sums[:, None])
-    off = np.abs(sums - 1.0) > SUM_TOLERANCE
-    if off.any():
-        row = int(np.argmax(off))
-        raise ValueError(
-            f"rows of {name} must sum to one within {SUM_TOLERANCE:g}; got {sums[row]:.6g} in row {row}{more(off)}. {sum_hint}"
-        )
-    return Forecast(values)
+    return Forecast(_rows.as_probabilities(name, values, rows, remedies))
 
 
 def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> FloatArray:
@@ -289,20 +279,11 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_w
     return weight
 
 
-def _check_input(input: Input) -> Input:
-    if input in ("probability", "logit"):
-        return input
-    raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
-
-
-def _in_unit_interval(name: str, values: FloatArray, hint: str) -> FloatArray:
-    """Return probabilities; what single precision rounded out of [0, 1] is put back."""
-    if values.min() >= 0 and values.max() <= 1:
-        return values
-    outside = (values < -ROUNDING) | (values > 1 + ROUNDING)
-    if not outside.any():
-        return np.clip(values, 0.0, 1.0)
-    where = first(outside)
-    raise ValueError(
-        f"{name} must hold probabilities in [0, 1]; got {values[where]:.10g} at index {index(where)}{more(outside)}. {hint}"
-    )
+def _check_input(input: Input, rows: Rows) -> Input:
+    if input not in ("probability", "logit"):
+        raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
+    if _rows.one_of(rows) == "percent" and input == "logit":
+        raise ValueError(
+            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
+        )
+    return input

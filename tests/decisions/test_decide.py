@@ -169,6 +169,6 @@ def test_names_of_decisions_that_are_no_names_are_refused(extra):
         decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
 
 
-def test_what_is_no_flag_is_refused():
-    with pytest.raises(TypeError, match=r"normalize must be True or False; got 'yes'"):
-        decide([[0.2, 0.8]], 1 - np.eye(2), normalize="yes")
+def test_a_word_that_rows_does_not_know_is_refused():
+    with pytest.raises(ValueError, match=r"rows must be one of 'as-given', 'normalize', 'percent'; got 'yes'"):
+        decide([[0.2, 0.8]], 1 - np.eye(2), rows="yes")

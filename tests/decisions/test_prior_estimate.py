@@ -431,7 +431,7 @@ def test_an_event_has_no_name_in_a_table():
             r"rows of old_prob must sum to one .* got 0\.4 in row 0, and 1 more",
         ),
         (
-            {"old_true": [0, 1], "old_prob": [[0, 0], [1, 1]], "normalize": True},
+            {"old_true": [0, 1], "old_prob": [[0, 0], [1, 1]], "rows": "normalize"},
             r"rows of old_prob must have a positive sum to be normalised; got 0 in row 0",
         ),
         ({"old_true": [0, 1], "old_prob": [[0.2], [0.3]]}, r"old_prob must have at least 2 columns"),

@@ -28,7 +28,7 @@ REFUSED = {
     "an infinite probability": ({"y_prob": changed(P, 2, np.inf)}, r"y_prob must be finite; got inf at index 2"),
     "a probability above one": (
         {"y_prob": changed(P, 3, 3.1)},
-        r"y_prob must hold probabilities .*got 3\.1 at index 3.*logit",
+        r"y_prob must hold probabilities .*got 3\.1 at index 3.*percent",
     ),
     "a probability below zero": (
         {"y_prob": changed(P, 3, -0.2)},

@@ -184,9 +184,9 @@ def test_a_posterior_that_is_none_is_refused(posterior, message):
 
 def test_a_posterior_that_does_not_sum_to_one_is_refused_by_the_number_of_its_row():
     table = [[0.5, 0.5], [0.5, 0.5], [0.5, 0.6]]
-    message = r"rows of posterior must sum to one .*; got 1\.1 in row 2\. Divide each row by its sum: normalize= is"
+    message = r"rows of posterior must sum to one .*; got 1\.1 in row 2\. Divide each row by its sum: rows= is"
     with pytest.raises(ValueError, match=message):
-        epistemic_irreducible([0, 1, 1], [[0.5, 0.5]] * 3, table, sample_weight=[1, 0, 1], normalize=True)
+        epistemic_irreducible([0, 1, 1], [[0.5, 0.5]] * 3, table, sample_weight=[1, 0, 1], rows="normalize")
 
 
 def test_a_posterior_is_checked_in_all_rows():
@@ -267,7 +267,7 @@ def test_figures_of_the_top_label(data_dir):
         ("cifar10_lenet5", 0.013917, 0.046371, 0.249051),
     ]:
         with np.load(data_dir / f"{name}.npz") as data:
-            found = corp_decomposition(data["y"], data["P"], normalize=True)
+            found = corp_decomposition(data["y"], data["P"], rows="normalize")
         assert [round(value, 6) for value in values(found)] == expected
 
 

@@ -121,7 +121,7 @@ def test_a_label_with_its_probability_stands_beside_a_table():
 
 def test_different_classes_are_refused():
     with pytest.raises(ValueError, match="bars side by side must be of the same classes"):
-        plot_class_errors({"a": errors(), "b": class_errors(Y % 2, PROB[:, :2], normalize=True, n_resamples=0)})
+        plot_class_errors({"a": errors(), "b": class_errors(Y % 2, PROB[:, :2], rows="normalize", n_resamples=0)})
     with pytest.raises(ValueError, match="results must hold at least one curve"):
         plot_class_errors({})
 

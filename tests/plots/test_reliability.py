@@ -159,7 +159,7 @@ def bars(ax):
 
 @pytest.mark.parametrize("binning", [10, EqualMass(7), Unique()], ids=str)
 def test_bars_are_as_high_as_event_rates_and_gaps_reach_from_there_to_the_mean_probability(binning):
-    curve = reliability_curve(Y, PROB.round(2), binning=binning, normalize=True)
+    curve = reliability_curve(Y, PROB.round(2), binning=binning, rows="normalize")
     bins = curve.panels[0].bins
     held = bins.count > 0
     rates, gaps = bars(curve.plot(style="bars"))

@@ -17,6 +17,7 @@ from calibrant._arrays import is_column
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
+from calibrant._rows import OF_CALIBRATOR
 from calibrant._validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._warnings import warn
 from calibrant.notions import Binary
@@ -87,6 +88,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             labels=self.labels,
             input=self.input,
             column_names=getattr(self, "feature_names_in_", None),
+            remedies=OF_CALIBRATOR,
         )
         self.classes_ = problem.classes
         came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
@@ -168,7 +170,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
-        forecast, wanted = as_forecast(values, input=self.input), len(self.classes_)
+        forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
             came = "one" if values.ndim == 1 else str(forecast.shape[1])
             raise ValueError(
@@ -257,7 +259,9 @@ class BinaryCalibrator(Calibrator):
         return two_columns(column, is_logit=False).values
 
     def _map_column(self, values: FloatArray) -> FloatArray:
-        return self._apply_logit(as_logits(values)) if self.input == "logit" else self._apply(as_score(values))
+        if self.input == "logit":
+            return self._apply_logit(as_logits(values))
+        return self._apply(as_score(values, remedies=OF_CALIBRATOR))
 
 
 class LogOddsCalibrator(BinaryCalibrator):

@@ -16,8 +16,9 @@ from calibrant.cli.words import parser
 __all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
 
 OPTIONS = {
-    "input='logit'": "--logit",
-    "normalize=True": "--normalize",
+    "input='logit'": "--logit COLUMNS",
+    "rows='percent'": "--percent",
+    "rows='normalize'": "--normalize",
     "labels=": "--classes A,B,... in column order",
     "pos_label=": "--classes NEGATIVE,POSITIVE",
 }
@@ -53,5 +54,5 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def _spelled(message: str) -> str:
     """Add to a message of the library how the command line spells the way out."""
-    found = next((option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)), None)
-    return message if found is None else f"{message} Here: {found}."
+    found = [option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)]
+    return f"{message} Here: {' or '.join(found)}." if found else message

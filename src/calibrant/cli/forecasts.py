@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
+    from calibrant._rows import Rows
     from calibrant.assessment import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.interop.files import ForecastTable
@@ -44,13 +45,24 @@ def _rows(text: str | None) -> slice:
 
 
 def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the numbers of a forecast, normalised if asked."""
-    from calibrant._validation import as_forecast, as_numbers
+    """Return the numbers of a forecast: logits, or probabilities that are checked, of percent their hundredth."""
+    from calibrant._rows import as_probabilities
+    from calibrant._validation import as_numbers
 
     values = as_numbers("y_prob", forecast.y_prob)
-    if arguments.normalize and forecast.input == "probability" and values.ndim == 2:
-        return as_forecast(values, input="probability", normalize=True).values
+    if forecast.input == "probability":
+        return as_probabilities("y_prob", values, _asked_of_rows(arguments))
+    if arguments.percent:
+        raise ValueError(
+            "--percent must be of probabilities; got logits. Name the percent with --prob, or leave it out."
+        )
     return values
+
+
+def _asked_of_rows(arguments: argparse.Namespace) -> Rows:
+    if arguments.percent:
+        return "percent"
+    return "normalize" if arguments.normalize else "as-given"
 
 
 def calibrated_by(

@@ -151,7 +151,11 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--classes", metavar="A,B,...", help="the class of each column, where names and labels do not say it"
     )
     data.add_argument("--rows", metavar="START:STOP", help="use only these rows, counted from 0")
-    data.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+    scale = data.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
+    )
+    scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
 
 
 def _assess_options(parser: argparse.ArgumentParser) -> None:

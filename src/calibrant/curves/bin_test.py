@@ -182,7 +182,7 @@ def bin_test_curve(
     level : float, default=0.05
         Level of each test, a fraction in (0, 1).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. Weights must
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. Weights must
         be whole: a test counts rows.
 
     Returns

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from calibrant._links import FloatArray, log_prob_of_prob
 from calibrant._problem import two_columns
 from calibrant._result import frame, read_only
-from calibrant._validation import ROUNDING, DataOptions, as_problem
+from calibrant._rows import ROUNDING
+from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
 from calibrant.notions import Notion, as_notion
@@ -124,7 +125,7 @@ def calibration_map(
     resolution : int, default=1001
         Number of scores, evenly spaced from 0 to 1.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import choice, number
 from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame, read_only
+from calibrant._rows import OF_PROBABILITIES, of_probabilities
 from calibrant._validation import DataOptions, as_numbers, as_problem
 from calibrant._warnings import warn
 from calibrant.binning import Binning, Bins, as_binning, sums_over
@@ -179,8 +180,8 @@ def calibration_shift(
     level : float, default=0.05
         One minus the coverage of the intervals, a fraction in (0, 1).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. ``input``
-        is that of ``y_prob``; calibrated are always probabilities.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. Logits and
+        percent are those of ``y_prob``; calibrated are always probabilities.
 
     Returns
     -------
@@ -230,9 +231,12 @@ def calibration_shift(
     if cut.uses_outcomes and y_true is None:
         raise ValueError(f"y_true must be given where the binning looks at outcomes; got {cut!r}. Pass binning=30.")
     problem = _before(y_prob, y_true, data)
-    if y_true is None and data.get("input") != "logit" and _may_be_labels(y_prob):
+    declared = data.get("input") == "logit" or data.get("rows") == "percent"
+    if y_true is None and not declared and _may_be_labels(y_prob):
         warn(f"y_prob must hold probabilities; got whole numbers, which are taken as such. {LABELS_FIRST}")
-    after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, {**data, "input": "probability"}))
+    rows = of_probabilities(data.get("rows", "as-given"))
+    of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": OF_PROBABILITIES}
+    after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, of_calibrated))
     flattened = notion is None and isinstance(problem, SimplexProblem)
     chosen = Flattened() if flattened else as_notion(notion, problem)
     how = _How(cut, threshold, interval, level, has_events=y_true is not None)

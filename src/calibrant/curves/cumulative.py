@@ -120,7 +120,7 @@ def cumulative_curve(
     level : float, default=0.05
         How often the line of a calibrated forecast leaves the band anywhere, a fraction in (0, 1).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

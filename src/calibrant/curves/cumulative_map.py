@@ -145,7 +145,7 @@ def cumulative_map(
     level : float, default=0.05
         One minus the coverage of the intervals, a fraction in (0, 1).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`. ``labels`` and ``input``
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`. ``labels`` and ``input``
         are by default those of the calibrator.
 
     Returns

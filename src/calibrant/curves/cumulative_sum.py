@@ -119,7 +119,7 @@ def cumulative_sum_diagram(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -121,7 +121,7 @@ def roc_curve(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"class-wise"`` for a table: each class against the rest.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -121,7 +121,7 @@ def roc_surface(
     n_thresholds : int, default=2000
         Most thresholds of "data"; of two classes all distinct scores are taken.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

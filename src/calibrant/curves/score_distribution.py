@@ -131,7 +131,7 @@ def score_distribution(
     binning : int or Binning, default=40
         How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

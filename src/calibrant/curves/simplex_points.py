@@ -12,6 +12,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import source, whole
 from calibrant._problem import IntArray, SimplexProblem
 from calibrant._result import frame, read_only
+from calibrant._rows import OF_PROBABILITIES
 from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
 from calibrant.curves.simplex_map import INSET, mapped_by, name_of
 from calibrant.curves.simplex_partition import refuse_unfitted, splits_of
@@ -137,7 +138,7 @@ def simplex_points(
     rng : Generator, int or None, default=0
         Source of that draw.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``input`` and ``normalize``: see `DataOptions`. Rows of weight zero are left out; other
+        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. Rows of weight zero are left out; other
         weights change nothing.
 
     Returns
@@ -259,7 +260,8 @@ def _drawn(n: int, most: int | None, rng: np.random.Generator | int | None) -> I
 
 def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:
     """Return calibrated forecasts that were passed as a table, without the rows of weight zero."""
-    values = as_forecast(as_numbers("calibrator", table), input="probability", name="calibrator").prob
+    given = as_numbers("calibrator", table)
+    values = as_forecast(given, input="probability", name="calibrator", remedies=OF_PROBABILITIES).prob
     if values.shape != (wanted := (len(kept), n_classes)):
         raise ValueError(
             f"calibrator must be a table of shape {wanted}, as y_prob is; got {values.shape}. Pass one vector a row."

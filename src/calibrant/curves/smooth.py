@@ -159,7 +159,7 @@ def smooth_reliability_curve(
     level : float, default=0.05
         One minus the coverage of the band at each place, a fraction in (0, 1).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

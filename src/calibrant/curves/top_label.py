@@ -191,7 +191,7 @@ def top_label_curve(
     **data : DataOptions
         ``y_pred``, the predicted class of each row, such as `ByNotion.predict_top` gives with its probability; by default the
         column of the highest probability, of equal ones the first. ``sample_weight``, ``labels``, ``pos_label``, ``input`` and
-        ``normalize``: see `DataOptions`. With ``y_pred``, ``labels`` are all classes in their order, by default those seen.
+        ``rows``: see `DataOptions`. With ``y_pred``, ``labels`` are all classes in their order, by default those seen.
 
     Returns
     -------

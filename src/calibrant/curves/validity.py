@@ -153,7 +153,7 @@ def validity_curve(
         promises of that calibrator.
     **data : DataOptions
         ``y_pred``, the predicted class of each row where ``y_prob`` is its probability alone, ``sample_weight``, ``labels``,
-        ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -167,7 +167,7 @@ def confusion_table(
     extra : str or sequence of str, optional
         Names of the columns of the matrix beyond the classes; by default ``"abstain"``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray
 from calibrant._result import frame, read_only
-from calibrant._validation import Input
+from calibrant._validation import Input, Rows
 from calibrant.decisions.costs import as_cost_matrix, column_names
 from calibrant.decisions.received import classes_of, received
 from calibrant.decisions.threshold import threshold_of
@@ -83,7 +83,7 @@ def decide(
     extra: str | Sequence[str] | None = None,
     labels: Sequence[Any] | None = None,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
 ) -> Decisions:
     """Decide at the least expected cost.
 
@@ -100,8 +100,8 @@ def decide(
         The class of each column; by default the names of the columns of a data frame if they are words, else 0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
-    normalize : bool, default=False
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def decide(
     >>> found.named.tolist()
     [0, 'abstain', 1]
     """
-    forecast, is_column, columns = received(y_prob, input=input, normalize=normalize)
+    forecast, is_column, columns = received(y_prob, input=input, rows=rows)
     prob = forecast.prob
     cost = as_cost_matrix(cost_matrix, prob.shape[1])
     classes = classes_of(prob.shape[1], labels, columns)

@@ -159,7 +159,7 @@ def net_benefit_curve(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the resamples.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

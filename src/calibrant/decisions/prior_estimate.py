@@ -15,7 +15,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import choice
 from calibrant._problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
 from calibrant._result import frame, read_only
-from calibrant._validation import Input, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._validation import Input, Rows, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors
@@ -111,7 +111,7 @@ def estimate_prior(
     labels: Sequence[Any] | None = None,
     pos_label: Any = None,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
 ) -> PriorEstimate:
     """Estimate the shares of the classes in rows without labels, from the forecast alone.
 
@@ -136,8 +136,8 @@ def estimate_prior(
         For one column: the label that the probability speaks of.
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` and ``old_prob`` hold.
-    normalize : bool, default=False
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def estimate_prior(
     array([0.203, 0.797])
     """
     choice("method", method, METHODS)
-    new = received(y_prob, input=input, normalize=normalize)
+    new = received(y_prob, input=input, rows=rows)
     forecast = new.forecast
     weight = as_weight(sample_weight, forecast.shape[0])
     if pos_label is not None and not new.is_column:
@@ -198,7 +198,7 @@ def estimate_prior(
             "Pass labels= to name the columns."
         )
     names = new.names if old_prob is None else shared_names(y_prob=y_prob, old_prob=old_prob)
-    options = {"labels": labels, "pos_label": pos_label, "input": input, "normalize": normalize}
+    options = {"labels": labels, "pos_label": pos_label, "input": input, "rows": rows}
     labelled = _labelled(old_true, old_prob, old_weight, forecast.shape[1], names, options)
     if labelled is None:
         classes = _classes(new, labels, pos_label)
@@ -280,7 +280,7 @@ def _labelled(
         missing = "old_true" if old_true is None else "old_prob"
         raise ValueError(f"old_true and old_prob must be given together; {missing} is missing. Pass both, or neither.")
     values = as_numbers("old_prob", old_prob)
-    forecast = as_forecast(values, input=options["input"], normalize=options["normalize"], name="old_prob")
+    forecast = as_forecast(values, input=options["input"], rows=options["rows"], name="old_prob")
     if forecast.shape[1] != n_classes:
         raise ValueError(
             f"old_prob and y_prob must have the same columns; got {forecast.shape[1]} classes and {n_classes}. "

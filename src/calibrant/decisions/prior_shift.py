@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibrant._labels import classes_of_columns
 from calibrant._links import FloatArray
 from calibrant._parameters import number
-from calibrant._validation import Input
+from calibrant._validation import Input, Rows
 from calibrant.decisions.priors import as_prior, log_of, reweighed
 from calibrant.decisions.received import Names, classes_of, is_single, numbers_of, received
 
@@ -24,7 +24,7 @@ def shift_prior(
     old_prior: npt.ArrayLike,
     new_prior: npt.ArrayLike,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
 ) -> FloatArray:
     """Move a forecast to where the classes have other shares than where it is calibrated.
 
@@ -37,8 +37,8 @@ def shift_prior(
         class whose new share is zero gets probability zero.
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds. Logits are shifted exactly.
-    normalize : bool, default=False
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def shift_prior(
     >>> shift_prior([0.2, 0.5], old_prior=0.5, new_prior=0.8)
     array([0.5, 0.8])
     """
-    forecast, is_column, _ = received(y_prob, input=input, normalize=normalize)
+    forecast, is_column, _ = received(y_prob, input=input, rows=rows)
     n_classes = forecast.shape[1]
     old = as_prior("old_prior", old_prior, n_classes, positive=True)
     new = as_prior("new_prior", new_prior, n_classes)
@@ -84,7 +84,7 @@ def undo_undersampling(
     *,
     labels: Sequence[Any] | None = None,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
 ) -> FloatArray:
     """Put a forecast that was trained on a part of some classes back on the whole population.
 
@@ -101,8 +101,8 @@ def undo_undersampling(
         0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
-    normalize : bool, default=False
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def undo_undersampling(
     >>> undo_undersampling([0.5], 0.25)
     array([0.2])
     """
-    forecast, is_column, names = received(y_prob, input=input, normalize=normalize)
+    forecast, is_column, names = received(y_prob, input=input, rows=rows)
     if forecast.shape[1] == 2 and is_single(kept):
         hint = "Pass the share of the rows without the event that was kept, or a number for each class"
         kept = [number("kept", np.asarray(kept).item(), above=0.0, hint=hint), 1.0]
@@ -145,7 +145,7 @@ def undo_class_weight(
     train_prior: npt.ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
     input: Input = "probability",
-    normalize: bool = False,
+    rows: Rows = "as-given",
 ) -> FloatArray:
     """Take the class weights with which a model was trained out of its probabilities.
 
@@ -162,8 +162,8 @@ def undo_class_weight(
         0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
-    normalize : bool, default=False
-        Divide each row by its sum instead of refusing rows that do not sum to one.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def undo_class_weight(
     >>> undo_class_weight([0.5], {1: 9})
     array([0.1])
     """
-    forecast, is_column, names = received(y_prob, input=input, normalize=normalize)
+    forecast, is_column, names = received(y_prob, input=input, rows=rows)
     n_classes = forecast.shape[1]
     if isinstance(class_weight, str):
         if class_weight != "balanced" or train_prior is None:

@@ -9,7 +9,7 @@ from calibrant import _links
 from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import Forecast
-from calibrant._validation import SUM_TOLERANCE
+from calibrant._rows import SUM_TOLERANCE
 from calibrant.decisions.received import is_single, numbers_of
 
 LEAST_TOTAL = 1e-290

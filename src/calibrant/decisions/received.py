@@ -12,9 +12,8 @@ import numpy.typing as npt
 from calibrant._arrays import columns_of
 from calibrant._labels import Labels, classes_of_columns
 from calibrant._links import FloatArray
-from calibrant._parameters import flag
 from calibrant._problem import Forecast
-from calibrant._validation import Input, as_forecast, as_numbers
+from calibrant._validation import Input, Rows, as_forecast, as_numbers
 
 Names = Sequence[Any] | None
 
@@ -27,10 +26,10 @@ class Received(NamedTuple):
     names: Names
 
 
-def received(y_prob: npt.ArrayLike, *, input: Input, normalize: bool) -> Received:
+def received(y_prob: npt.ArrayLike, *, input: Input, rows: Rows) -> Received:
     """Return the forecast that a function is called with."""
-    values, normalize = as_numbers("y_prob", y_prob), flag("normalize", normalize)
-    return Received(as_forecast(values, input=input, normalize=normalize), values.ndim == 1, names_of(y_prob))
+    values = as_numbers("y_prob", y_prob)
+    return Received(as_forecast(values, input=input, rows=rows), values.ndim == 1, names_of(y_prob))
 
 
 def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:

@@ -14,6 +14,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._result import frame
+from calibrant._rows import OF_PROBABILITIES, of_probabilities
 from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.costs import as_cost_matrix
@@ -99,8 +100,8 @@ def calibration_regret(
     cost_matrix : array-like of shape (n_classes, n_decisions), optional
         Cost of deciding j when i is true, as for `decide`. By default the average over all cost proportions of an event.
     truth : array-like of the shape of ``y_prob``, optional
-        The calibrated probabilities, where they are known, such as ``calibrated`` of a `KnownTruth`. By default the
-        isotonic fit on these very rows stands in for them (CORP), which speaks of one event.
+        The calibrated probabilities, where they are known, such as ``calibrated`` of a `KnownTruth`; never percent. By
+        default the isotonic fit on these very rows stands in for them (CORP), which speaks of one event.
     notion : str or Notion, optional
         The event, of more than two classes and without a truth: ``OneVsRest("cat")``, or ``"confidence"``.
     n_resamples : int, default=200
@@ -108,7 +109,7 @@ def calibration_regret(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -232,8 +233,8 @@ def as_truth(
 ) -> FloatArray:
     """Return the true probabilities of the rows of a problem as a table."""
     values = as_numbers("truth", truth)
-    normalize, hint = data.get("normalize", False), "Pass probabilities: input= is about y_prob alone."
-    as_forecast(values, input="probability", normalize=normalize, name="truth", hint=hint)
+    rows = of_probabilities(data.get("rows", "as-given"))
+    as_forecast(values, input="probability", rows=rows, name="truth", remedies=OF_PROBABILITIES)
     n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
     expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
     if values.shape != expected:
@@ -241,5 +242,5 @@ def as_truth(
             f"truth must have the shape of y_prob, {expected}; got {values.shape}. "
             "Pass the true probability of each class in each row."
         )
-    options = {key: value for key, value in data.items() if key != "input"}
+    options = {key: value for key, value in data.items() if key != "input"} | {"rows": rows}
     return as_simplex(as_problem(y_true, values, column_names=names, **options)).prob

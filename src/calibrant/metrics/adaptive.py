@@ -27,7 +27,7 @@ def adaptive_calibration_error(
     n_bins : int, default=15
         Number of bins of equal mass for each class; equal scores are never split.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def thresholded_adaptive_calibration_error(
     n_bins : int, default=15
         Number of bins of equal mass for each class; equal scores are never split.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -161,7 +161,7 @@ def binning_quality(
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def binning_criterion(
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def within_bin_error(
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def canonical_calibration_error(
     norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
         A function of (distances, weights) over the cells that hold rows; the weights sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -133,7 +133,7 @@ def estimate_canonical_calibration_error(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree; None draws anew.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def classwise_calibration_error(
     binning : int or Binning, default=15
         How the scores of each class are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def classwise_maximum_calibration_error(
     binning : int or Binning, default=15
         How the scores of each class are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def mean_class_maximum_calibration_error(
     binning : int or Binning, default=15
         How the scores of each class are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def maximum_class_calibration_error(
     binning : int or Binning, default=15
         How the scores of each class are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def corp_decomposition(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def miscalibration_loss(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def discrimination_score(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def uncertainty_loss(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame
+from calibrant._rows import OF_PROBABILITIES
 from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
 from calibrant.metrics.scores import log_losses, squared_losses
 from calibrant.notions import Notion, as_notion
@@ -105,7 +106,7 @@ def calibration_refinement(
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
         (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def epistemic_irreducible(
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
         (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`. The last
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. The last
         two are about ``y_prob`` alone.
 
     Returns
@@ -235,8 +236,7 @@ def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.
         values,
         input="probability",
         name="posterior",
-        hint="Pass probabilities: input= is about y_prob alone.",
-        sum_hint="Divide each row by its sum: normalize= is about y_prob alone.",
+        remedies=OF_PROBABILITIES,
     )
     return Forecast(forecast.values[as_weight(weight, len(values)) > 0])
 

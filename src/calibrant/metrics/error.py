@@ -67,7 +67,7 @@ def calibration_error(
         How the problems of the notion are put together. By default one norm is taken over the bins of all of them; with
         ``across`` each problem has its own norm, and this is a function of (norms, shares).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

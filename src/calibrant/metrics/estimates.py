@@ -209,7 +209,7 @@ def estimate_calibration_error(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree; None draws anew.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

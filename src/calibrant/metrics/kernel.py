@@ -86,7 +86,7 @@ def kernel_calibration_error(
     block_size : int, optional
         Rows in each block, at least 2. By default as many as make 32 blocks and a bounded time.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def integrated_calibration_index(
     degree : {0, 1, 2}, default=2
         Degree of the local polynomial.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def e50_error(
     degree : {0, 1, 2}, default=2
         Degree of the local polynomial.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def e90_error(
     degree : {0, 1, 2}, default=2
         Degree of the local polynomial.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def emax_error(
     degree : {0, 1, 2}, default=2
         Degree of the local polynomial.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

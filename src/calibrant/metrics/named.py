@@ -36,7 +36,7 @@ def expected_calibration_error(
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def maximum_calibration_error(
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def root_mean_squared_calibration_error(
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def debiased_calibration_error(
     binning : int or Binning, default=EqualMass(15)
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

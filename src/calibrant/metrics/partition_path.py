@@ -113,7 +113,7 @@ def partition_path(
     metrics : sequence of str, default=("nll", "vus")
         Registry names (``calibrant list metrics`` prints them).
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

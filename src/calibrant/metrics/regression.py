@@ -49,7 +49,7 @@ def calibration_slope(
         By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def calibration_intercept(
         By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
         mean by shares, NaN if one is.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def calibration_in_the_large(
         By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def observed_expected_ratio(
         By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

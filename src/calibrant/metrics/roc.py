@@ -48,7 +48,7 @@ def area_under_roc(
         By default ``"binary"`` for one column and ``"class-wise"`` for a table; a mean by shares over the problems of others.
         Under ``"confidence"`` it says how well confidence tells right predictions from wrong ones.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def area_under_roc_hull(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"class-wise"`` for a table; a mean by shares over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
         Probabilities. Of equal ones the first class is predicted; one column predicts its event above 1/2. With ``y_pred``
         that is what is predicted.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def negative_log_likelihood(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; or logits with ``input="logit"``, whose log-probabilities are exact.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[Data
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

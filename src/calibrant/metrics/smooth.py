@@ -36,7 +36,7 @@ def smooth_calibration_error(
     notion : str or Notion, optional
         By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -34,7 +34,7 @@ def top_label_calibration_error(
     **data : DataOptions
         ``y_pred``, the class that each row predicts: with it a pair (label, probability) is measured, such as
         ``ByNotion(...).predict_top`` gives; by default the class of the highest probability. ``sample_weight``, ``labels``,
-        ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def top_label_maximum_calibration_error(
         How the scores of each predicted class are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
         ``y_pred``, the class that each row predicts, as in `top_label_calibration_error`; ``sample_weight``, ``labels``,
-        ``pos_label``, ``input`` and ``normalize``: see `DataOptions`.
+        ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def binary_problems(
     notion : str or Notion, optional
         What the statement speaks of, as in `calibration_error`.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input``, ``normalize`` and ``y_pred``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``input``, ``rows`` and ``y_pred``: see `DataOptions`.
 
     Returns
     -------

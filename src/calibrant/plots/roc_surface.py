@@ -148,7 +148,7 @@ def _draw_pairs(named: Mapping[str, RocSurface], classes: tuple[str, ...]) -> An
     if len(pairs) > MOST_PANELS:
         raise ValueError(
             f"a figure holds at most {MOST_PANELS} pairs of classes; got {len(pairs)}. Take some of the classes, with "
-            "normalize=True."
+            "rows='normalize'."
         )
     across = min(len(pairs), COLUMNS - 1)
     down = -(-len(pairs) // across)

@@ -114,7 +114,7 @@ def roc_convex_hull(
         What the event is; one that makes a single problem. By default ``"binary"``, of one or two columns. For a table of
         more classes for example ``OneVsRest(2)``, or ``"confidence"``: that the predicted class came.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -93,7 +93,7 @@ def warn_of_absent(rows: SurfaceRows, what: str) -> None:
     absent = np.flatnonzero(rows.class_weight == 0).tolist()
     warn(
         f"{what} must have rows of each class; got none of the columns {absent}, and it is set to nan. "
-        "Pass such rows, or the other columns alone with normalize=True."
+        "Pass such rows, or the other columns alone with rows='normalize'."
     )
 
 

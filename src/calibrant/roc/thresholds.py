@@ -74,7 +74,7 @@ def data_thresholds(rows: SurfaceRows, most: int) -> FloatArray:
     if rows.n_classes > MOST_SEARCHED:
         raise ValueError(
             f'thresholds "data" must be of at most {MOST_SEARCHED} classes; got {rows.n_classes}. Pass thresholds themselves, '
-            "or take some of the classes, with normalize=True."
+            "or take some of the classes, with rows='normalize'."
         )
     if number_of_corners(rows.n_classes, differences(rows), most) <= most:
         return all_corners(rows)

@@ -49,7 +49,7 @@ def cox_test(
         One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
         class in turn use `by_class`.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -129,7 +129,7 @@ def by_class(
         The first two bound the probability of any false alarm, whatever the dependence of the tests (and Holm is never the
         worse of the two); the others the share of false alarms among the alarms, the last whatever the dependence.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def by_group(
     method : {"holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"}, default="holm"
         As in `by_class`. Groups are disjoint and so independent, which suits ``"benjamini-hochberg"``.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

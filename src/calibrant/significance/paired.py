@@ -62,7 +62,7 @@ def paired_test(
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def spiegelhalter_test(
         Whose Brier score: by default of the one column (``"binary"``) or of the top label of a table (``"confidence"``).
         ``"class-wise"`` takes the whole Brier score, summed over classes.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``normalize``: see `DataOptions`.
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
