@@ -38,14 +38,19 @@ class Remedies(NamedTuple):
     percent: str = "pass rows='percent' to divide them by 100"
     normalize: str = "pass rows='normalize' to divide each row by its sum"
     logit: str = "If these are logits, pass input='logit'."
+    several: str = "If several classes can be true at once, take one column at a time."
 
 
 USUAL = Remedies()
-OF_CALIBRATOR = USUAL._replace(percent="divide them by 100", normalize="divide each row by its sum")
+OF_CALIBRATOR = USUAL._replace(
+    percent="divide them by 100",
+    normalize="divide each row by its sum",
+    logit="If these are logits, give the calibrator input='logit'.",
+)
 """A calibrator has no ``rows``: it maps numbers of the kind that it was fitted on."""
 
 
-OF_PROBABILITIES = OF_CALIBRATOR._replace(logit="Pass probabilities: input= is about y_prob alone.")
+OF_PROBABILITIES = OF_CALIBRATOR._replace(logit="Pass probabilities: input= is about y_prob alone.", several="")
 """Of what stands beside a forecast and is always probabilities, such as a truth."""
 
 
@@ -71,11 +76,17 @@ def as_probabilities(name: str, values: FloatArray, rows: Rows, remedies: Remedi
 
 
 def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -> FloatArray:
-    if values.min() >= 0 and values.max() <= scale:
-        return values if scale == 1 else values / scale
+    if values.min() < 0 or values.max() > scale:
+        _refuse_outside(name, values, scale, remedies)
+        values = np.clip(values, 0.0, scale)
+    return values if scale == 1 else values / scale
+
+
+def _refuse_outside(name: str, values: FloatArray, scale: float, remedies: Remedies) -> None:
+    """Raise, unless it is only rounding that put values outside [0, scale]."""
     outside = (values < -ROUNDING * scale) | (values > (1 + ROUNDING) * scale)
     if not outside.any():
-        return np.clip(values, 0.0, scale) / scale
+        return
     must = "probabilities in [0, 1]" if scale == 1 else "percent in [0, 100]"
     hint = _hint_of_range(name, values, remedies) if scale == 1 else _hint_of_percent(name, values)
     raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint}")
@@ -138,7 +149,9 @@ def _hint_of_column(name: str, values: FloatArray, remedies: Remedies) -> str:
 
 
 def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
-    low, high, sums = values.min(), values.max(), values.sum(axis=1)
+    low, high = values.min(), values.max()
+    with np.errstate(over="ignore"):
+        sums = values.sum(axis=1)
     if low < -ROUNDING:
         near = any(
             low >= -SLIGHT * scale and high <= (1 + SLIGHT) * scale and _near(sums, scale, SLIGHT)
@@ -152,7 +165,7 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
         exact = _near(sums, PERCENT, SUM_TOLERANCE)
         return f"{lead}If these are percent, {remedies.percent if exact else remedies.normalize}."
     if _may_be_percent(low, high):
-        return f"{lead}If these are percent or counts, {remedies.normalize}. {_one_by_one(sums)}".rstrip()
+        return f"{lead}If these are percent or counts, {remedies.normalize}. {_one_by_one(sums, remedies)}".rstrip()
     return f"{lead}If these are counts, {remedies.normalize}. {remedies.logit}"
 
 
@@ -172,13 +185,13 @@ def _hint_of_sums(sums: FloatArray, scale: float, remedies: Remedies) -> str:
         return f"{lead}If these are percent, {remedies.percent}."
     if scale == PERCENT and _near(sums, 1 / PERCENT, SLIGHT):
         return f"{lead}If these are fractions of one and not percent, leave rows='percent' out."
-    return f"{lead}{_sentence(remedies.normalize)} {_one_by_one(sums)}".rstrip()
+    return f"{lead}{_sentence(remedies.normalize)} {_one_by_one(sums, remedies)}".rstrip()
 
 
-def _one_by_one(sums: FloatArray) -> str:
+def _one_by_one(sums: FloatArray, remedies: Remedies) -> str:
     """Say what to do about classes of which several can be true at once: their rows have sums of any size."""
     several = sums.size and sums.max() > 1 + SLIGHT and np.ptp(sums) > SLIGHT * sums.max()
-    return "If several classes can be true at once, take one column at a time." if several else ""
+    return remedies.several if several else ""
 
 
 def _without_zeros(sums: FloatArray) -> tuple[str, FloatArray]:

@@ -184,7 +184,7 @@ def test_a_posterior_that_is_none_is_refused(posterior, message):
 
 def test_a_posterior_that_does_not_sum_to_one_is_refused_by_the_number_of_its_row():
     table = [[0.5, 0.5], [0.5, 0.5], [0.5, 0.6]]
-    message = r"rows of posterior must sum to one .*; got 1\.1 in row 2\. Divide each row by its sum: rows= is"
+    message = r"rows of posterior must sum to one .*; got 1\.1 in row 2\. Divide each row by its sum\.$"
     with pytest.raises(ValueError, match=message):
         epistemic_irreducible([0, 1, 1], [[0.5, 0.5]] * 3, table, sample_weight=[1, 0, 1], rows="normalize")
 

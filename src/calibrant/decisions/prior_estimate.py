@@ -15,7 +15,8 @@ from calibrant._links import FloatArray
 from calibrant._parameters import choice
 from calibrant._problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
 from calibrant._result import frame, read_only
-from calibrant._validation import Input, Rows, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._rows import Rows
+from calibrant._validation import Input, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._labels import classes_of_columns
 from calibrant._links import FloatArray
 from calibrant._parameters import number
-from calibrant._validation import Input, Rows
+from calibrant._rows import Rows
+from calibrant._validation import Input
 from calibrant.decisions.priors import as_prior, log_of, reweighed
 from calibrant.decisions.received import Names, classes_of, is_single, numbers_of, received
 

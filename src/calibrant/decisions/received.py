@@ -13,7 +13,8 @@ from calibrant._arrays import columns_of
 from calibrant._labels import Labels, classes_of_columns
 from calibrant._links import FloatArray
 from calibrant._problem import Forecast
-from calibrant._validation import Input, Rows, as_forecast, as_numbers
+from calibrant._rows import Rows
+from calibrant._validation import Input, as_forecast, as_numbers
 
 Names = Sequence[Any] | None
 
