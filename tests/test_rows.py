@@ -99,7 +99,7 @@ FUNCTIONS = {
         net_benefit_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
     ),
     "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
-    "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows)),
+    "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y, p, P, **rows).calibrated.tolist(),
     "calibration_shift": lambda p, **rows: calibration_shift(p, P, y_true=Y, **rows).to_frame().to_numpy().tolist(),
     "a predicted class": lambda p, **rows: expected_calibration_error(
