@@ -109,7 +109,8 @@ def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> Float
             f"rows of {name} must have a positive sum to be normalised; got 0 in row {int(np.argmax(empty))}{more(empty)}. "
             f"Drop {'these rows' if empty.sum() > 1 else 'this row'}."
         )
-    return values / sums[:, None]
+    shares: FloatArray = values / sums[:, None]
+    return shares
 
 
 def _require_sums(name: str, prob: FloatArray, scale: float, remedies: Remedies) -> None:
