@@ -489,6 +489,77 @@ def test_a_class_that_never_came_is_fine(run):
     assert json.loads(run("assess", path, "--json", "--resamples", 1)[1])["classes"]["2"] == 0.0
 
 
+# The forecast calls the true class of row 0 impossible.
+IMPOSSIBLE = np.vstack([(1.0 - np.eye(3)[TRUTH[0]]) / 2.0, PROB[1:]])
+
+
+def strictly(text):
+    """Parse JSON as a strict parser does, which knows no Infinity and no NaN."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--clip", 0), ("--clip", 0, "--json")])
+def test_an_impossible_event_is_said_in_a_line_and_the_exit_code_stays(run, words):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    code, _, err = run("assess", path, "--resamples", 5, *words)
+    assert code == 0
+    said = [line for line in err.splitlines() if line.startswith("calibrant: warning: log loss")]
+    assert len(said) == 1
+    assert "got probability 0 in 1 of 80 rows" in said[0]
+    assert ("Here: --clip 0." in said[0]) == ("--clip" not in words)
+    assert "Traceback" not in err
+
+
+def test_a_report_and_an_assessment_say_it_beside_the_figure(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    beside = "1 of 80 rows with probability 0 for the true class, 36.04 nats each"
+    assert run("assess", path, "--resamples", 5)[1].count(beside) == 1
+    code, out, err = run("report", path, "-o", "r.html", "--resamples", 5)
+    assert (code, out.count(beside), err.count("warning")) == (0, 1, 1)
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert page.count(beside) == 2  # in the table of figures and among the findings
+    assert run("report", path, "-o", "r.html", "--force", "--resamples", 5, "--clip", 0)[0] == 0
+    assert "inf]" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_json_holds_an_infinite_loss_as_a_word_that_becomes_a_number(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    found = strictly(run("assess", path, "--json", "--resamples", 99, "--clip", 0)[1])["metrics"]["nll"]
+    assert (found["value"], found["upper"]) == ("Infinity", "Infinity")
+    assert float(found["value"]) == np.inf
+    assert 0 < found["lower"] < 3
+    assert found["note"] == "1 of 80 rows with probability 0 for the true class"
+    assert found["pvalue"] is None  # what there is not stays null
+    clipped = strictly(run("assess", path, "--json", "--resamples", 5)[1])["metrics"]
+    assert isinstance(clipped["nll"]["value"], float)
+    assert "note" not in clipped["ece"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [("nll > 3", 1), ("nll >= 3", 1), ("nll.upper > 1e300", 1), ("nll < 3", 0), ("nll.value <= 1e300", 0)],
+)
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_gate_compares_an_infinite_loss(run, condition, code, as_json):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    words = ("assess", path, "--resamples", 5, "--clip", 0, *as_json, "--fail-if", condition)
+    found, out, err = run(*words)
+    assert found == code
+    assert ("gate failed" in err) == bool(code)
+    if as_json:
+        assert strictly(out)["gates"] == [{"condition": condition, "failed": bool(code)}]
+
+
+def test_list_states_the_range_of_the_log_loss(run):
+    (line,) = [line for line in run("list", "metrics")[1].splitlines() if line.split()[0] == "nll"]
+    assert "in [0, inf]" in line
+    assert "36.04" in line
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_warning_is_one_line_on_stderr(run):
     path = save("f.csv", label=PROB.argmax(axis=1), **columns("p_", PROB))

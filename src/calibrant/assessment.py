@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._links import CLIP
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._progress import tracked
 from calibrant._registry import Entry, find
@@ -18,6 +19,7 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
 from calibrant.metrics.estimates import estimates
+from calibrant.metrics.log_losses import LogLoss, clipped_by, warn_clipped
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import as_notion
 from calibrant.resampling import Rng, as_rng
@@ -34,7 +36,8 @@ FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "
 class Row:
     """One line of an assessment: a metric, by the word that was asked for, and what it came to.
 
-    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing.
+    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many rows a log
+    loss clips.
     """
 
     metric: str
@@ -43,6 +46,7 @@ class Row:
     estimate: Estimate
     also: tuple[str, ...] = ()
     unit: str = ""
+    note: str = ""
 
     @property
     def title(self) -> str:
@@ -139,8 +143,14 @@ class Assessment:
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]
         ]
+        lines = [f"{line}  {note}" if note else line for line, note in zip(lines, self._notes, strict=True)]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([f"{self.n_rows} rows, {self.n_classes} classes", *lines])
+
+    @property
+    def _notes(self) -> list[str]:
+        """What is said beside each line of the table, its head first."""
+        return ["", *(row.note for row in self.rows)]
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{row.metric}={row.estimate.value:.4g}" for row in self.rows)
@@ -152,6 +162,10 @@ class Assessment:
         head = _head(self.level)
         lines = [f"<tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>"]
         lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells_of(row))}</tr>" for row in self.rows]
+        lines = [
+            f"{line}<tr><td></td><td colspan={len(head) - 1}>{escape(note)}</td></tr>" if note else line
+            for line, note in zip(lines, self._notes, strict=True)
+        ]
         return f"<table><caption>{self.n_rows} rows, {self.n_classes} classes</caption>{''.join(lines)}</table>"
 
 
@@ -163,6 +177,7 @@ def assess(
     binning: int | Binning = 15,
     level: float = 0.05,
     n_resamples: int = 500,
+    clip: float = CLIP,
     rng: Rng = 0,
     progress: bool = False,
     **data: Unpack[DataOptions],
@@ -186,6 +201,9 @@ def assess(
         One minus the coverage of the intervals, a fraction in (0, 1). It is not the level of the tests in ``tce``.
     n_resamples : int, default=500
         Resamples for intervals and p-values; the smallest possible p-value is 1 / (n_resamples + 1).
+    clip : float, default=2.220446049250313e-16
+        Least probability that counts in the log loss, as in `negative_log_likelihood`. With 0 the loss of a forecast that
+        gave a true class probability 0 is infinite; its interval ends at infinity.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree; None draws anew.
     progress : bool, default=False
@@ -197,6 +215,12 @@ def assess(
     -------
     Assessment
         A result with ``rows``, ``to_frame()`` and ``plot()``; printed, it is a table.
+
+    Warns
+    -----
+    CalibrationWarning
+        If the log loss is among the metrics, and true classes have probability 0 or one that is raised to the default clip.
+        It counts these rows; so does the ``note`` of the row in the result.
 
     Notes
     -----
@@ -223,15 +247,17 @@ def assess(
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
     problem = as_problem(y_true, y_prob, **data)
-    chosen = _chosen(metrics or _default_metrics(problem))
+    chosen = _chosen(metrics or _default_metrics(problem), LogLoss(clip))
+    for _, entry in chosen.values():
+        warn_clipped(entry.per_row, problem)
     found = estimates(
-        list(chosen.values()),
+        [entry for _, entry in chosen.values()],
         problem,
         as_binning(binning),
         Resampling(level, int(n_resamples), as_rng(rng)),
         partial(tracked, show=progress, desc="resampling", unit="draw"),
     )
-    rows = [_row(word, entry, found[entry.name]) for word, entry in chosen.items()]
+    rows = [_row(word, entry, found[name], problem) for name, (word, entry) in chosen.items()]
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     by_class = "class-wise" if predicted is None else "top-label"
@@ -248,18 +274,22 @@ def assess(
     )
 
 
-def _chosen(metrics: Sequence[str]) -> dict[str, Entry]:
-    """Return the metrics by the words that were asked for; one that has two words, by the first."""
+def _chosen(metrics: Sequence[str], log_loss: LogLoss) -> dict[str, tuple[str, Entry]]:
+    """Return the metrics by their names, with the first word by which each was asked for; the log loss with its clip."""
     by_name: dict[str, tuple[str, Entry]] = {}
     for word in metrics:
         entry = find("metric", word)
+        if isinstance(entry.per_row, LogLoss):
+            entry = replace(entry, per_row=log_loss)
         by_name.setdefault(entry.name, (word, entry))
-    return dict(by_name.values())
+    return by_name
 
 
-def _row(word: str, entry: Entry, estimate: Estimate) -> Row:
+def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem) -> Row:
     also = tuple(other for other in entry.words if other != word)
-    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit)
+    clipped = clipped_by(entry.per_row, problem)
+    note = "" if clipped is None else clipped.short
+    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note)
 
 
 def _default_metrics(problem: Problem) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from calibrant._links import FloatArray, log_prob_of_prob
+from calibrant._links import FloatArray, log_cost
 
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -21,8 +21,8 @@ def squared_error(prob: FloatArray, outcome: FloatArray) -> FloatArray:
 
 
 def log_loss(prob: FloatArray, outcome: FloatArray) -> FloatArray:
-    """Negative logarithm of the probability of what came, clipped (Good)."""
-    return -log_prob_of_prob(np.where(outcome > 0, prob, 1.0 - prob))
+    """Negative logarithm of the probability of the outcome, raised to 2.2e-16 if it is less (Good)."""
+    return log_cost(np.where(outcome > 0, prob, 1.0 - prob))
 
 
 SCORES: Mapping[str, EventScore] = {"brier": squared_error, "log": log_loss}

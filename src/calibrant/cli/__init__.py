@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from calibrant._warnings import CalibrationWarning
 from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
 from calibrant.cli.words import parser
 
@@ -19,6 +20,7 @@ OPTIONS = {
     "input='logit'": "--logit COLUMNS",
     "rows='percent'": "--percent",
     "rows='normalize'": "--normalize",
+    "clip=0": "--clip 0",
     "labels=": "--classes A,B,... in column order",
     "pos_label=": "--classes NEGATIVE,POSITIVE",
 }
@@ -31,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say_warning
+            warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
             code: int = arguments.run(arguments)
     except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -49,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"calibrant: warning: {message}", file=sys.stderr)
+    print(f"calibrant: warning: {_spelled(str(message))}", file=sys.stderr)
 
 
 def _spelled(message: str) -> str:

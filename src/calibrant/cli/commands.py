@@ -311,11 +311,15 @@ def document_of(result: Assessment) -> dict[str, Any]:
         "level": result.level,
         "resamples": result.n_resamples,
         "metrics": {
-            row.metric: {name: _finite(value) for name, value in asdict(row.estimate).items()} for row in result.rows
+            row.metric: {name: _finite(value) for name, value in asdict(row.estimate).items()}
+            | ({"note": row.note} if row.note else {})
+            for row in result.rows
         },
     }
 
 
-def _finite(value: float | None) -> float | None:
-    """What JSON can hold: it knows no infinity, and what is not a number is not there."""
-    return value if value is not None and math.isfinite(value) else None
+def _finite(value: float | None) -> float | str | None:
+    """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is not there."""
+    if value is None or math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")

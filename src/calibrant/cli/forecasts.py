@@ -180,6 +180,7 @@ def assessed(
         binning=_binning(arguments),
         level=arguments.level,
         n_resamples=arguments.resamples,
+        **({} if arguments.clip is None else {"clip": arguments.clip}),
         rng=arguments.seed,
         progress=sys.stderr.isatty(),
         sample_weight=weight_of(arguments, forecast),

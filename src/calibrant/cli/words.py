@@ -186,6 +186,11 @@ def _assess_options(parser: argparse.ArgumentParser) -> None:
         help="resamples behind intervals and p-values (default: %(default)s)",
     )
     how.add_argument(
+        "--clip", type=float, metavar="P",
+        help="least probability that counts in the log loss; with 0 it is infinite if an event of probability 0 occurred "
+        "(default: 2.2e-16, as in scikit-learn)",
+    )  # fmt: skip
+    how.add_argument(
         "--seed", type=_natural, default=0, metavar="N", help="seed of the resampling (default: %(default)s)"
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Unpack
 
 import numpy.typing as npt
@@ -13,8 +16,9 @@ from calibrant.binning.ordered import Ordered
 from calibrant.isotonic import corp_terms
 from calibrant.metrics.corp_estimates import discrimination_estimate, miscalibration_estimate, uncertainty_estimate
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
+from calibrant.metrics.log_losses import Clipped, LogLoss, warn_of
 from calibrant.notions import Notion
-from calibrant.proper import EventScore, as_event_score, score_name
+from calibrant.proper import EventScore, as_event_score, log_loss, score_name
 
 TERMS = ("miscalibration", "discrimination", "uncertainty")
 
@@ -74,11 +78,17 @@ def corp_decomposition(
     Decomposition(brier 0.195 = 0.07 miscalibration - 0.125 discrimination + 0.25 uncertainty)
     """
     loss, problem = as_event_score(score), as_problem(y_true, y_prob, **data)
+    clipped: list[Clipped] = []
 
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
+        if loss is log_loss:  # of logits it sees the probabilities
+            clipped.append(LogLoss().clipped(replace(part, logit=None)))
         return corp_terms(Ordered.of(part), loss)
 
-    return mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
+    found = mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
+    if clipped:
+        warn_of(reduce(add, clipped))
+    return found
 
 
 @declare(

@@ -9,19 +9,20 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
+from calibrant._links import CLIP, FloatArray
 from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame
 from calibrant._rows import OF_PROBABILITIES
 from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
-from calibrant.metrics.scores import log_losses, squared_losses
+from calibrant._warnings import warn
+from calibrant.metrics.log_losses import Losses, LogLoss, warn_clipped
+from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
 from calibrant.proper import divergence, score_name
 
-Losses = Callable[[SimplexProblem], FloatArray]
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 
-LOSSES: Mapping[str, Losses] = {"brier": squared_losses, "log": log_losses}
+LOSSES: Mapping[str, Losses] = {"brier": squared_losses, "log": LogLoss()}
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def calibration_refinement(
     Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
     """
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    warn_clipped(losses, problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
     came = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
     frequency: FloatArray = came.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
@@ -195,7 +197,9 @@ def epistemic_irreducible(
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    warn_clipped(losses, problem)
     truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
+    _warn_ruled_out(losses, problem, truth.prob)
     irreducible = _expected(losses, truth, truth.prob)
     epistemic = divergence(_expected(losses, problem, truth.prob), irreducible)
     total = _mean(losses, problem)
@@ -239,6 +243,18 @@ def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.
         remedies=OF_PROBABILITIES,
     )
     return Forecast(forecast.values[as_weight(weight, len(values)) > 0])
+
+
+def _warn_ruled_out(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> None:
+    """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
+    if isinstance(losses, LogLoss) and not problem.forecast.is_logit:
+        n = int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum())
+        if n:
+            warn(
+                "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a class "
+                f"that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the epistemic "
+                'term, which is infinite without that. Compare by score="brier", which is always finite.'
+            )
 
 
 def _mean(losses: Losses, problem: SimplexProblem) -> float:

@@ -16,6 +16,7 @@ that is no norm noise can make less (a median of absolute values): then the low 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -146,9 +147,14 @@ def pvalue_of(value: float, null: FloatArray) -> float:
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:
-    """Percentile interval of a weighted mean of one value a row; it holds the value itself."""
+    """Percentile interval of a weighted mean of one value a row; it holds the value itself. A loss may be infinite."""
     value = float(np.average(losses, weights=weight))
+    endless = np.isposinf(losses)
     total = bootstrap.sums(weight)
-    means = bootstrap.sums(weight * losses)[total > 0] / total[total > 0]
-    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0])
+    means = bootstrap.sums(weight * np.where(endless, 0.0, losses))[total > 0] / total[total > 0]
+    method: Literal["linear", "inverted_cdf"] = "linear"
+    if endless.any():
+        means[bootstrap.sums(endless.astype(np.float64))[total > 0] > 0] = np.inf
+        method = "inverted_cdf"  # a quantile is one of the means: between a number and infinity there is none
+    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0], method=method)
     return Estimate(value, min(float(lower), value), max(float(upper), value))

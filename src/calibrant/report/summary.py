@@ -113,6 +113,7 @@ def findings(assessment: Assessment) -> list[str]:
     return [
         f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
         _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
+        *[f"The log loss is not exact: {row.note}." for row in assessment.rows if row.note],
         *[_class_finding(row) for row in by_class],
         _what_next(fault, ece, by_class=bool(by_class), n_rows=assessment.n_rows),
     ]
@@ -259,7 +260,7 @@ def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
         "metric": metric,
         "symbol": row.title,
         "summary": row.summary,
-        "estimates": [None if r is None else asdict(r.estimate) for r in found.values()],
+        "estimates": [None if r is None else asdict(r.estimate) | {"note": r.note} for r in found.values()],
     }
 
 

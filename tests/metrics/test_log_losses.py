@@ -1,0 +1,254 @@
+"""Events that a forecast called impossible and that occurred: counted, never hidden, and the log loss is scikit-learn's."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import log_loss
+from strategies import columns, tables
+
+from calibrant import (
+    CalibrationWarning,
+    assess,
+    brier_loss,
+    calibration_refinement,
+    corp_decomposition,
+    epistemic_irreducible,
+    load_survey_table_3,
+    negative_log_likelihood,
+    paired_test,
+    resampling_test,
+)
+from calibrant._registry import find
+from calibrant.metrics.uncertainty import mean_estimate
+from calibrant.resampling import Bootstrap
+
+COST = -np.log(np.finfo(float).eps)
+TINY = [0.0, 1e-300, 1e-20, 1.1e-16, 2.2e-16, 2.3e-16, 1e-12, 1e-3, 0.5, 1.0]
+forecasts = st.one_of(columns(), tables())
+
+
+@pytest.fixture
+def table_3():
+    y, prob = load_survey_table_3()
+    return y - 1, prob
+
+
+def counted(n, of):
+    return pytest.warns(CalibrationWarning, match=rf"^log loss .*got probability 0 in {n} of {of} row")
+
+
+def quiet(function, *data, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return function(*data, **options)
+
+
+# The value
+
+
+def test_table_3_of_the_survey_has_an_infinite_loss(table_3):
+    for options, expected in [({}, 3.347761563688164), ({"clip": 0}, np.inf), ({"clip": 1e-12}, 2.7869194121422565)]:
+        with counted(2, 30):
+            assert negative_log_likelihood(*table_3, **options) == pytest.approx(expected, rel=1e-14)
+
+
+def test_table_3_is_what_the_docstring_says_of_it():
+    text = negative_log_likelihood.__doc__
+    assert "2 of 30 rows" in text
+    assert "3.348" in text
+    assert "2.787 with 1e-12" in text
+    assert f"{COST:.2f} by default" in text
+
+
+@given(rows=forecasts)
+def test_it_is_the_log_loss_of_scikit_learn_where_events_are_impossible_as_well(rows):
+    label, prob, weight = rows
+    labels = np.arange(2 if prob.ndim == 1 else prob.shape[1])
+    expected = log_loss(label, prob, sample_weight=weight, labels=labels)
+    assert quiet(negative_log_likelihood, label, prob, sample_weight=weight) == pytest.approx(
+        expected, rel=1e-12, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("event", [0, 1])
+@pytest.mark.parametrize("prob", TINY)
+def test_near_zero_it_is_the_log_loss_of_scikit_learn_of_a_column_and_of_a_table(prob, event):
+    expected = log_loss([event], [prob], labels=[0, 1])
+    assert quiet(negative_log_likelihood, [event], [prob]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    table = [[1.0 - prob, prob]]
+    assert quiet(negative_log_likelihood, [event], table) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@given(prob=st.floats(0.0, 1.0), clip=st.floats(0.0, 0.4))
+def test_the_clip_is_the_least_probability_that_counts(prob, clip):
+    found = quiet(negative_log_likelihood, [1], [prob], clip=clip)
+    with np.errstate(divide="ignore"):
+        assert found == -np.log(max(prob, clip))
+
+
+@pytest.mark.parametrize("clip", [-1e-3, 0.5, 1.0, np.nan, np.inf, "0", None, True])
+def test_a_clip_that_is_no_small_probability_is_refused(clip):
+    with pytest.raises((ValueError, TypeError), match=r"clip must be a number.*; got .*\. [0A-Z]"):
+        negative_log_likelihood([0, 1], [0.2, 0.5], clip=clip)
+    with pytest.raises((ValueError, TypeError), match=r"clip must be a number.*; got .*\. [0A-Z]"):
+        assess([0, 1], [0.2, 0.5], clip=clip)
+
+
+# What is counted
+
+
+def test_a_row_of_weight_zero_and_a_class_that_did_not_occur_are_not_counted():
+    prob = [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]
+    assert negative_log_likelihood([1, 0, 1], prob, sample_weight=[1, 1, 0]) == pytest.approx(np.log(2) / 2)
+    assess([1, 0, 1], prob, sample_weight=[1, 1, 0], n_resamples=2)
+
+
+@given(rows=forecasts)
+def test_nothing_is_said_exactly_where_nothing_is_clipped(rows):
+    label, prob, weight = rows
+    of_true = np.where(label == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(label.size), label]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        negative_log_likelihood(label, prob, sample_weight=weight)
+    assert len(said) == (of_true.min() < np.finfo(float).eps)
+    if (impossible := int(weight[of_true == 0].sum())) > 0:
+        assert f"got probability 0 in {impossible} of {int(weight.sum())} row" in str(said[0].message)
+
+
+def test_a_whole_weight_counts_as_so_many_rows_and_any_other_as_one():
+    data = [1, 1, 0], [0.0, 0.5, 0.5]
+    with counted(3, 6):
+        negative_log_likelihood(*data, sample_weight=[3, 2, 1])
+    with counted(1, 3):
+        negative_log_likelihood(*data, sample_weight=[3.5, 2, 1])
+
+
+@pytest.mark.parametrize(("label", "prob"), [(1, 0.0), (0, 1.0)])
+def test_a_column_and_a_table_count_the_same(label, prob):
+    with counted(1, 1):
+        assert negative_log_likelihood([label], [prob]) == pytest.approx(COST)
+    with counted(1, 1):
+        assert negative_log_likelihood([label], [[1.0 - prob, prob]]) == pytest.approx(COST)
+
+
+def test_a_probability_that_is_raised_is_counted_and_not_called_impossible():
+    with pytest.warns(CalibrationWarning, match=r"at least 2\.2e-16 .*got less in 1 of 2 rows.*costs 36\.04 nats"):
+        raised = negative_log_likelihood([1, 1], [1e-20, 0.5])
+    with pytest.warns(CalibrationWarning, match="probability 0 in 1 of 3 rows and a probability below 2.2e-16 in 1 more"):
+        negative_log_likelihood([1, 1, 1], [1e-20, 0.5, 0.0])
+    as_it_is = negative_log_likelihood([1, 1], [1e-20, 0.5], clip=0)  # nothing to say
+    assert as_it_is == pytest.approx((20 * np.log(10) + np.log(2)) / 2)
+    assert raised < as_it_is
+    assert negative_log_likelihood([1, 1], [1e-20, 0.5], clip=1e-12) < raised  # a clip that was asked for
+
+
+def test_a_zero_of_single_precision_is_impossible_and_costs_as_much_as_one_of_double():
+    prob = np.array([[0.0, 1.0], [0.25, 0.75], [1e-9, 1.0]], dtype=np.float32)
+    with counted(1, 3):
+        found = negative_log_likelihood([0, 1, 0], prob)
+    assert found == pytest.approx(log_loss([0, 1, 0], prob.astype(np.float64)), rel=1e-12)
+    with counted(1, 3):
+        as_there = negative_log_likelihood([0, 1, 0], prob, clip=np.finfo(np.float32).eps)
+    assert as_there == pytest.approx(log_loss([0, 1, 0], prob), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [50.0, 1000.0])
+def test_of_logits_nothing_is_clipped(size):
+    assert negative_log_likelihood([1], [[size, 0.0]], input="logit") == pytest.approx(size)
+    assert negative_log_likelihood([0], [size], input="logit") == pytest.approx(size)
+    assert assess([0], [size], input="logit", n_resamples=2)["nll"].value == pytest.approx(size)
+
+
+def test_the_way_out_that_the_warning_names_is_one(table_3):
+    with pytest.warns(CalibrationWarning, match="Pass clip=0 to negative_log_likelihood or assess for infinity"):
+        negative_log_likelihood(*table_3)
+    with pytest.warns(CalibrationWarning, match="The loss is infinite. Leave clip= out to count each as 2.2e-16"):
+        assert negative_log_likelihood(*table_3, clip=0) == np.inf
+    assert quiet(assess, *table_3, clip=0, n_resamples=9)["nll"].value == np.inf
+
+
+def test_no_other_metric_has_anything_to_say(table_3):
+    brier_loss(*table_3)
+    assess(*table_3, metrics=["brier", "accuracy", "ece"], n_resamples=9)
+
+
+# Wherever log loss is measured
+
+
+def test_assess_counts_them_once_and_beside_the_interval(table_3):
+    with pytest.warns(CalibrationWarning) as said:
+        found = assess(*table_3, n_resamples=200)
+    assert [str(w.message).startswith("log loss") for w in said] == [True]
+    (row,) = [row for row in found.rows if row.note]
+    assert row.metric == "nll"
+    assert row.note == "2 of 30 rows with probability 0 for the true class, 36.04 nats each"
+    (line,) = [line for line in str(found).splitlines() if line.startswith("NLL")]
+    assert line.endswith(f"]  {row.note}")
+    assert found._repr_html_().count(row.note) == 1
+
+
+def test_the_interval_of_an_infinite_loss_ends_at_infinity(table_3):
+    found = quiet(assess, *table_3, clip=0, n_resamples=500)
+    nll = found["nll"]
+    # A resample has neither of the two rows with probability (28/30)^30 = 0.126: the lower end is of those.
+    assert 0 < nll.lower < 3
+    assert nll.value == nll.upper == np.inf
+    assert "[0." in str(found)
+    assert "inf]" in str(found)
+    assert "nan" not in str(found)
+    assert found.to_frame("pandas").set_index("metric")["upper"]["nll"] == np.inf
+
+
+@given(
+    losses=st.lists(st.one_of(st.floats(0.0, 40.0), st.just(np.inf)), min_size=1, max_size=12),
+    seed=st.integers(0, 99),
+)
+def test_an_interval_is_never_nan_and_holds_the_value(losses, seed):
+    losses, weight = np.array(losses), np.random.default_rng(seed).integers(1, 4, len(losses)).astype(float)
+    bootstrap = Bootstrap(len(losses), 50, np.random.default_rng(seed))
+    found = mean_estimate(losses, weight, bootstrap, level=0.1)
+    assert found.lower <= found.value <= found.upper
+    if np.isinf(losses).any():
+        assert found.value == found.upper == np.inf
+        kept = bootstrap.sums(np.isinf(losses).astype(float)) == 0
+        assert np.isfinite(found.lower) == (kept.mean() >= 0.05)
+
+
+@pytest.mark.parametrize("metric", ["nll", negative_log_likelihood])
+def test_tests_that_measure_log_loss_count_them(table_3, metric):
+    with counted(2, 30):
+        resampling_test(*table_3, metric=metric, n_resamples=19)
+    y, prob = table_3
+    softer = 0.9 * prob + 0.1 / 3
+    for pair, name in [((prob, softer), "prob_a"), ((softer, prob), "prob_b")]:
+        with pytest.warns(CalibrationWarning, match=f"^{name}: log loss .*got probability 0 in 2 of 30 rows") as said:
+            paired_test(y, *pair, metric=metric, n_resamples=19)
+        assert len(said) == 1
+
+
+def test_decompositions_of_the_log_loss_count_them(table_3):
+    y, prob = table_3
+    with counted(2, 30):
+        assert calibration_refinement(y, prob, score="log").total == pytest.approx(3.347761563688164)
+    with counted(1, 2):
+        assert corp_decomposition([1, 0], [0.0, 0.5], score="log").total == pytest.approx((COST + np.log(2)) / 2)
+    with counted(2, 90):  # three binary problems of thirty rows
+        corp_decomposition(y, prob, score="log", notion="class-wise")
+    with counted(1, 2):
+        epistemic_irreducible([1, 0], [0.0, 0.5], [0.0, 0.5], score="log")
+    for decomposition in (calibration_refinement, corp_decomposition):
+        decomposition(y, prob, score="brier")
+
+
+def test_a_class_called_impossible_that_is_not_is_counted_whether_it_occurred_or_not():
+    with pytest.warns(CalibrationWarning, match=r"probability 0 to a class that the posterior does not rule out in 1 of 2 rows"):
+        found = epistemic_irreducible([0, 0], [0.0, 0.5], [0.5, 0.5], score="log")
+    assert found["epistemic"] == pytest.approx((0.5 * COST - np.log(2)) / 2)
+    epistemic_irreducible([0, 0], [0.0, 0.5], [0.0, 0.5], score="log")
+
+
+def test_what_calibrant_list_prints_states_the_range():
+    assert "in [0, inf]; by default 0 costs 36.04, not inf" in find("metric", "nll").summary
