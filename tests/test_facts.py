@@ -1,5 +1,7 @@
 """Published and independently computed figures on real forecasts, to every digit that was written down."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -22,7 +24,7 @@ from calibrant._registry import find
 MASS = EqualMass(15)
 OF_A_FORECAST = {
     "accuracy": accuracy,
-    "NLL": negative_log_likelihood,
+    "NLL": partial(negative_log_likelihood, clip=1e-12),  # as the facts clip
     "Brier": brier_loss,
     "ECE width": expected_calibration_error,
     "ECE mass": lambda y, p: expected_calibration_error(y, p, binning=MASS),

@@ -19,7 +19,7 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
 from calibrant.metrics.estimates import estimates
-from calibrant.metrics.log_losses import LogLoss, clipped_by, warn_clipped
+from calibrant.metrics.log_losses import LogLoss, impossible_of, warn_impossible
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import as_notion
 from calibrant.resampling import Rng, as_rng
@@ -36,8 +36,8 @@ FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "
 class Row:
     """One line of an assessment: a metric, by the word that was asked for, and what it came to.
 
-    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many rows a log
-    loss clips.
+    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
+    occurred that a log loss calls impossible.
     """
 
     metric: str
@@ -219,8 +219,8 @@ def assess(
     Warns
     -----
     CalibrationWarning
-        If the log loss is among the metrics, and true classes have probability 0 or one that is raised to the default clip.
-        It counts these rows; so does the ``note`` of the row in the result.
+        If the log loss is among the metrics, and events of probability 0 occurred. It counts them; so does the ``note`` of
+        that row of the result.
 
     Notes
     -----
@@ -249,7 +249,7 @@ def assess(
     problem = as_problem(y_true, y_prob, **data)
     chosen = _chosen(metrics or _default_metrics(problem), LogLoss(clip))
     for _, entry in chosen.values():
-        warn_clipped(entry.per_row, problem)
+        warn_impossible(entry.per_row, problem)
     found = estimates(
         [entry for _, entry in chosen.values()],
         problem,
@@ -287,8 +287,8 @@ def _chosen(metrics: Sequence[str], log_loss: LogLoss) -> dict[str, tuple[str, E
 
 def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem) -> Row:
     also = tuple(other for other in entry.words if other != word)
-    clipped = clipped_by(entry.per_row, problem)
-    note = "" if clipped is None else clipped.short
+    events = impossible_of(entry.per_row, problem)
+    note = "" if events is None else events.note
     return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note)
 
 

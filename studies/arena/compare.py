@@ -101,7 +101,7 @@ def scores(forecast: Forecast) -> list[Score]:
 
 def _score(forecast: Forecast, method: str, prob: np.ndarray, seconds: float, base: float | None) -> Score:
     rows = (forecast.y_test, prob)
-    nll = negative_log_likelihood(*rows)
+    nll = negative_log_likelihood(*rows, clip=1e-12)
     return Score(
         forecast.name,
         forecast.group,

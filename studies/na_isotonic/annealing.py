@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -57,7 +57,8 @@ def _fitted(calibrator: Calibrator, model: Model) -> tuple[float, float, float]:
         calibrator.fit(model.fit, model.y_fit)
     seconds = time.process_time() - start
     fit, test = (calibrator.predict_proba(rows) for rows in (model.fit, model.test))
-    return negative_log_likelihood(model.y_fit, fit), negative_log_likelihood(model.y_test, test), seconds
+    nll = partial(negative_log_likelihood, clip=1e-12)
+    return nll(model.y_fit, fit), nll(model.y_test, test), seconds
 
 
 def check_facts() -> None:

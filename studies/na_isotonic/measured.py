@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -46,7 +46,7 @@ CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
 METHODS = [*CALIBRATORS, "Uncalibrated"]
 
 METRICS: dict[str, Callable[..., float]] = {
-    "NLL": negative_log_likelihood,
+    "NLL": partial(negative_log_likelihood, clip=1e-12),
     "conf-ECE": expected_calibration_error,
     "BS": mean_brier_loss,
     "cw-ECE": classwise_calibration_error,

@@ -35,7 +35,10 @@ def options() -> dict[tuple[str, str], np.ndarray]:
             for part in splits(model):
                 prob = calibrated(part, make)
                 values.append(
-                    [negative_log_likelihood(part.y_test, prob), expected_calibration_error(part.y_test, prob)]
+                    [
+                        negative_log_likelihood(part.y_test, prob, clip=1e-12),
+                        expected_calibration_error(part.y_test, prob),
+                    ]
                 )
             found[name_of(model), name] = np.mean(values, axis=0)
     return found

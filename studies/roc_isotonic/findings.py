@@ -116,7 +116,7 @@ def ends(n_classes: int) -> np.ndarray:
     for seed in range(FIRST_SEED, FIRST_SEED + SPLITS[n_classes]):
         of = covertype(n_classes, seed, n_test=None)
         fitted = METHODS[AUTHORS](n_classes).fit(of.p, of.y)
-        path = [negative_log_likelihood(of.y_test, p) for p in fitted.staged_predict_proba(of.p_test)]
+        path = [negative_log_likelihood(of.y_test, p, clip=1e-12) for p in fitted.staged_predict_proba(of.p_test)]
         found.append(path[-1] - min(path))
     return np.array(found)
 

@@ -98,7 +98,7 @@ def measured(make: Method, of: Forecasts) -> tuple[float, int]:
     """Test cross-entropy, and the number of regions; 0 of a method without."""
     fitted = make(of.n_classes).fit(of.p, of.y)
     regions = len(fitted.value_) if hasattr(fitted, "value_") else 0
-    return negative_log_likelihood(of.y_test, fitted.predict_proba(of.p_test)), regions
+    return negative_log_likelihood(of.y_test, fitted.predict_proba(of.p_test), clip=1e-12), regions
 
 
 @cache
@@ -107,4 +107,4 @@ def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
     of = of_paper(n_classes)
     found = {name: measured(make, of) for name, make in methods(n_classes).items()}
     found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[AUTHORS][1]), of)
-    return {BEFORE: (negative_log_likelihood(of.y_test, of.p_test), 0)} | found
+    return {BEFORE: (negative_log_likelihood(of.y_test, of.p_test, clip=1e-12), 0)} | found

@@ -67,7 +67,7 @@ def losses(case: Case) -> dict[str, np.ndarray]:
     found: dict[str, list[tuple[float, int]]] = {name: [] for name in (BEFORE, *methods(case.n_classes))}
     for seed in range(FIRST_SEED, FIRST_SEED + case.n_splits):
         of = case.draw(seed)
-        found[BEFORE].append((negative_log_likelihood(of.y_test, of.p_test), 0))
+        found[BEFORE].append((negative_log_likelihood(of.y_test, of.p_test, clip=1e-12), 0))
         for name, make in methods(case.n_classes).items():
             found[name].append(measured(make, of))
     return {name: np.array(values) for name, values in found.items()}

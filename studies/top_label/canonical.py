@@ -89,7 +89,8 @@ def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
 def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
     e = estimate_on_grid(y, prob)
     own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
-    losses = [f"{loss(y, prob):.3f}" for loss in (negative_log_likelihood, brier_loss, accuracy)]
+    nll = negative_log_likelihood(y, prob, clip=1e-12)
+    losses = [f"{loss:.3f}" for loss in (nll, brier_loss(y, prob), accuracy(y, prob))]
     return [interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
 
 

@@ -112,7 +112,7 @@ def other_table() -> str:
         of = forecasts()[name]
         e, mass = of.estimate("confidence"), of.error("confidence", EqualMass(15))
         right = accuracy(of.y, of.prob) if of.is_table else float(np.mean(of.y == of.label))
-        nll = f"{negative_log_likelihood(of.y, of.prob):.4f}" if of.is_table else "not defined"
+        nll = f"{negative_log_likelihood(of.y, of.prob, clip=1e-12):.4f}" if of.is_table else "not defined"
         body.append([name, interval(e), f"{e.debiased:.4f}", f"{mass:.4f}", f"{right:.4f}", nll])
     return table(head, body)
 

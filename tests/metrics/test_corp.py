@@ -11,6 +11,9 @@ from calibrant._registry import entries
 from calibrant._validation import as_problem
 from calibrant.metrics.uncertainty import Resampling
 
+# What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
+pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
+
 METRICS = {"mcb": miscalibration_loss, "dsc": discrimination_score, "unc": uncertainty_loss}
 TERMS = {"mcb": "miscalibration", "dsc": "discrimination", "unc": "uncertainty"}
 

@@ -25,6 +25,9 @@ from calibrant import (
     root_mean_squared_calibration_error,
 )
 
+# What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
+pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
+
 TOTALS = {"brier": brier_loss, "log": negative_log_likelihood}
 NOTIONS = ["confidence", "top-label", "class-wise"]
 forecasts = st.one_of(columns(), tables())

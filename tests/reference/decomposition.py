@@ -1,10 +1,11 @@
 """Decompositions of proper scores from their definitions, row by row."""
 
 import math
+import sys
 
 from reference import isotonic
 
-EPSILON = 1e-12
+EPSILON = sys.float_info.epsilon
 
 
 # Scores of a vector p when class y came, and their divergences d(p, q): what p costs more than q where q is true.

@@ -1,10 +1,11 @@
 """Proper scores from the definition."""
 
 import math
+import sys
 
 
 def negative_log_likelihood(prob, label, weight):
-    total = sum(-w * math.log(max(p[y], 1e-12)) for p, y, w in zip(prob, label, weight, strict=True))
+    total = sum(-w * math.log(max(p[y], sys.float_info.epsilon)) for p, y, w in zip(prob, label, weight, strict=True))
     return total / sum(weight)
 
 

@@ -170,7 +170,7 @@ def test_panels_of_classes_are_shown_for_the_forecasts_that_have_them():
 def test_odd_but_legal_forecasts_have_a_page_without_nan(data):
     text = render({"f": assess(*data, n_resamples=9)})
     assert Page(text).open == []
-    assert not re.search(r"\b(nan|None)\b|\binf\b(?!\))", text)  # the range of the log loss is [0, inf)
+    assert not re.search(r"\b(nan|None)\b|\binf\b(?!\])", text)  # the range of the log loss is [0, inf]
 
 
 # Escaping

@@ -1,11 +1,13 @@
 """What a report says is true of the data, is plain JSON, and covers odd but legal forecasts."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 
 from calibrant import TemperatureScaling, assess
+from calibrant.report.html import render
 from calibrant.report.summary import MOST_CLASSES, NEEDED, findings, summarise
 
 N = 1000
@@ -172,7 +174,9 @@ ODD = {
 
 @pytest.fixture(params=ODD)
 def odd(request):
-    return assess(*ODD[request.param](), n_resamples=9)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="log loss")  # of the certain forecast
+        return assess(*ODD[request.param](), n_resamples=9)
 
 
 def test_a_summary_is_plain_json_without_nan(odd):
@@ -185,6 +189,22 @@ def test_the_figures_are_those_of_the_assessment(odd):
     for line, row in zip(summary["table"], odd.rows, strict=True):
         assert line["metric"] == row.metric
         assert line["estimates"] == [vars(row.estimate)]
+
+
+@pytest.mark.filterwarnings("ignore:log loss")
+def test_an_infinite_loss_is_plain_json_and_its_events_are_counted_beside_it():
+    found = assess(*ODD["certain"](), clip=0, n_resamples=9)
+    summary = summarise({"forecast": found, "clipped": assess(*ODD["certain"](), n_resamples=9)})
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    (line,) = [line for line in summary["table"] if line["metric"] == "nll"]
+    assert line["estimates"][0]["value"] == line["estimates"][0]["upper"] == "inf"
+    counted = "1 of 2 rows with probability 0 for the true class"
+    assert line["notes"] == [counted, f"{counted}, 36.04 nats each"]
+    assert f"The log loss is not exact: {counted}, 36.04 nats each." in summary["forecasts"][1]["findings"]
+    assert f"The log loss is infinite: {counted}." in summary["forecasts"][0]["findings"]
+    page = render({"forecast": found})
+    assert "inf]" in page
+    assert counted in page
 
 
 def test_the_bins_are_those_of_the_curve(odd):

@@ -16,7 +16,7 @@ from calibrant.binning.ordered import Ordered
 from calibrant.isotonic import corp_terms
 from calibrant.metrics.corp_estimates import discrimination_estimate, miscalibration_estimate, uncertainty_estimate
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
-from calibrant.metrics.log_losses import Clipped, LogLoss, warn_of
+from calibrant.metrics.log_losses import Impossible, LogLoss
 from calibrant.notions import Notion
 from calibrant.proper import EventScore, as_event_score, log_loss, score_name
 
@@ -78,16 +78,16 @@ def corp_decomposition(
     Decomposition(brier 0.195 = 0.07 miscalibration - 0.125 discrimination + 0.25 uncertainty)
     """
     loss, problem = as_event_score(score), as_problem(y_true, y_prob, **data)
-    clipped: list[Clipped] = []
+    impossible: list[Impossible] = []
 
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
         if loss is log_loss:  # of logits it sees the probabilities
-            clipped.append(LogLoss().clipped(replace(part, logit=None)))
+            impossible.append(LogLoss().impossible(replace(part, logit=None)))
         return corp_terms(Ordered.of(part), loss)
 
     found = mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
-    if clipped:
-        warn_of(reduce(add, clipped))
+    if impossible:
+        reduce(add, impossible).warn()
     return found
 
 

@@ -15,7 +15,7 @@ from calibrant._result import frame
 from calibrant._rows import OF_PROBABILITIES
 from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._warnings import warn
-from calibrant.metrics.log_losses import Losses, LogLoss, warn_clipped
+from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
 from calibrant.proper import divergence, score_name
@@ -138,7 +138,7 @@ def calibration_refinement(
     Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
     """
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
-    warn_clipped(losses, problem)
+    warn_impossible(losses, problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
     came = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
     frequency: FloatArray = came.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
@@ -197,7 +197,7 @@ def epistemic_irreducible(
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
-    warn_clipped(losses, problem)
+    warn_impossible(losses, problem)
     truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
     _warn_ruled_out(losses, problem, truth.prob)
     irreducible = _expected(losses, truth, truth.prob)
@@ -251,9 +251,9 @@ def _warn_ruled_out(losses: Losses, problem: SimplexProblem, posterior: FloatArr
         n = int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum())
         if n:
             warn(
-                "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a class "
-                f"that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the epistemic "
-                'term, which is infinite without that. Compare by score="brier", which is always finite.'
+                "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a "
+                f"class that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the "
+                'epistemic term, which is infinite without that. Compare by score="brier", which is always finite.'
             )
 
 

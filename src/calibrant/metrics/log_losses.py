@@ -18,58 +18,45 @@ Losses = Callable[[SimplexProblem], FloatArray]
 
 
 @dataclass(frozen=True)
-class Clipped:
-    """Rows whose true class has a probability of 0, and more whose probability is raised to ``clip``.
+class Impossible:
+    """How many events occurred that had probability 0, in how many rows, and the probability as which each counts.
 
-    Attributes
-    ----------
-    impossible, raised, rows : int
-        Rows with probability 0; with another one below ``clip``; all rows. A whole weight is that many rows.
-    clip : float
-        The least probability that counts.
+    A whole weight is that many rows, any other weight one.
     """
 
-    impossible: int
-    raised: int
+    events: int
     rows: int
     clip: float
 
     @property
     def cost(self) -> float:
-        """What such a row adds, in nats."""
+        """What each adds, in nats."""
         return -log(self.clip) if self.clip > 0 else inf
 
     @property
-    def short(self) -> str:
-        """A few words beside a figure, none where nothing is clipped."""
+    def note(self) -> str:
+        """A few words beside a figure; nothing where there are no such events."""
         each = f", {self.cost:.2f} nats each" if self.clip > 0 else ""
-        if self.impossible:
-            return f"{self.impossible} of {_rows(self.rows)} with probability 0 for the true class{each}"
-        return f"{self.raised} of {_rows(self.rows)} below probability {self.clip:.1e}{each}" if self.raised else ""
+        return f"{self.events} of {_rows(self.rows)} with probability 0 for the true class{each}" if self.events else ""
 
     @property
-    def sentence(self) -> str:
-        """The same in full, for a warning; nothing where nothing is clipped."""
-        unclipped = "Pass clip=0 to negative_log_likelihood or assess"
-        if self.impossible:
-            more = f" and a probability below {self.clip:.1e} in {self.raised} more" if self.raised else ""
-            got = f"got probability 0 in {self.impossible} of {_rows(self.rows)}{more}"
-            must = "log loss is finite only if the true class has a probability above 0"
-            if not self.clip > 0:
-                return f"{must}; {got}. The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
-            return f"{must}; {got}. Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats. {unclipped} for infinity."
-        if self.raised:
-            return (
-                f"log loss takes probabilities of the true class of at least {self.clip:.1e} as they are; got less in "
-                f"{self.raised} of {_rows(self.rows)}. Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats. "
-                f"{unclipped} to take them as they are."
-            )
-        return ""
+    def warning(self) -> str:
+        """The same in full."""
+        must = "log loss is finite only if the true class has a probability above 0"
+        got = f"got probability 0 in {self.events} of {_rows(self.rows)}"
+        if self.clip > 0:
+            counts = f"Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats."
+            return f"{must}; {got}. {counts} Pass clip=0 to negative_log_likelihood or assess for infinity."
+        return f"{must}; {got}. The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
 
-    def __add__(self, other: Clipped) -> Clipped:
+    def __add__(self, other: Impossible) -> Impossible:
         """Add the rows of another problem."""
-        total = (self.impossible + other.impossible, self.raised + other.raised, self.rows + other.rows)
-        return Clipped(*total, self.clip)
+        return Impossible(self.events + other.events, self.rows + other.rows, self.clip)
+
+    def warn(self, name: str = "") -> None:
+        """Warn if there are any, of the forecast of that name."""
+        if self.events:
+            warn(f"{name}: {self.warning}" if name else self.warning)
 
 
 @dataclass(frozen=True)
@@ -90,36 +77,26 @@ class LogLoss:
             return losses
         return log_cost(problem.forecast.values[rows, problem.label], self.clip)
 
-    def clipped(self, problem: Problem) -> Clipped:
-        """Count the rows of which the probability is not taken as it is; below a clip of the caller's own, only zeros."""
+    def impossible(self, problem: Problem) -> Impossible:
+        """Count the events of probability 0 that occurred; logits give none."""
         simplex = as_simplex(problem)
         weight = simplex.weight if are_counts(simplex.weight) else np.ones(simplex.size)
-        n_rows = round(float(weight.sum()))
-        if simplex.forecast.is_logit:
-            return Clipped(0, 0, n_rows, self.clip)
-        prob = simplex.forecast.values[np.arange(simplex.size), simplex.label]
-        low, none = prob < min(self.clip, CLIP), prob <= 0
-        if self.clip > CLIP:
-            low = none
-        impossible = round(float(weight[none].sum()))
-        return Clipped(impossible, round(float(weight[low & ~none].sum())), n_rows, self.clip)
+        rows, events = round(float(weight.sum())), 0
+        if not simplex.forecast.is_logit:
+            prob = simplex.forecast.values[np.arange(simplex.size), simplex.label]
+            events = round(float(weight[prob <= 0].sum()))
+        return Impossible(events, rows, self.clip)
 
 
-def clipped_by(losses: object, problem: Problem) -> Clipped | None:
-    """Return what a score clips; None of one that is no log loss."""
-    return losses.clipped(problem) if isinstance(losses, LogLoss) else None
+def impossible_of(losses: object, problem: Problem) -> Impossible | None:
+    """Return the impossible events that a score meets; None of one that is no log loss."""
+    return losses.impossible(problem) if isinstance(losses, LogLoss) else None
 
 
-def warn_clipped(losses: object, problem: Problem, name: str = "") -> None:
-    """Warn of the rows that a log loss clips, of the forecast of that name; any other score has nothing to say."""
-    if (found := clipped_by(losses, problem)) is not None:
-        warn_of(found, name)
-
-
-def warn_of(clipped: Clipped, name: str = "") -> None:
-    """Warn if there is something to say, of the forecast of that name."""
-    if clipped.sentence:
-        warn(f"{name}: {clipped.sentence}" if name else clipped.sentence)
+def warn_impossible(losses: object, problem: Problem, name: str = "") -> None:
+    """Warn of impossible events that occurred, of the forecast of that name; a score that is no log loss has nothing to say."""
+    if (found := impossible_of(losses, problem)) is not None:
+        found.warn(name)
 
 
 def _rows(n: int) -> str:

@@ -11,7 +11,7 @@ from calibrant._links import CLIP, FloatArray
 from calibrant._problem import BoolArray, Problem, SimplexProblem, as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
-from calibrant.metrics.log_losses import Losses, LogLoss, warn_clipped
+from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
 from calibrant.notions import top_label
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
@@ -73,7 +73,7 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
 def negative_log_likelihood(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]
 ) -> float:
-    """Mean negative log-probability of the true class (NLL, log loss), in nats, in [0, inf]; by default 0 costs 36.04, not inf.
+    """Mean negative log-probability of the true class (NLL, log loss), in [0, inf] nats; probability 0 costs 36.04 unless clip=0.
 
     Parameters
     ----------
@@ -101,8 +101,7 @@ def negative_log_likelihood(
     Warns
     -----
     CalibrationWarning
-        If probabilities of true classes are 0 (events that the forecast called impossible, and that occurred) or are raised
-        by the default clip. It counts these rows; a row of weight 0 is none.
+        If events of probability 0 occurred: the forecast called them impossible. It counts them; a row of weight 0 is none.
 
     Notes
     -----
@@ -120,7 +119,7 @@ def negative_log_likelihood(
     0.4581
     """
     losses, problem = LogLoss(clip), as_problem(y_true, y_prob, **data)
-    warn_clipped(losses, problem)
+    warn_impossible(losses, problem)
     return _mean(losses, problem)
 
 

@@ -63,7 +63,7 @@ def summarise(
     Returns
     -------
     dict
-        Strings, numbers, lists and dicts only; NaN appears as None.
+        Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
     if not assessments:
         raise ValueError("a report needs at least one assessment; got none. Pass {'name': assess(y_true, y_prob)}.")
@@ -113,7 +113,7 @@ def findings(assessment: Assessment) -> list[str]:
     return [
         f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
         _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
-        *[f"The log loss is not exact: {row.note}." for row in assessment.rows if row.note],
+        *[_log_loss(row) for row in assessment.rows if row.note],
         *[_class_finding(row) for row in by_class],
         _what_next(fault, ece, by_class=bool(by_class), n_rows=assessment.n_rows),
     ]
@@ -183,6 +183,11 @@ def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
 def _class_finding(row: Row) -> str:
     figures = f"{row.symbol} {row.estimate.value:.4f}, p = {row.estimate.pvalue:.3g}"
     return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
+
+
+def _log_loss(row: Row) -> str:
+    verdict = "infinite" if math.isinf(row.estimate.value) else "not exact"
+    return f"The log loss is {verdict}: {row.note}."
 
 
 def _what_next(fault: Fault, ece: Estimate, *, by_class: bool, n_rows: int) -> str:
@@ -260,7 +265,11 @@ def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
         "metric": metric,
         "symbol": row.title,
         "summary": row.summary,
-        "estimates": [None if r is None else asdict(r.estimate) | {"note": r.note} for r in found.values()],
+        "estimates": [
+            None if r is None else {name: _plain(value) for name, value in asdict(r.estimate).items()}
+            for r in found.values()
+        ],
+        "notes": ["" if r is None else r.note for r in found.values()],
     }
 
 
@@ -287,6 +296,9 @@ def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> float | int | None:
+def _plain(value: Any) -> float | int | str | None:
+    """What JSON can hold: infinity as a word, and None for what is no number."""
     number = value.item() if hasattr(value, "item") else value
-    return None if isinstance(number, float) and math.isnan(number) else number
+    if not isinstance(number, float) or math.isfinite(number):
+        return number
+    return None if math.isnan(number) else str(number)

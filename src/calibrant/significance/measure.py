@@ -12,7 +12,7 @@ from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex, is_
 from calibrant._registry import Entry, find, named
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.metrics.estimates import Point, null_values, point_of
-from calibrant.metrics.log_losses import warn_clipped
+from calibrant.metrics.log_losses import warn_impossible
 from calibrant.resampling import ConsistentLabels
 
 Function = Callable[..., float]
@@ -58,7 +58,7 @@ class Measure:
             return self.point(problem).value
         simplex = as_simplex(problem)
         if self.entry is not None and self.entry.per_row is not None:
-            warn_clipped(self.entry.per_row, problem)
+            warn_impossible(self.entry.per_row, problem)
             return float(np.average(self.entry.per_row(simplex), weights=simplex.weight))
         return self._called(problem, simplex.label)
 

@@ -13,7 +13,7 @@ from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, are_
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import cells
-from calibrant.metrics.log_losses import warn_clipped
+from calibrant.metrics.log_losses import warn_impossible
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.measure import Function, Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
@@ -141,7 +141,7 @@ def _swapped(
     if measure.entry is not None and measure.entry.per_row is not None:
         simplex = as_simplex(a)
         for name, problem in (("prob_a", a), ("prob_b", b)):
-            warn_clipped(measure.entry.per_row, problem, name)
+            warn_impossible(measure.entry.per_row, problem, name)
         gain = sign * (measure.entry.per_row(as_simplex(b)) - measure.entry.per_row(simplex))
         return _flipped(gain * (simplex.weight / simplex.weight.sum()), n_resamples, rng)
     ideal = None if measure.entry is None else measure.entry.ideal

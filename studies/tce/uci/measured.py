@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -41,7 +41,7 @@ SPELLINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 PROPER: Mapping[str, Callable[[np.ndarray, np.ndarray], float]] = MappingProxyType(
     {
-        "NLL": negative_log_likelihood,
+        "NLL": partial(negative_log_likelihood, clip=1e-12),
         "Brier": mean_brier_loss,
         "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
         "MCB, log": lambda y, prob: corp_decomposition(y, prob, score="log")["miscalibration"],
