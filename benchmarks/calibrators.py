@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.fitting import Fitting
 from benchmarks.measure import OURS, Contender
+from benchmarks.temperature import FEW_CLASSES
 
 BINARY, QUICK_BINARY = (100_000,), (3_000,)
 TABLE, LONG_TABLE, QUICK_TABLE = (5_000, 100), (50_000, 100), (1_000, 10)
@@ -184,7 +185,7 @@ FITTINGS = {
     **{
         f"temperature-scaling-{rows}": Fitting(
             f"Temperature scaling, {size[0]:,} rows",
-            f"One parameter. {ONE_PASS} {PRIVATE.format('`_TemperatureScaling`')}",
+            f"One parameter. {FEW_CLASSES} {ONE_PASS} {PRIVATE.format('`_TemperatureScaling`')}",
             table,
             size,
             QUICK_TABLE,

@@ -118,7 +118,9 @@ RACES = {
     "smooth-diagram": Race(
         "Smooth reliability diagram with a band",
         "The data of the picture: density, curve, 95 % band and smooth calibration error; relplot's band is made of 200 "
-        "resamples, calibrant's of local variances. Beside it with an interval of the error, 100 resamples in both.",
+        "resamples, calibrant's of local variances. Beside it with an interval of the error, 100 resamples in both. "
+        "What is raced is the picture. relplot's value alone, without the density and the band of its picture, was not "
+        "raced.",
         "smooth calibration error",
         1e-3,
         column,
@@ -134,7 +136,9 @@ RACES = {
         "1000 resamples each. calibrant: its default metrics, and 13 metrics that probcal has too, each with interval, noise "
         "floor, debiased estimate and p-value where it has them. probcal: its report of 18 figures with percentile intervals. "
         "calibre: its report, and BCa intervals of the Brier score, the ECE and the smooth calibration error. What the "
-        "intervals are worth says [conformance](conformance.md).",
+        "intervals are worth says [conformance](conformance.md). "
+        "The line of calibre is not its report alone: three BCa intervals are in it, a kind of interval that the others "
+        "do not make and that as a rule takes a jackknife, one evaluation a row, beside the resamples.",
         "Brier score",
         1e-8,
         column,

@@ -73,7 +73,7 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
 def negative_log_likelihood(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]
 ) -> float:
-    """Mean negative log-probability of the true class (NLL, log loss), in [0, inf] nats; probability 0 costs 36.04 unless clip=0.
+    """Mean negative log-probability of the true class (NLL, log loss), in [0, inf]; probability 0 costs 36.04 unless clip=0.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
 
 def _plain(value: Any) -> float | int | str | None:
     """What JSON can hold: infinity as a word, and None for what is no number."""
-    number = value.item() if hasattr(value, "item") else value
+    number: float | int = value.item() if hasattr(value, "item") else value
     if not isinstance(number, float) or math.isfinite(number):
         return number
     return None if math.isnan(number) else str(number)
