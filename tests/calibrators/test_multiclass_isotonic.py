@@ -83,6 +83,7 @@ def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
         MulticlassIsotonic(epsilon=epsilon).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
 
 
+@pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
 @pytest.mark.parametrize(
     ("name", "expected", "blocks"),
     [("cifar10_lenet5", 1.33159, 68), ("cifar100_densenet_bc", 0.88739, 76), ("cifar100_lenet5", 3.81919, 89)],
@@ -93,6 +94,6 @@ def test_without_epsilon_it_has_the_figures_of_flattened_isotonic_regression(nam
     prob /= prob.sum(axis=1, keepdims=True)
     fitted = MulticlassIsotonic(epsilon=0.0).fit(prob[:5000], data["y"][:5000])
     assert fitted.value_.size == blocks
-    assert negative_log_likelihood(data["y"][5000:], fitted.predict_proba(prob[5000:])) == pytest.approx(
+    assert negative_log_likelihood(data["y"][5000:], fitted.predict_proba(prob[5000:]), clip=1e-12) == pytest.approx(
         expected, abs=5.1e-6
     )
