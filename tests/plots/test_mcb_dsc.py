@@ -52,6 +52,7 @@ def texts(ax, names):
     return [text for text in ax.texts if text.get_text() in names]
 
 
+@pytest.mark.filterwarnings("ignore:log loss")  # a rounded probability is 0
 @pytest.mark.parametrize("score", ["brier", "log"])
 def test_a_marker_stands_where_the_forecast_is(score):
     found = decompositions(score=score)
