@@ -8,12 +8,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant.notions import is_of_predictions
+from calibrant.plots._legend import legend_above
 
 COLUMNS = 4
 """Panels side by side, where there are several."""
 
 MOST_PANELS = 40
 """More than this no eye takes in, and matplotlib takes minutes."""
+
+OF_LEGEND = 0.5
+"""Inches that a legend adds to the height of an Axes alone."""
 
 
 class Panel(Protocol):
@@ -44,10 +48,12 @@ def draw_panels(
     panels: Sequence[str] | None,
     height: float,
     labels: tuple[str, str],
+    legend: Callable[[Any], None] | None = legend_above,
 ) -> Any:
     """Draw each panel into an Axes of its own; return the Axes, or the array of them.
 
-    ``height`` is that of an Axes alone in inches, ``labels`` are those of the axes where panels share them.
+    ``height`` is that of an Axes alone in inches without its legend, ``labels`` are those of the axes where panels share them.
+    ``legend`` draws that of an Axes alone; None where that has none, or has drawn it.
     """
     import matplotlib.pyplot as plt
 
@@ -57,14 +63,16 @@ def draw_panels(
             f"one Axes holds one panel; the curve has {len(chosen)}. Leave ax out, or choose one: panels=[{chosen[0]!r}]."
         )
     alone = len(chosen) == 1
-    axes = _new_axes(plt, len(chosen), height) if ax is None else np.array([ax])
+    axes = _new_axes(plt, len(chosen), height, OF_LEGEND if legend else 0.0) if ax is None else np.array([ax])
     for panel_ax, title in zip(axes, chosen, strict=True):
         draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
         words = "" if alone and title in ("binary", "") else title
         panel_ax.set_title(words, fontsize=None if alone else "medium", parse_math=False)
     if not alone:
         _label_outside(axes, labels)
-    if ax is None:  # a first layout: the next one knows how far the Axes below and the legends hang out
+    elif legend:
+        legend(axes[0])
+    for _ in range(2 if ax is None else 0):  # each layout knows better how far the Axes below and the legends hang out
         axes[0].figure.get_layout_engine().execute(axes[0].figure)
     return axes[0] if alone else axes
 
@@ -125,10 +133,10 @@ def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) 
     return list(panels)
 
 
-def _new_axes(plt: Any, n_panels: int, height: float) -> Any:
+def _new_axes(plt: Any, n_panels: int, height: float, legend: float) -> Any:
     across = min(n_panels, COLUMNS)
     down = -(-n_panels // across)
-    size = (4.6, height) if n_panels == 1 else (2.9 * across, 0.63 * height * down + 0.3)
+    size = (4.6, height + legend) if n_panels == 1 else (2.9 * across, 0.63 * height * down + 0.3)
     figure, grid = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for spare in grid.ravel()[n_panels:]:
         figure.delaxes(spare)

@@ -30,9 +30,6 @@ RGB = ("#FF0000", "#00FF00", "#0000FF", "#000000")
 VIEW = (24.0, -42.0)
 """Height and turn, in degrees, from which a tetrahedron is seen: no corner hides behind another."""
 
-LEGEND = {"loc": "best", "frameon": True, "framealpha": 0.85, "edgecolor": "none"}
-"""Legends inside an Axes: what they hide is seen through."""
-
 
 def colour(number: int) -> str:
     """Colour of the forecast of that number."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from calibrant.metrics.bin_sweep import BinSweep
 from calibrant.plots import _style
-from calibrant.plots._given import legend_beside, require_kind
+from calibrant.plots._given import require_kind
+from calibrant.plots._legend import legend_above, legend_beside
 from calibrant.plots._panels import as_named
 
 CALL = "bin_sweep(y_true, y_prob)"
@@ -88,7 +89,7 @@ def plot_bin_sweep(
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
     if len(every) == 1:
-        ax.legend(**_style.LEGEND)
+        legend_above(ax)
     else:
         _draw_legend(ax, words)
     return ax

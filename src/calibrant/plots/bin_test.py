@@ -134,7 +134,7 @@ def plot_bin_test(
     look = Look(style, _span(shown.values()) if axis == "log-odds" else None, labels, shared)
     draw = partial(_draw, look=look)
     axes = draw_panels(
-        {"": SideBySide(tuple(shown.values()))}, draw, ax=ax, panels=chosen, height=HEIGHT, labels=labels
+        {"": SideBySide(tuple(shown.values()))}, draw, ax=ax, panels=chosen, height=HEIGHT, labels=labels, legend=_draw_legend
     )
     drawn = np.atleast_1d(axes)
     for own, name in zip(drawn, shown if chosen is None else chosen, strict=True):
@@ -213,8 +213,12 @@ def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> N
         below.set_xlabel(look.labels[0])
         below.set_ylabel("rows", fontsize="small")
         beside.set_xlabel("rows", fontsize="small")
-        corner = {"loc": "upper left", "bbox_to_anchor": (1.0 + APART, -APART), "borderaxespad": 0.0}
-        ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
+
+
+def _draw_legend(ax: Any) -> None:
+    """Draw the legend into the corner that the rooms leave free."""
+    corner = {"loc": "upper left", "bbox_to_anchor": (1.0 + APART, -APART), "borderaxespad": 0.0}
+    ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
 
 
 def _draw_histogram(beside: Any, shown: BinProfiles, style: Style) -> None:

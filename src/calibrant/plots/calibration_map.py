@@ -65,5 +65,3 @@ def _draw(
         ax.plot(
             panel.score, panel.calibrated, color=_style.colour(number), linewidth=1.8, label=name or "map", zorder=2.5
         )
-    if alone:
-        ax.legend(**_style.LEGEND)

@@ -87,7 +87,6 @@ def _draw(
     if alone:
         ax.set_ylabel(label)
         lower.set_xlabel(BEFORE)
-        ax.legend(**_style.LEGEND)
 
 
 def _draw_interval(ax: Any, at: FloatArray, lower: FloatArray, upper: FloatArray, result: CalibrationShift) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from calibrant.metrics.class_errors import ClassErrors
 from calibrant.notions import WithinGroups
 from calibrant.plots import _style
-from calibrant.plots._given import as_results, legend_beside
+from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_beside
 from calibrant.plots.bin_sweep import NAMES
 
 NOISE = "noise floor"

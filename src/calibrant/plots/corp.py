@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 from calibrant.plots._panels import as_named, draw_panels, outcome_word
 from calibrant.plots._rooms import room_below
 
@@ -67,8 +68,9 @@ def plot_corp(
     first = next(iter(named.values()))
     labels = ("probability", outcome_word(first.notion))
     draw = partial(_draw, curves=named, labels=labels, band=band, histogram=histogram)
-    legend = 0.5 if len(first.panels if panels is None else panels) == 1 else 0.0  # of one panel it stands above
-    return draw_panels(named, draw, ax=ax, panels=panels, height=legend + (5.2 if histogram else 4.6), labels=labels)
+    legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
+    height = legend + (5.2 if histogram else 4.6)
+    return draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
 
 
 def _draw(
@@ -143,16 +145,11 @@ def _draw_histogram(ax: Any, panels: Mapping[str, CorpPanel]) -> Any:
 
 
 def _write_legend(ax: Any, panels: Mapping[str, CorpPanel]) -> None:
-    """Write the legend above the Axes and its title, where no curve is; its own title are the terms of a single forecast."""
-    panel = next(iter(panels.values()))
-    # A part of the height: of a distance in points the layout would know only when it is drawn again.
-    height = 1.02 if panel.name in ("binary", "") else 1.09
-    place = {"loc": "lower left", "bbox_to_anchor": (0, height), "borderaxespad": 0}
-    words = None
+    """Write the legend; its title are the terms of a single forecast."""
+    panel, words = next(iter(panels.values())), None
     if len(panels) == 1:
         words = "   ".join([*_terms(panel), f"UNC {panel.uncertainty:.4f}"]) if panel.rate.size else "no rows"
-    look = {"ncols": 2 if words else 1, "alignment": "left", "frameon": False, "columnspacing": 1.2}
-    ax.legend(**place, **look, title=words, fontsize="small", title_fontsize="small")
+    legend_above(ax, title=words, title_fontsize="small")
 
 
 def _write_terms(ax: Any, panel: CorpPanel) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._legend import OF_TITLE, legend_above
 from calibrant.plots._panels import as_named, draw_panels
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ LABELS = ("share of rows, in the order of their probabilities", "cumulative outc
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Where the upper axis says which probability has been reached."""
+
+OF_UPPER_AXIS = 26.0
+"""Points that the upper axis takes with its label."""
 
 
 def plot_cumulative(
@@ -56,7 +60,9 @@ def plot_cumulative(
     """
     named = as_named(curves, "curves", "cumulative_curve(y_true, y_prob)")
     level = next(iter(named.values())).level
-    return draw_panels(named, partial(_draw, level=level), ax=ax, panels=panels, height=4.2, labels=LABELS)
+    legend = partial(legend_above, room=OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
+    draw = partial(_draw, level=level)
+    return draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=LABELS, legend=legend)
 
 
 def _draw(ax: Any, panels: Mapping[str, CumulativePanel], alone: bool, *, level: float) -> None:
@@ -79,7 +85,6 @@ def _draw(ax: Any, panels: Mapping[str, CumulativePanel], alone: bool, *, level:
     ax.grid(color=_style.GRID, linewidth=0.8)
     if alone:
         ax.set(xlabel=LABELS[0], ylabel=LABELS[1])
-        ax.legend(**_style.LEGEND)
     if single:
         _draw_scores(ax, panels[next(iter(panels))], alone)
 

@@ -16,6 +16,7 @@ from calibrant.curves.cumulative_map import CumulativeMap, CumulativeMapPanel
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, Look, draw_intervals
 from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_above
 from calibrant.plots._log_odds import use_log_odds
 from calibrant.plots._panels import draw_panels, panel_of
 
@@ -104,7 +105,7 @@ def _draw_together(panels: Sequence[CumulativeMapPanel], ax: Any, *, log_odds: b
         look = {"linewidth": THINNEST + THICKER * number, "zorder": 3 - 0.01 * number, "solid_joinstyle": "miter"}
         ax.plot(*panel.corners, color=_style.colour(number), label=panel.name, **look)
     ax.set(xlabel=LABELS[0], ylabel=LABELS[1])
-    ax.legend(**_style.LEGEND)
+    legend_above(ax)
     return ax
 
 
@@ -140,7 +141,6 @@ def _draw(
         ax.plot(*panel.corners, color=_style.colour(number), linewidth=1.8, label=name or "map", zorder=2.5)
     if alone:
         ax.set(xlabel=LABELS[0], ylabel=LABELS[1])
-        ax.legend(**_style.LEGEND)
 
 
 def _draw_beyond(ax: Any, bins: Bins) -> None:

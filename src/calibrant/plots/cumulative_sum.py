@@ -11,6 +11,7 @@ from calibrant._parameters import choice
 from calibrant.curves.cumulative_sum import CumulativeSumDiagram, CumulativeSumPanel
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_above
 from calibrant.plots._panels import draw_panels
 from calibrant.plots.roc import MOST_MARKS, SYMMETRIC, area_words, draw_curve, draw_frame, draw_hull
 
@@ -101,7 +102,6 @@ def _draw(ax: Any, panels: Mapping[str, CumulativeSumPanel], alone: bool) -> Non
     ax.grid(color=_style.GRID, linewidth=0.8)
     if alone:
         ax.set(xlabel=LABELS[0], ylabel=LABELS[1])
-        ax.legend(loc="upper left", **{key: value for key, value in _style.LEGEND.items() if key != "loc"})
 
 
 def _draw_sums(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, linewidth: float = 1.4) -> None:
@@ -140,7 +140,7 @@ def _draw_theorem(panel: CumulativeSumPanel) -> Any:
         for fitted in (False, True):
             draw(axes[row, int(fitted)], panel, fitted=fitted)
             axes[row, int(fitted)].set_title(TITLES[row][fitted], fontsize="medium")
-    axes[0, 0].legend(**{**_style.LEGEND, "loc": "upper left"})
+    legend_above(axes[0, 0])
     for ax in axes.ravel():
         ax.set_axisbelow(True)
         ax.grid(color=_style.GRID, linewidth=0.8)

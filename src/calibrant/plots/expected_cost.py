@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 
 if TYPE_CHECKING:
     from calibrant.decisions.expected_cost import ExpectedCostCurve
@@ -62,5 +63,5 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
     ax.set(xlabel=across, ylabel=up, xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
-    ax.legend(**_style.LEGEND, fontsize="small")
+    legend_above(ax)
     return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 
 if TYPE_CHECKING:
     from calibrant.decisions.net_benefit import NetBenefitCurve
@@ -56,5 +57,5 @@ def plot_net_benefit(curve: NetBenefitCurve, *, ax: Any = None, intervals: bool 
     )
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
-    ax.legend(**_style.LEGEND, fontsize="small")
+    legend_above(ax)
     return ax

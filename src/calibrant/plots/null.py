@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
@@ -63,9 +64,8 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     ax.set_ylim(bottom=0.0)
     ax.spines[["left", "right", "top"]].set_visible(False)
     ax.fill([], [], color=_style.GAP, label=f"beyond it: p = {result.pvalue:.3g}")
-    rows = (len(ax.get_legend_handles_labels()[0]) + 1) // 2
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    ax.set_title(result.name, fontsize="medium", pad=12 + 16 * rows)  # above the legend
+    ax.set_title(result.name, fontsize="medium")
+    legend_above(ax)
     return ax
 
 

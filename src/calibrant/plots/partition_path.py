@@ -9,7 +9,8 @@ import numpy as np
 
 from calibrant.metrics.partition_path import PartitionPath
 from calibrant.plots import _style
-from calibrant.plots._given import as_results, legend_beside
+from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_beside
 
 CALL = "partition_path(y_true, y_prob, calibrator)"
 

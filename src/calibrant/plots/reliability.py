@@ -115,7 +115,6 @@ def draw_reliability(
     if alone:
         ax.set_ylabel(labels[1])
         lowest.set_xlabel(labels[0])
-        ax.legend(**_style.LEGEND)
 
 
 def _draw_below(ax: Any, panels: Mapping[str, ReliabilityPanel], below: Any) -> Any:
@@ -131,7 +130,8 @@ def _draw_below(ax: Any, panels: Mapping[str, ReliabilityPanel], below: Any) -> 
         name = next(iter(panels.values())).name
         draw_distribution(lower, panel_of(below, name), below, height="weight")
         lower.set_ylabel("weight", fontsize="small")
-        lower.legend(loc="best", ncols=2, frameon=False, fontsize="x-small")
+        for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
+            ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
     lower.tick_params(labelsize="small")
     lower.set_ylim(bottom=0)
     lower.spines[["top", "right"]].set_visible(False)

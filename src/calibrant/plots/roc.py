@@ -83,7 +83,6 @@ def draw_roc(ax: Any, panels: Mapping[str, RocPanel], alone: bool, *, symmetric:
     if alone:
         xlabel, ylabel = SYMMETRIC if symmetric else LABELS
         ax.set(xlabel=xlabel, ylabel=ylabel)
-        ax.legend(**{**_style.LEGEND, "loc": "lower left" if symmetric else "lower right"})
     elif len(panels) == 1:
         _write_areas(ax, next(iter(panels.values())), symmetric=symmetric, hull=hull)
 

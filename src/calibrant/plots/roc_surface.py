@@ -11,6 +11,7 @@ import numpy as np
 from calibrant.curves.roc_surface import RocSurface
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_above
 from calibrant.plots._panels import COLUMNS, MOST_PANELS
 
 CALL = "roc_surface(y_true, y_prob)"
@@ -102,7 +103,7 @@ def _draw_plane(
     ax.grid(color=_style.GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     if any(named):
-        _draw_legend(ax, list(named), **{**_style.LEGEND, "loc": "lower left"})
+        legend_above(ax, _keys(len(named)), list(named))
     return ax
 
 
@@ -137,7 +138,7 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
     ax.set(xticks=TICKS, yticks=TICKS)
     ax.set_box_aspect((1, 1, 1), zoom=0.92)
     if any(named):
-        _draw_legend(ax, list(named), loc="upper left", frameon=False)
+        ax.legend(_keys(len(named)), list(named), loc="upper left", frameon=False)
     return ax
 
 
@@ -162,16 +163,15 @@ def _draw_pairs(named: Mapping[str, RocSurface], classes: tuple[str, ...]) -> An
     return grid.ravel()[: len(pairs)]
 
 
-def _draw_legend(ax: Any, names: list[str], **options: Any) -> None:
-    """Draw the names with dots that are large enough to show their colours."""
+def _keys(n: int) -> list[Any]:
+    """Return dots for a legend that are large enough to show their colours."""
     from matplotlib.lines import Line2D
 
-    sizes = [max(_size(number), 16.0) ** 0.5 for number in range(len(names))]
-    handles = [
+    sizes = [max(_size(number), 16.0) ** 0.5 for number in range(n)]
+    return [
         Line2D([], [], linestyle="", marker="o", markeredgewidth=0, markersize=size, color=_style.colour(number))
         for number, size in enumerate(sizes)
     ]
-    ax.legend(handles, names, **options)
 
 
 def _size(number: int) -> float:

@@ -67,7 +67,6 @@ def _draw(
     ax.spines[["top", "right"]].set_visible(False)
     if alone:
         ax.set(xlabel=labels[0], ylabel=labels[1])
-        ax.legend(**_style.LEGEND)
 
 
 def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistribution, *, height: Height) -> None:

@@ -92,7 +92,6 @@ def _draw(
     if alone:
         ax.set_ylabel(labels[1])
         below.set_xlabel(labels[0])
-        ax.legend(loc="best", framealpha=0.8, edgecolor="none")
     elif len(panels) == 1:
         error = next(iter(panels.values())).error
         words = "no rows" if np.isnan(error) else f"{symbol} {error:.3f}"

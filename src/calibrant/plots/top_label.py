@@ -13,6 +13,7 @@ from calibrant._problem import IntArray
 from calibrant.curves.top_label import TopLabelCurve
 from calibrant.plots import _style
 from calibrant.plots._given import as_results, require_kind
+from calibrant.plots._legend import legend_above
 
 CALL = "top_label_curve(y_true, y_prob)"
 
@@ -163,7 +164,7 @@ def _draw_curve(ax: Any, curve: TopLabelCurve) -> None:
     ax.set(xlim=(-0.02, 1.02), xlabel="mean probability", aspect="equal")
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
-    ax.legend(**_style.LEGEND, fontsize="small")
+    legend_above(ax)
 
 
 def _draw_markers(ax: Any, x: FloatArray, y: FloatArray, part: FloatArray, label: str, number: int) -> None:
@@ -196,7 +197,7 @@ def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others
     ax.set_title(f"confidence in {'[' if b == 0 else '('}{left:.4g}, {right:.4g}]", fontsize="medium")
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
-    ax.legend(**_style.LEGEND, fontsize="small")
+    legend_above(ax)
 
 
 def _draw_counts(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from calibrant._parameters import flag
 from calibrant.curves.validity import ValidityCurve
 from calibrant.plots import _style
-from calibrant.plots._given import as_results, legend_beside
+from calibrant.plots._given import as_results
+from calibrant.plots._legend import legend_beside
 
 
 def plot_validity(
