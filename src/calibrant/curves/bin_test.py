@@ -15,7 +15,7 @@ from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
-from calibrant.curves.bin_profiles import LOG_ODDS, PROBABILITY, BinProfiles, bin_profiles, sums
+from calibrant.curves.bin_profiles import PROBABILITY, BinProfiles, Scale, bin_profiles, log_odds_of, sums
 from calibrant.notions import Notion, as_notion
 from calibrant.rejections import TestName, accepted, require_test, verdicts
 
@@ -41,7 +41,7 @@ class BinTestPanel:
         but that the exact test can reject a few near the ends.
     probability, log_odds : BinProfiles
         Where the predictions lie, counted in equal parts of either scale: what a violin and the histogram beside show. Log-odds
-        end at 1e-7 and 1 - 1e-7.
+        end at 1e-7 and 1 - 1e-7, or further out where more than a hundredth of the rows lies beyond.
     """
 
     name: str
@@ -217,11 +217,15 @@ def bin_test_curve(
 
 
 def _curve_of(problem: Problem, notion: Notion, binning: Binning, test: TestName, level: float) -> BinTestCurve:
-    panels = tuple(_panel_of(binary, binning(binary), notion.name, test, level) for binary in notion.split(problem))
+    problems = list(notion.split(problem))
+    log_odds = log_odds_of(problems)
+    panels = tuple(_panel_of(binary, binning(binary), notion.name, test, level, log_odds) for binary in problems)
     return BinTestCurve(panels, notion.name, repr(binning), test, level)
 
 
-def _panel_of(problem: BinaryProblem, bins: Bins, name: str, test: TestName, level: float) -> BinTestPanel:
+def _panel_of(
+    problem: BinaryProblem, bins: Bins, name: str, test: TestName, level: float, log_odds: Scale
+) -> BinTestPanel:
     n_bins, found = len(bins), verdicts(problem, bins, test, level)
     lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
     rejected = found.weight * found.is_rejected
@@ -235,5 +239,5 @@ def _panel_of(problem: BinaryProblem, bins: Bins, name: str, test: TestName, lev
         lower=lower,
         upper=upper,
         probability=bin_profiles(found, n_bins, PROBABILITY),
-        log_odds=bin_profiles(found, n_bins, LOG_ODDS),
+        log_odds=bin_profiles(found, n_bins, log_odds),
     )

@@ -53,12 +53,13 @@ def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds
 
 def _draw_violin(ax: Any, panel: BinTestPanel, shown: BinProfiles, b: int) -> None:
     """Draw the violin of a bin, and over it once more what lies outside of the accepted probabilities."""
-    at, half = b + 1, HALF_WIDTH * shown.profile[b] / shown.profile[b].max()
-    outline = {"edges": shown.slice_edges[b], "orientation": "horizontal", "fill": True, "baseline": at - half}
+    at, half = b + 1, HALF_WIDTH * shown.density[b] / shown.density[b].max()
+    heights = shown.slice_edges[b]
+    outline = np.concatenate([at - half, (at + half)[::-1]]), np.concatenate([heights, heights[::-1]])
     is_all, is_none = panel.rejected[b] == panel.bins.weight[b], panel.rejected[b] == 0
-    ax.stairs(at + half, **outline, **(REJECTED if is_all else KEPT), zorder=2)
+    ax.fill(*outline, **(REJECTED if is_all else KEPT), zorder=2)
     if not (is_all or is_none):
-        over = ax.stairs(at + half, **outline, **REJECTED, zorder=2.1)
+        (over,) = ax.fill(*outline, **REJECTED, zorder=2.1)
         over.set_clip_path(_outside(at, panel.lower[b], panel.upper[b]), ax.transData)
 
 

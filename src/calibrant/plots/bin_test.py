@@ -54,12 +54,16 @@ class SideBySide:
     panels: tuple[Shown, ...]
 
 
+Span = tuple[FloatArray, tuple[float, float]]
+"""Probabilities that log-odds have to span, and where these end."""
+
+
 @dataclass(frozen=True, eq=False)
 class Look:
     """How panels are drawn: what log-odds have to span, if any; the labels; the test, if all panels have the same."""
 
     style: Style
-    span: FloatArray | None
+    span: Span | None
     labels: tuple[str, str]
     test: str | None
 
@@ -86,7 +90,7 @@ def plot_bin_test(
         Violins, bins as far apart whatever they span; or mean probability against event rate, the standard reliability
         diagram, over the same bins and in the same frame.
     axis : {"probability", "log-odds"}, default="probability"
-        Scale of probabilities. Log-odds spread rare events out, from 1e-7 to 1 - 1e-7. Predictions beyond stand at the edge,
+        Scale of probabilities. Log-odds spread rare events out, as far as nearly all predictions. Those beyond stand at the edge,
         with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is white if
         only that does. The histogram beside leaves them out and says how many they are.
 
@@ -107,8 +111,9 @@ def plot_bin_test(
     -----
     The grey band behind a violin holds the probabilities that the events of the bin accept, the line in it is their rate, and
     the orange part of the violin lies outside. Each violin is as wide as the others where it is widest; a bin of one score is
-    a line. Below stand the rows of each bin and the part of them that is rejected, in percent; beside, the
-    predictions of all bins. Slices of violins and columns beside are equal on the scale that is drawn. The percentage in the
+    a line. Its outline is smoothed, on the scale that is drawn, by a normal kernel that ends where the predictions end. Below
+    stand the rows of each bin and the part of them that is rejected, in percent; beside, the predictions of all bins, in
+    columns that are equal on the scale that is drawn. The percentage in the
     title is that of all rows of the panel, TCE; where a curve has several panels, the one above is that of the curve.
 
     In the standard diagram the vertical lines hold the accepted probabilities: the mean is not rejected where they
@@ -163,11 +168,12 @@ def _title(name: str, curve: BinTestCurve, panel: str) -> str:
     return name if len(curve.panels) == 1 else f"{name}, {found}"
 
 
-def _span(shown: Iterable[Shown]) -> FloatArray:
-    """Return all probabilities that are drawn: side by side the scales are the same."""
+def _span(shown: Iterable[Shown]) -> Span:
+    """Return all probabilities that are drawn, and the ends of the scale: side by side it is the same."""
     panels = [s.panel for s in shown]
     values = ((p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in panels)
-    return np.concatenate([part for parts in values for part in parts])
+    ends = np.array([p.log_odds.histogram_edges[[0, -1]] for p in panels])
+    return np.concatenate([part for parts in values for part in parts]), (ends[:, 0].min(), ends[:, 1].max())
 
 
 def _test_of(curve: BinTestCurve) -> str:
@@ -197,7 +203,7 @@ def _words_of_all(named: Mapping[str, BinTestCurve]) -> str | None:
 def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> None:
     panel = panels[""].panel
     if look.span is not None:
-        use_log_odds(ax, look.span)
+        use_log_odds(ax, *look.span)
     else:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     below, beside = rooms(ax)

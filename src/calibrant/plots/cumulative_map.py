@@ -24,6 +24,9 @@ Axis = Literal["probability", "log-odds"]
 
 LABELS = ("sum of the highest probabilities", "probability that the class is among them")
 
+ENDS = (1e-7, 1.0 - 1e-7)
+"""Of an axis in log-odds: sums closer to one say nothing more of the map."""
+
 DIAGONAL = expit(np.linspace(-20.0, 20.0, 401))
 """Where a line that changes nothing is drawn on an axis in log-odds."""
 
@@ -114,7 +117,7 @@ def _draw_frame(ax: Any, sums: Sequence[FloatArray], *, log_odds: bool) -> None:
     same = DIAGONAL if log_odds else np.array([0.0, 1.0])
     ax.plot(same, same, color=_style.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
     if log_odds:
-        use_log_odds(ax, np.concatenate(sums))
+        use_log_odds(ax, np.concatenate(sums), ENDS)
         ax.tick_params(axis="x", rotation=40)
         ax.set_yscale("linear")
     else:
