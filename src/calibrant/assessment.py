@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,9 @@ from calibrant.resampling import Rng, as_rng
 BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
 
+
+WHOLE = 10_000
+"""From here on a figure is printed without decimals."""
 
 FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
 """What is stated of a metric, in the order of the table."""
@@ -303,14 +307,17 @@ def _head(level: float) -> tuple[str, ...]:
 def _cells_of(row: Row) -> tuple[str, ...]:
     e = row.estimate
     return (
-        f"{row.title} ({row.metric})" if row.symbol.lower() != row.metric else row.title,
-        _digits(e.value),
-        f"[{_digits(e.lower)}, {_digits(e.upper)}]",
-        *("" if figure is None else _digits(figure) for figure in (e.debiased, e.noise_floor, e.detectable)),
+        f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
+        _digits(e.value, row.unit),
+        f"[{_digits(e.lower, row.unit)}, {_digits(e.upper, row.unit)}]",
+        *("" if figure is None else _digits(figure, row.unit) for figure in (e.debiased, e.noise_floor, e.detectable)),
         "" if e.pvalue is None else f"{e.pvalue:.4f}",
     )
 
 
-def _digits(figure: float) -> str:
-    """Five decimals, or two digits of what would vanish in them."""
-    return f"{figure:.5f}" if figure == 0 or abs(figure) >= 5e-4 or figure != figure else f"{figure:.1e}"
+def _digits(figure: float, unit: str = "") -> str:
+    """Four significant digits and the unit; nothing, and a large number, whole."""
+    if not math.isfinite(figure):
+        return str(figure)
+    is_whole = figure == 0.0 or abs(figure) >= WHOLE
+    return (f"{figure:,.0f}" if is_whole else f"{figure:#.4g}") + unit

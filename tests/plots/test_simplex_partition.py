@@ -59,12 +59,16 @@ def test_the_artists_carry_exactly_the_triangles_vectors_and_borders_of_the_resu
             np.testing.assert_allclose(segment, [place(result.vertex[end]) for end in ends], atol=1e-15)
 
 
-def test_mixtures_are_of_light():
-    colours = [to_rgb(colour) for colour in CERTAIN]
-    for vector in SPREAD[:20].tolist():
-        light = [sum(p * c[k] ** 2.2 for p, c in zip(vector, colours, strict=True)) for k in range(3)]
-        np.testing.assert_allclose(mixed(np.array([vector]))[0], [part ** (1 / 2.2) for part in light])
-    np.testing.assert_allclose(mixed(np.eye(3)), colours)
+def test_a_certain_vector_has_the_colour_of_its_corner():
+    np.testing.assert_allclose(mixed(np.eye(3)), [to_rgb(colour) for colour in CERTAIN], atol=1e-6)
+
+
+def test_no_mixture_of_three_classes_is_muddy():
+    """Nearly as light as the darkest corner or lighter, in [0, 100], and clearly coloured."""
+    light, red, blue = lab(mixed(SPREAD) ** 2.2).T
+    darkest = lab(np.array([to_rgb(colour) for colour in CERTAIN]) ** 2.2)[:, 0].min()
+    assert light.min() > darkest - 1
+    assert np.hypot(red, blue).min() > 19
 
 
 # What an eye without the cones for long, middle or short waves sees of red, green and blue light (Machado et al. 2009).

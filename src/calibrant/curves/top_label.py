@@ -74,12 +74,13 @@ class TopLabelCurve:
         """Where the top-label gap of each bin is drawn: as far from its mean probability, on the side of its accuracy.
 
         The gap is a mean of distances and has no side of its own. A bin whose accuracy is its mean probability is drawn
-        below, where a forecast is over-confident. It is a place in a diagram, no rate, and may lie outside of [0, 1].
+        below, where a forecast is over-confident. Where the place would lie outside of [0, 1], the other side is taken; where
+        it would there too, the nearer end of [0, 1]. It is a place in a diagram and no rate.
         """
-        above = self.bins.gap > ROUNDING
-        return read_only(
-            np.where(above, self.bins.mean_prob + self.top_label_gap, self.bins.mean_prob - self.top_label_gap)
-        )
+        side = np.where(self.bins.gap > ROUNDING, 1.0, -1.0)
+        place, opposite = (self.bins.mean_prob + sign * side * self.top_label_gap for sign in (1.0, -1.0))
+        turned = ((place < 0.0) | (place > 1.0)) & (opposite >= 0.0) & (opposite <= 1.0)
+        return read_only(np.clip(np.where(turned, opposite, place), 0.0, 1.0))
 
     @property
     def confidence_ece(self) -> float:

@@ -44,7 +44,8 @@ def _lines(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look,
     ax.plot(x, y, markersize=5, linewidth=1.5, zorder=3, **shape, **(paint | {"label": ""} if sized else paint))
     if sized:
         area = np.maximum(MOST_AREA * count / count.max(), LEAST_AREA)
-        ax.scatter(x, y, area, marker=_style.marker(number), linewidths=0, alpha=0.75, zorder=3.1, **paint)
+        whole = {"clip_on": look.log_odds}  # a large marker on the edge is seen whole; log-odds have points far outside
+        ax.scatter(x, y, area, marker=_style.marker(number), linewidths=0, alpha=0.75, zorder=3.1, **whole, **paint)
     if look.markers == "counts":
         _write_counts(ax, panel, _style.colour(number))
 

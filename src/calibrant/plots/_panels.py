@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +16,9 @@ COLUMNS = 4
 
 MOST_PANELS = 40
 """More than this no eye takes in, and matplotlib takes minutes."""
+
+LETTERS_AN_INCH, LETTERS_OF_A_WORD = 10.0, 12
+"""Letters of the label up the side in an inch of the figure, and the fewest of a line."""
 
 OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
@@ -80,7 +84,8 @@ def draw_panels(
 def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
     figure = axes[0].figure
     figure.supxlabel(labels[0], fontsize="medium")
-    figure.supylabel(labels[1], fontsize="medium")
+    letters = max(LETTERS_OF_A_WORD, int(LETTERS_AN_INCH * figure.get_size_inches()[1]))
+    figure.supylabel(textwrap.fill(labels[1], letters), fontsize="medium")
     handles, words = axes[0].get_legend_handles_labels()
     if words:
         figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)

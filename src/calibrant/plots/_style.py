@@ -21,8 +21,8 @@ BAND = "#E0E0E0"
 CHANGE = "RdBu_r"
 """Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
 
-CERTAIN = (COLOURS[4], COLOURS[5], COLOURS[6], COLOURS[2])
-"""The certain forecasts of three and four classes: those of the palette whose mixtures differ, whatever one's colour vision."""
+CERTAIN = ("#7733FF", "#FFD073", "#D92B2B", "#007373")
+"""The certain forecasts of three and four classes: their mixtures differ, whatever one's colour vision, and none is muddy."""
 
 RGB = ("#FF0000", "#00FF00", "#0000FF", "#000000")
 """The same where red, green and blue are the probabilities themselves."""

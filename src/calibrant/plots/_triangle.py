@@ -15,6 +15,15 @@ from calibrant.plots import _style
 
 TRIANGLE = CORNERS[3]
 
+OF_A_NUMBER = 0.06
+"""Room that a number in its circle takes, in sides of the triangle."""
+
+SPACE_TO_PLANE = 8.0
+"""About how many sides of the triangle there are in a unit of the projection of the tetrahedron."""
+
+DOT = {"marker": "o", "markersize": 3, "markerfacecolor": "white", "markeredgecolor": "black", "markeredgewidth": 0.6}
+"""A split whose number would cover another."""
+
 BESIDE, ABOVE = 14, 18
 """Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
 
@@ -58,24 +67,39 @@ def cut(name: str, letters: int, *, lines: int = 1) -> str:
 
 
 def draw_splits(ax: Any, splits: FloatArray) -> str:
-    """Draw the points that were split around, each with its number in the order of splitting; the first lie on top.
+    """Draw the points that were split around, each with its number in the order of splitting, or as a dot beside another.
 
     Returns what must be said of those that lie outside, where nothing is drawn.
     """
     inside = splits_inside(splits)
-    for number, gamma in reversed(inside.items()):
+    numbered: list[FloatArray] = []
+    for number, gamma in inside.items():
+        place = gamma @ CORNERS[len(gamma)]
+        if any(np.hypot(*(seen_from(ax, place) - seen_from(ax, other))) < OF_A_NUMBER for other in numbered):
+            ax.plot(*place[:, None], **DOT)
+            continue
+        numbered.append(place)
         ax.text(
-            *(gamma @ CORNERS[len(gamma)]),
+            *place,
             str(number),
             fontsize=5.5,
             ha="center",
             va="center_baseline",
             color="black",
             bbox={"boxstyle": "circle,pad=0.18", "facecolor": "white", "edgecolor": "black", "linewidth": 0.6},
-            zorder=5 + 1.0 / number,
+            zorder=5,
         )
     left_out = len(splits) - len(inside)
     return f"splits outside: {left_out} of {len(splits)}" if left_out else ""
+
+
+def seen_from(ax: Any, place: FloatArray) -> FloatArray:
+    """Return where a place is seen on the page, but for scale: that of a point in space depends on the view."""
+    if place.size == 2:
+        return place
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    return np.array(proj_transform(*place, ax.get_proj())[:2]) * SPACE_TO_PLANE
 
 
 def say_below(ax: Any, sentences: Sequence[str]) -> None:

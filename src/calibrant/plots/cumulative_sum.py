@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from calibrant._parameters import choice
 from calibrant.curves.cumulative_sum import CumulativeSumDiagram, CumulativeSumPanel
 from calibrant.plots import _style
+from calibrant.plots._beside import put_beside, tie
 from calibrant.plots._given import as_results
 from calibrant.plots._legend import legend_above
 from calibrant.plots._panels import draw_panels
@@ -19,8 +21,11 @@ Style = Literal["diagram", "theorem"]
 
 LABELS = ("share of rows, in the order of their probabilities", "events, as a share of all rows")
 
-MOST_SLOPES = 12
-"""Slopes that are written beside the pieces of a minorant; more of them would cover each other."""
+SLOPE_PLACES = tuple((far, -far, "left", "top") for far in (4.0, 12.0, 22.0, 34.0)) + ((-4.0, 4.0, "right", "bottom"),)
+"""Where a slope may stand beside its piece of the minorant, in points; the first place that is free is taken."""
+
+ON_A_PIECE = 40
+"""Points of each piece that no slope is to cover."""
 
 OTHER, EVENT, AFTER, BEFORE = (_style.colour(number) for number in (0, 1, 2, 6))
 """Rows without event and events; what is fitted, and what it is fitted to."""
@@ -150,6 +155,9 @@ def _draw_theorem(panel: CumulativeSumPanel) -> Any:
         ax.set_xlabel(LABELS[0], fontsize="small")
     for ax, label in zip(axes[:, 0], ("probability", LABELS[1], SYMMETRIC[1]), strict=True):
         ax.set_ylabel(label, fontsize="small")
+    for _ in range(2):  # where words are free is known when the layout is
+        figure.get_layout_engine().execute(figure)
+    _write_slopes(axes[1, 1], panel)
     return axes
 
 
@@ -176,7 +184,6 @@ def _draw_cumulated(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None
     if fitted:
         _draw_borders(ax, panel)
         _draw_minorant(ax, panel, AFTER, "greatest convex minorant", linestyle="-")
-        _write_slopes(ax, panel)
     ax.margins(y=0.08)
 
 
@@ -186,12 +193,24 @@ def _draw_borders(ax: Any, panel: CumulativeSumPanel) -> None:
 
 
 def _write_slopes(ax: Any, panel: CumulativeSumPanel) -> None:
-    if panel.slope.size > MOST_SLOPES:
-        return
-    x, y = panel.share[panel.vertex], panel.events[panel.vertex]
-    for at, height, slope in zip((x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2, panel.slope, strict=True):
-        place = {"xytext": (5, -5), "textcoords": "offset points", "ha": "left", "va": "top"}
-        ax.annotate(f"{slope:.2g}", (at, height), color=AFTER, fontsize="small", zorder=4, **place)
+    """Write the slope beside each piece, where it covers neither the minorant nor another slope; else it is left out."""
+    from matplotlib.patheffects import withStroke
+
+    corners = np.column_stack([panel.share, panel.events])[panel.vertex]
+    part = np.linspace(0.0, 1.0, ON_A_PIECE)[:, None]
+    pieces = [ax.transData.transform(one + part * (other - one)) for one, other in pairwise(corners)]
+    line, taken = np.concatenate(pieces), list[Any]()
+    order = np.argsort([-np.hypot(*(piece[-1] - piece[0])) for piece in pieces], kind="stable")
+    for number in order:  # the longest pieces first
+        middle = (corners[number] + corners[number + 1]) / 2.0
+        words = f"{panel.slope[number]:.2g}"
+        text = ax.annotate(words, middle, (0, 0), textcoords="offset points", color=AFTER, fontsize="small", zorder=4)
+        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
+        if put_beside(text, SLOPE_PLACES, line, taken, ax.bbox):
+            text.remove()
+        else:
+            taken.append(text.get_window_extent())
+            tie(ax, text)
 
 
 def _draw_roc(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:

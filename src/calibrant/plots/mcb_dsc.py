@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._beside import put_beside, tie
 
 if TYPE_CHECKING:
     from calibrant.metrics.decomposition import Decomposition
@@ -156,28 +157,6 @@ def _write_names(ax: Any, names: list[str], mcb: Any, dsc: Any) -> None:
     for name, *at in zip(names, mcb, dsc, strict=True):
         text = ax.annotate(name, at, xytext=(0, 0), textcoords="offset points", fontsize="small", zorder=4)
         text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-        covered = []
-        for place in PLACES_BY_DISTANCE:
-            _put(text, place)
-            covered.append(_covered(text.get_window_extent(), markers, taken, ax.bbox))
-            if covered[-1] == 0:
-                break
-        best = int(np.argmin(covered))
-        _put(text, PLACES_BY_DISTANCE[best])
+        put_beside(text, PLACES_BY_DISTANCE, markers, taken, ax.bbox)
         taken.append(text.get_window_extent())
-        if best >= len(PLACES):  # a name far away is tied to its marker
-            tie = {"arrowstyle": "-", "linewidth": 0.7, "color": _style.IDEAL, "shrinkA": 1, "shrinkB": 4}
-            ax.annotate("", at, xytext=text.get_position(), textcoords="offset points", arrowprops=tie, zorder=2)
-
-
-def _put(text: Any, place: tuple[float, float, str, str]) -> None:
-    right, up, ha, va = place
-    text.set(position=(right, up), ha=ha, va=va)
-
-
-def _covered(box: Any, markers: Any, taken: list[Any], page: Any) -> int:
-    """Count what a name would cover; to reach out of the Axes is worse than any of that."""
-    padded = box.padded(4)
-    outside = padded.x0 < page.x0 or padded.x1 > page.x1 or padded.y0 < page.y0 or padded.y1 > page.y1
-    covered = [bool(padded.contains(*at)) for at in markers] + [bool(padded.overlaps(other)) for other in taken]
-    return int(100 * outside + sum(covered))
+        tie(ax, text)

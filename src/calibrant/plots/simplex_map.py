@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from calibrant.curves.simplex_map import SimplexMap
 
 
-def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
+def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
     """Draw where a calibrator raises and where it lowers the probability of each class, one triangle a class.
 
     Parameters
@@ -22,6 +22,9 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
         Of one calibrator.
     axes : sequence of three matplotlib Axes, optional
         Where to draw; a new figure by default.
+    norm : matplotlib Normalize, optional
+        Which changes the colours span, in all three triangles; pass one norm to several pictures that are to be compared. By
+        default from minus to plus the largest change, in equal steps.
 
     Returns
     -------
@@ -39,6 +42,7 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
     >>> axes = simplex_map(lambda prob: prob**2 / (prob**2).sum(axis=1, keepdims=True)).plot()
     """
     import matplotlib.pyplot as plt
+    from matplotlib.colors import Normalize
 
     if axes is None:
         axes = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")[1]
@@ -47,8 +51,9 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None) -> Any:
         raise ValueError(f"axes must be three, one a class; got {axes.size}. Leave axes out, or pass three.")
     x, y = (result.prob @ TRIANGLE).T
     most = float(np.abs(result.change).max()) or 1.0
+    scale = Normalize(-most, most) if norm is None else norm
     for j, ax in enumerate(axes):
-        heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, vmin=-most, vmax=most, shading="gouraud")
+        heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, norm=scale, shading="gouraud")
         if result.change[:, j].min() < 0 < result.change[:, j].max():
             ax.tricontour(x, y, result.change[:, j], levels=[0.0], colors="black", linewidths=1)
         ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color=_style.IDEAL, linewidth=1)

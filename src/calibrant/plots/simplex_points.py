@@ -141,7 +141,7 @@ def _draw(ax: Any, points: SimplexPoints, shown: By, colours: Colours, view: tup
     n_classes = len(points.classes)
     certain = CERTAIN[colours][:n_classes]
     size = float(np.clip(6000.0 / max(len(points.prob), 1), SIZES[1], SIZES[0]))
-    style: dict[str, Any] = {"s": size, "edgecolors": "white", "linewidths": 0.2, "zorder": 3}
+    style: dict[str, Any] = {"s": size, "edgecolors": "black", "linewidths": 0.25, "zorder": 3}
     if n_classes == 4:
         style["depthshade"] = False  # a colour is a vector: paler, it would be another
     if shown == "label" and points.label is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._links import FloatArray
 from calibrant._parameters import whole
 from calibrant._problem import IntArray
-from calibrant.curves.top_label import TopLabelCurve
+from calibrant.curves.top_label import ROUNDING, TopLabelCurve
 from calibrant.plots import _style
 from calibrant.plots._given import as_results, require_kind
 from calibrant.plots._legend import legend_above
@@ -53,8 +53,9 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
     -----
     A star is the mean probability and the accuracy of a bin. The plus above or below it is as far from the diagonal as the
     classes predicted in the bin are on average, each by itself, so that it is never nearer than the star. A mean of
-    distances has no side of its own: the plus stands on the side of the star, and below where the star is on the diagonal. It
-    can lie outside of the unit square. The legend holds the means of both distances, conf-ECE and TL-ECE.
+    distances has no side of its own: the plus stands on the side of the star, below where the star is on the diagonal, and on
+    the other side where it would leave the unit square. Where neither side has room for the distance, the plus stands on the
+    edge and the distance is written beside. The legend holds the means of both distances, conf-ECE and TL-ECE.
 
     The fewer rows a bin holds, of the fullest bin, the smaller and paler its markers: the distances of bins of a few rows
     are mostly noise and weigh little in the means.
@@ -78,11 +79,8 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
         axes = plt.subplots(1, len(named), figsize=size, squeeze=False, layout="constrained")[1].ravel()
     else:
         axes = np.array([ax])
-    lowest = min(0.0, *(np.nanmin(curve.top_label_height) for curve in named.values())) - 0.02
-    highest = max(1.0, *(np.nanmax(curve.top_label_height) for curve in named.values())) + 0.02
     for own, (name, curve) in zip(axes, named.items(), strict=True):
         _draw_curve(own, curve)
-        own.set(ylim=(lowest, highest))
         own.set_title(name, fontsize="medium")
     axes[0].set_ylabel("accuracy")
     return axes if len(named) > 1 else axes[0]
@@ -159,9 +157,10 @@ def _draw_curve(ax: Any, curve: TopLabelCurve) -> None:
     ax.bar(left, curve.share, width, align="edge", zorder=1.1, **bars)
     ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
     ax.vlines(x, x, plus, color=_style.colour(1), linewidth=0.4 + 0.8 * part, alpha=0.5, zorder=2)
-    _draw_markers(ax, x, star, part, f"confidence, ECE {curve.confidence_ece:.4f}", 0)
-    _draw_markers(ax, x, plus, part, f"top label: mean distance, ECE {curve.top_label_ece:.4f}", 1)
-    ax.set(xlim=(-0.02, 1.02), xlabel="mean probability", aspect="equal")
+    _draw_markers(ax, x, star, part, f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}", 0)
+    _draw_markers(ax, x, plus, part, f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}", 1)
+    _write_distances(ax, x, plus, curve.top_label_gap[held])
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mean probability", aspect="equal")
     ax.set_axisbelow(True)
     ax.grid(color=_style.GRID, linewidth=0.8)
     legend_above(ax)
@@ -175,6 +174,22 @@ def _draw_markers(ax: Any, x: FloatArray, y: FloatArray, part: FloatArray, label
     pale = 0.5 + 0.5 * part
     ax.scatter(x, y, size, linewidths=width * pale, alpha=pale, zorder=3 + 0.1 * number, clip_on=False, **look)
     ax.plot([], [], linestyle="", markersize=LARGEST - 1.0, markeredgewidth=width, label=label, **look)
+
+
+def _write_distances(ax: Any, x: FloatArray, plus: FloatArray, distance: FloatArray) -> None:
+    """Write the mean distance beside a plus that stands on the edge because neither side has room for it."""
+    for b in np.flatnonzero(np.abs(np.abs(plus - x) - distance) > ROUNDING):
+        below, right = plus[b] > 0.5, x[b] < 0.5
+        ax.annotate(
+            f"{distance[b]:.2f}",
+            (x[b], plus[b]),
+            xytext=(8 if right else -8, -2 if below else 2),
+            textcoords="offset points",
+            color=_style.colour(1),
+            fontsize="small",
+            ha="left" if right else "right",
+            va="top" if below else "bottom",
+        )
 
 
 def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others: IntArray) -> None:
