@@ -157,7 +157,10 @@ def test_the_documentation_names_the_metrics_that_keep_their_bins(name):
 
 def test_a_percentage_is_told_from_fractions():
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
-    assert [line.split("  ")[0] for line in str(found).splitlines()[3:]] == ["TCE (%)", "ECE"]
+    percent, fraction = (line.split() for line in str(found).splitlines()[3:])
+    assert percent[:2] == ["TCE", f"{found['tce'].value:.0f}%" if found["tce"].value == 0 else f"{found['tce'].value:#.4g}%"]
+    assert fraction[:2] == ["ECE", "0.3000"]
+    assert "%" not in "".join(fraction)
     assert "<td>TCE (%)</td>" in found._repr_html_()
 
 
@@ -180,6 +183,28 @@ def test_printed_it_is_a_table_with_a_line_a_metric():
     assert lines[0] == "4 rows, 3 classes"
     assert "90% interval" in lines[1]
     assert [line.split()[0] for line in lines[3:]] == ["ECE", "NLL"]
+
+
+@pytest.mark.parametrize(
+    ("figure", "unit", "printed"),
+    [
+        (0.123456, "", "0.1235"),
+        (0.5, "", "0.5000"),
+        (0.0001234567, "", "0.0001235"),
+        (26.16789, "%", "26.17%"),
+        (100.0, "%", "100.0%"),
+        (0.0, "%", "0%"),
+        (0.0, "", "0"),
+        (12345.6, "", "12,346"),
+        (-3.14159, "", "-3.142"),
+        (float("nan"), "%", "nan"),
+        (float("inf"), "", "inf"),
+    ],
+)
+def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed):
+    estimate = Estimate(figure, figure, figure)
+    row = Row("name", "Name", "", estimate, unit=unit)
+    assert _cells_of(row)[1:3] == (printed, f"[{printed}, {printed}]")
 
 
 def test_the_repr_is_one_short_line():
