@@ -18,7 +18,8 @@ from calibrant import (
     assess,
 )
 from calibrant._registry import entries
-from calibrant.assessment import FIGURES
+from calibrant.assessment import FIGURES, Row, _cells_of
+from calibrant.metrics.uncertainty import Estimate
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]
@@ -158,7 +159,10 @@ def test_the_documentation_names_the_metrics_that_keep_their_bins(name):
 def test_a_percentage_is_told_from_fractions():
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
     percent, fraction = (line.split() for line in str(found).splitlines()[3:])
-    assert percent[:2] == ["TCE", f"{found['tce'].value:.0f}%" if found["tce"].value == 0 else f"{found['tce'].value:#.4g}%"]
+    assert percent[:2] == [
+        "TCE",
+        f"{found['tce'].value:.0f}%" if found["tce"].value == 0 else f"{found['tce'].value:#.4g}%",
+    ]
     assert fraction[:2] == ["ECE", "0.3000"]
     assert "%" not in "".join(fraction)
     assert "<td>TCE (%)</td>" in found._repr_html_()

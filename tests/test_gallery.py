@@ -27,4 +27,13 @@ def test_every_picture_is_there_and_small_and_there_is_no_other(blocks):
     pictures = {picture for _, picture in blocks[1:]}
     folder = blocks[1][1].parent
     assert set(folder.iterdir()) == pictures
-    assert max(picture.stat().st_size for picture in pictures) < 60_000
+    assert max(picture.stat().st_size for picture in pictures) < 150_000
+
+
+def test_a_picture_is_crisp_and_not_wider_than_two_columns_of_a_page(blocks):
+    """Twice the 110 dots an inch of a usual screen, but for the widest; a figure is at least 4 inches wide."""
+    from PIL import Image
+
+    widths = [Image.open(picture).width for _, picture in blocks[1:]]
+    assert min(widths) >= 800
+    assert max(widths) <= 1600

@@ -7,6 +7,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 from calibrant import TemperatureScaling, load_digits_forecast, plot_reliability, reliability_curve
+from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
@@ -15,10 +16,10 @@ repaired = TemperatureScaling().fit(prob[:748], y[:748]).predict_proba(prob[748:
 forecasts = {"before": prob[748:], "after": repaired}
 
 curves = {name: reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}
-plot_reliability(curves).figure.savefig(IMAGES / "reliability.png", dpi=110)
+save_picture(plot_reliability(curves).figure, IMAGES / "reliability.png")
 
 by_class = {
     name: reliability_curve(y[748:], forecast, notion="class-wise", binning=8) for name, forecast in forecasts.items()
 }
 axes = plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
-axes[0].figure.savefig(IMAGES / "class-wise.png", dpi=110)
+save_picture(axes[0].figure, IMAGES / "class-wise.png")

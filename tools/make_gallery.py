@@ -8,11 +8,17 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\s+!\[[^\]]*\]\(([^)]*)\))?", flags=re.M | re.S)
 
-DPI = 110
+DPI = 220
+"""Dots an inch: two for each that a screen of usual density has, so that letters are crisp on denser ones."""
+
+WIDEST = 1600
+"""Pixels across the widest picture: two for each of a page's column."""
+
 COLOURS = 256
 """Of a picture on disk: fewer bytes, and no difference that shows."""
 
@@ -23,23 +29,31 @@ def blocks() -> list[tuple[str, Path | None]]:
     return [(code, PAGE.parent / picture if picture else None) for code, picture in found]
 
 
+def save_picture(figure: Any, picture: Path) -> None:
+    """Save a figure as a PNG of few colours, and close it."""
+    from matplotlib import pyplot as plt
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=min(DPI, WIDEST / figure.get_size_inches()[0]))
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    image.save(picture, optimize=True)
+    plt.close(figure)
+
+
 def draw() -> None:
     """Run the blocks and save the pictures."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
-    from PIL import Image
 
     names: dict[str, object] = {}
     for code, picture in blocks():
         exec(code, names)
         if picture is not None:
-            drawn = io.BytesIO()
-            plt.gcf().savefig(drawn, dpi=DPI)
-            picture.parent.mkdir(parents=True, exist_ok=True)
-            image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-            image.save(picture, optimize=True)
+            save_picture(plt.gcf(), picture)
         plt.close("all")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from calibrant import plot_reliability
 from calibrant.plots import _style
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 Array = npt.NDArray[Any]
 
@@ -57,7 +56,7 @@ def draw_wins(methods: list[str], percent: Array, title: str, path: Path) -> Non
     bar = figure.colorbar(image, ax=ax, shrink=0.8, aspect=30)
     bar.set_label("% in which the row beats the column")
     bar.outline.set_visible(False)
-    _save(figure, path)
+    save_picture(figure, path)
 
 
 def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Path, *, standardise: bool) -> None:
@@ -83,7 +82,7 @@ def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Pat
         _finish(ax)
     figure.supylabel(f"{label}, standardised by data set" if standardise else label, fontsize="medium")
     _name_methods(figure, methods)
-    _save(figure, path)
+    save_picture(figure, path)
 
 
 def draw_times(seconds: dict[str, list[tuple[float, float]]], x_label: str, path: Path) -> None:
@@ -105,7 +104,7 @@ def draw_times(seconds: dict[str, list[tuple[float, float]]], x_label: str, path
     _finish(ax)
     ax.grid(color=_style.GRID, linewidth=0.8, axis="x")
     _name_methods(figure, seconds, linestyle="-")
-    _save(figure, path)
+    save_picture(figure, path)
 
 
 def draw_reliability(panels: dict[str, Any], p_values: dict[str, float], path: Path) -> None:
@@ -135,7 +134,7 @@ def draw_reliability(panels: dict[str, Any], p_values: dict[str, float], path: P
         spare.set_axis_off()
     for ax in axes.flat[max(len(panels) - across, 0) : len(panels)]:
         ax.tick_params(labelbottom=True)
-    _save(figure, path)
+    save_picture(figure, path)
 
 
 def _draw_set(ax: Any, place: int, methods: list[str], of: dict[str, list[float]]) -> None:
@@ -179,15 +178,3 @@ def _finish(ax: Any) -> None:
 
 def _p_word(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}" if p_value < 0.1 else f"p = {p_value:.2f}"
-
-
-def _save(figure: Any, path: Path) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
-
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    image.save(path, optimize=True)
-    plt.close(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from studies.roc_isotonic.forecasts import of_paper
 from studies.roc_isotonic.methods import BINNING, LAPLACE_ALL, METHODS, SOFTENED
 from studies.roc_isotonic.study import BAYES, CASES, LOGISTIC, gained, losses
 from studies.roc_isotonic.study import BEFORE as NONE
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
 
@@ -44,15 +43,8 @@ NAMES = {2: "curves-2", 3: "curves-3", 4: "curves-4"}
 
 
 def save(figure: Any, name: str) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
-
-    drawn_as = io.BytesIO()
-    figure.savefig(drawn_as, dpi=DPI)
-    image = Image.open(drawn_as).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    image.save(IMAGES / f"{name}.png", optimize=True)
-    plt.close(figure)
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"{name}.png")
 
 
 def as_path(of: AuthorsPath, names: tuple[str, str], symbols: tuple[str, str], word: str) -> PartitionPath:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +13,12 @@ import numpy as np
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.colors import SymLogNorm
 
 from calibrant import simplex_map
 from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 from studies.survey.exact import Case
 from studies.survey.findings import CLEAR, DRAWS, ROWS, Finding, findings, the_case
 from studies.survey.grid import largest_change
@@ -26,7 +27,7 @@ from studies.survey.steps import binning, isotonic
 from studies.survey.three import dirichlet, matrix, temperature, vector
 from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
 from studies.survey.two_errors import BINARY, TWO, fitted, of_two, spelt, values
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
@@ -36,16 +37,13 @@ TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
 BEFORE = {"color": _style.IDEAL, "linewidth": 1.1, "zorder": 2}
 
 
-def save(figure: Any, number: int) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
+CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
+"""Changes of a probability that colours span, the same in Fig. 17 to 20: to scale up to 0.01, by powers of ten from there."""
 
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI)
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    image.save(IMAGES / f"fig-{number}.png", optimize=True)
-    plt.close(figure)
+
+def save(figure: Any, number: int) -> None:
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"fig-{number}.png")
 
 
 def curve(
@@ -71,7 +69,7 @@ def draw_two(number: int, family: str) -> None:
     axes[0, 0].set_ylabel("calibrated probability")
     axes[1, 0].set_ylabel("probability of the event given it")
     for ax in axes[:, 0]:
-        ax.legend(fontsize="small", **_style.LEGEND)
+        legend_above(ax)
     save(figure, number)
 
 
@@ -106,7 +104,7 @@ def draw_three(number: int, method: str) -> None:
     """Maps on the simplex above, class-wise reliability before and after calibration below."""
     of = the_case("mlp", 3)
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0])
+    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
     density = of.mass / np.gradient(of.x)
     for j in range(3):
         where = density > 1e-9
@@ -122,7 +120,7 @@ def draw_three(number: int, method: str) -> None:
         ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
         ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
-    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
+    legend_above(axes[1, 0])
     save(figure, number)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,21 +24,14 @@ from studies.tce.null import SIZES as NULL_SIZES
 from studies.tce.paper import PRINTED
 from studies.tce.seeds import drawn
 from studies.tce.tables import TABLES
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "tce"
 
 
 def save(figure: Any, name: str) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
-
-    drawn_as = io.BytesIO()
-    figure.savefig(drawn_as, dpi=DPI)
-    image = Image.open(drawn_as).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    image.save(IMAGES / f"{name}.png", optimize=True)
-    plt.close(figure)
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"{name}.png")
 
 
 def draw_seeds() -> None:

@@ -139,7 +139,13 @@ def plot_bin_test(
     look = Look(style, _span(shown.values()) if axis == "log-odds" else None, labels, shared)
     draw = partial(_draw, look=look)
     axes = draw_panels(
-        {"": SideBySide(tuple(shown.values()))}, draw, ax=ax, panels=chosen, height=HEIGHT, labels=labels, legend=_draw_legend
+        {"": SideBySide(tuple(shown.values()))},
+        draw,
+        ax=ax,
+        panels=chosen,
+        height=HEIGHT,
+        labels=labels,
+        legend=_draw_legend,
     )
     drawn = np.atleast_1d(axes)
     for own, name in zip(drawn, shown if chosen is None else chosen, strict=True):

@@ -21,7 +21,7 @@ Style = Literal["diagram", "theorem"]
 
 LABELS = ("share of rows, in the order of their probabilities", "events, as a share of all rows")
 
-SLOPE_PLACES = tuple((far, -far, "left", "top") for far in (4.0, 12.0, 22.0, 34.0)) + ((-4.0, 4.0, "right", "bottom"),)
+SLOPE_PLACES = (*tuple((far, -far, "left", "top") for far in (4.0, 12.0, 22.0, 34.0)), (-4.0, 4.0, "right", "bottom"))
 """Where a slope may stand beside its piece of the minorant, in points; the first place that is free is taken."""
 
 ON_A_PIECE = 40

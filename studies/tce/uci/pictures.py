@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from calibrant.plots import _style
 from studies.tce.uci.bins import BINNINGS, bins_of, drops_of, most_violated, shown
 from studies.tce.uci.measured import N_BINS, measure
 from studies.tce.uci.models import Forecast, forecast
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images" / "tce"
 
@@ -36,15 +35,8 @@ FALL = {"color": _style.COLOURS[-1], "linestyle": "none", "marker": "v", "marker
 
 
 def save(figure: Any, name: str) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
-
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    image.save(IMAGES / f"{name}.png", optimize=True)
-    plt.close(figure)
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"{name}.png")
 
 
 def draw_bins(of: Forecast, name: str, right: float) -> None:
