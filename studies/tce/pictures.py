@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 from studies.tce.imagenet import curve
 from studies.tce.monitoring import AT as AT_PREVALENCE
 from studies.tce.monitoring import FORECASTS, PREVALENCES, SIZES, at
@@ -99,7 +100,7 @@ def draw_null() -> None:
     ax.axhline(5.0, color=_style.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
     _ticks(ax, NULL_SIZES, _short)
     ax.set(xlabel="rows", ylabel="TCE of the true probabilities", ylim=(0, None))
-    ax.legend(**_style.LEGEND)
+    legend_above(ax)
     save(figure, "null")
 
 

@@ -17,6 +17,9 @@ COLUMNS = 4
 MOST_PANELS = 40
 """More than this no eye takes in, and matplotlib takes minutes."""
 
+MOST_LAYOUTS, MOVED = 6, 2e-3
+"""Layouts until a figure is drawn whatever still moves, and what counts as moved, as a part of the figure."""
+
 LETTERS_AN_INCH, LETTERS_OF_A_WORD = 10.0, 12
 """Letters of the label up the side in an inch of the figure, and the fewest of a line."""
 
@@ -76,9 +79,20 @@ def draw_panels(
         _label_outside(axes, labels)
     elif legend:
         legend(axes[0])
-    for _ in range(2 if ax is None else 0):  # each layout knows better how far the Axes below and the legends hang out
-        axes[0].figure.get_layout_engine().execute(axes[0].figure)
+    if ax is None:
+        settle(axes[0].figure)
     return axes[0] if alone else axes
+
+
+def settle(figure: Any) -> None:
+    """Lay a figure out until nothing moves: each layout knows better how far the Axes below and the legends hang out."""
+    before = np.zeros(0)
+    for _ in range(MOST_LAYOUTS):
+        figure.get_layout_engine().execute(figure)
+        now = np.concatenate([ax.get_position().bounds for ax in figure.axes])
+        if before.size and np.abs(now - before).max() < MOVED:
+            return
+        before = now
 
 
 def _label_outside(axes: Any, labels: tuple[str, str]) -> None:

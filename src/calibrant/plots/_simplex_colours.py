@@ -40,7 +40,7 @@ TO_SEEN = np.array(
 def mixed(vectors: FloatArray, colours: Colours = "safe") -> FloatArray:
     """Mix the colours of the corners: red, green and blue of each vector of probabilities, in [0, 1].
 
-    Safe colours are mixed as they are seen, so that half way between two colours is half way to the eye, neither darker nor grey.
+    Safe colours are mixed as they are seen: half way between two colours is half way to the eye, neither darker nor grey.
     """
     certain = np.array([list(bytes.fromhex(colour[1:])) for colour in CERTAIN[colours][: vectors.shape[1]]]) / 255.0
     if colours == "rgb":

@@ -14,7 +14,7 @@ from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 from calibrant.plots._given import as_results
 from calibrant.plots._legend import legend_above
-from calibrant.plots._panels import draw_panels
+from calibrant.plots._panels import draw_panels, settle
 from calibrant.plots.roc import MOST_MARKS, SYMMETRIC, area_words, draw_curve, draw_frame, draw_hull
 
 Style = Literal["diagram", "theorem"]
@@ -155,8 +155,7 @@ def _draw_theorem(panel: CumulativeSumPanel) -> Any:
         ax.set_xlabel(LABELS[0], fontsize="small")
     for ax, label in zip(axes[:, 0], ("probability", LABELS[1], SYMMETRIC[1]), strict=True):
         ax.set_ylabel(label, fontsize="small")
-    for _ in range(2):  # where words are free is known when the layout is
-        figure.get_layout_engine().execute(figure)
+    settle(figure)  # where words are free is known when the layout is
     _write_slopes(axes[1, 1], panel)
     return axes
 
