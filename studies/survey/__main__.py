@@ -146,7 +146,8 @@ NOTES = {
     "required; `PlattScaling` fits it to their log-odds. Both are shown, and judged apart.",
     "beta": "`BetaCalibration()`.",
     "temperature": "`TemperatureScaling()`. Red: the probability of the class rises; blue: it falls; the black line "
-    "is where it stays. The dotted line is where the network's forecasts lie: they are functions of one feature, "
+    "is where it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. "
+    "The dotted line is where the network's forecasts lie: they are functions of one feature, "
     "and what the map does off that line is extrapolation. The network is the one embedded in calibrant, trained "
     "as the survey says; it is not the survey's own.",
     "vector": "`VectorScaling()`, on log-probabilities.",

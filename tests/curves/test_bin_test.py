@@ -10,14 +10,12 @@ from scipy.special import logit
 from strategies import columns, tables
 
 from calibrant import EqualMass, Unique
-from calibrant.curves.bin_profiles import LOG_ODDS
 from calibrant.curves.bin_test import bin_test_curve
 from calibrant.metrics.bin_test import bin_test_calibration_error
-from calibrant.plots._log_odds import limits
 
 NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
-LEAST = 1e-7
+ENDS = (7, 10, 15, 20, 25, 30)
 Y, P = [0, 0, 1, 0, 1, 1], [0.05, 0.1, 0.2, 0.3, 0.7, 0.8]
 
 
@@ -31,8 +29,17 @@ def test_the_error_is_that_of_the_metric(rows, notion, test):
 
 
 SCALES = st.sampled_from(["probability", "log_odds"])
-EXTREME = st.sampled_from([1.0, 1e-3, 1e-6, 1e-9, 1e-300])
-"""Scores times this lie within log-odds, about their end and beyond it."""
+EXTREME = st.sampled_from([1.0, 1e-6, 1e-9, 1e-29, 1e-300])
+"""Scores times this lie within log-odds, about their ends and beyond them."""
+
+
+def ends_of(panel):
+    """Where the log-odds of a panel end: a power of ten, and one less a power of ten."""
+    least, greatest = panel.log_odds.histogram_edges[[0, -1]]
+    below, above = (min(ENDS, key=lambda k: abs(k + np.log10(rest))) for rest in (least, 1 - greatest))
+    assert least == pytest.approx(10.0**-below, rel=1e-9)
+    assert 1 - greatest == pytest.approx(10.0**-above, rel=0.2)  # what is left to one has few digits
+    return 10.0**-below, 1 - 10.0**-above
 
 
 @given(rows=columns(), test=st.sampled_from(TESTS), shrink=EXTREME, scale=SCALES)
@@ -55,7 +62,8 @@ def test_beyond_are_the_rows_that_log_odds_do_not_reach(rows, shrink, upward):
     score = 1 - score * shrink if upward else score * shrink
     (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
     at = panel.bins.index(score)
-    outside = [(score < LEAST) * weight, (score > 1 - LEAST) * weight]
+    least, greatest = ends_of(panel)
+    outside = [(score < least) * weight, (score > greatest) * weight]
     np.testing.assert_array_equal(panel.log_odds.beyond, [np.bincount(at, rows, len(panel.bins)) for rows in outside])
     assert not panel.probability.beyond.any()
 
@@ -67,7 +75,7 @@ def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
     (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
     shown, at = getattr(panel, scale), panel.bins.index(score)
     if scale == "log_odds":
-        score = score.clip(LEAST, 1 - LEAST)
+        score = score.clip(*ends_of(panel))
     for b in range(len(panel.bins)):
         own = score[at == b]
         if own.size == 0:
@@ -98,17 +106,46 @@ def test_parts_are_equal_on_their_scale():
         for edges in (shown.slice_edges[0], shown.histogram_edges):
             widths = np.diff(scale(edges))
             np.testing.assert_allclose(widths, widths.mean(), rtol=1e-6)
-    assert panel.log_odds.histogram_edges[[0, -1]] == pytest.approx([LEAST, 1 - LEAST], rel=1e-12)
-    assert panel.log_odds.profile[0, 1:].max() <= 2 * panel.log_odds.profile[0, 1:].min()
+    assert panel.log_odds.profile[0].max() <= 2 * panel.log_odds.profile[0].min()
     assert panel.probability.profile[0, 0] > 200  # why each scale has slices of its own
 
 
-def test_the_ends_of_log_odds_are_those_of_the_axis():
-    assert (LOG_ODDS.least, LOG_ODDS.greatest) == limits(np.array([1e-12, 1 - 1e-12])) == (LEAST, 1 - LEAST)
+@given(rows=columns(), shrink=EXTREME, upward=st.booleans())
+def test_log_odds_reach_all_rows_but_a_hundredth_and_no_further_than_they_must(rows, shrink, upward):
+    label, score, weight = rows
+    score = 1 - score * shrink if upward else score * shrink
+    (panel,) = bin_test_curve(label, score, binning=3, sample_weight=weight).panels
+    for end, powers, rest in zip(ends_of(panel), (ENDS, ENDS[:3]), (score, 1 - score), strict=True):
+        k = powers.index(round(-np.log10(min(end, 1 - end))))
+        beyond = [float(weight[(rest > 0) & (rest < 10.0**-power)].sum()) / weight.sum() for power in powers]
+        assert k == len(powers) - 1 or beyond[k] <= 0.01
+        assert k == 0 or beyond[k - 1] > 0.01
+
+
+@pytest.mark.parametrize("rows", [1, 10, 100_000])
+def test_a_violin_is_as_wide_as_its_rows_are_dense(rows):
+    """The density is smooth, ends where the predictions end, and has the middle and the spread of the profile."""
+    score = 0.2 + 0.5 * np.random.default_rng(0).beta(2.0, 5.0, rows)
+    (panel,) = bin_test_curve(np.arange(rows) % 2, score, binning=1, labels=[0, 1]).panels
+    shown = panel.probability
+    edges, density = shown.slice_edges[0], shown.density[0]
+    assert density.shape == edges.shape
+    assert (density >= 0).all()
+    if rows == 100_000:
+        assert density @ edges / density.sum() == pytest.approx(score.mean(), abs=0.01)
+        assert edges[density.argmax()] == pytest.approx(0.2 + 0.5 * 0.2, abs=0.02)
+
+
+def test_of_few_rows_a_histogram_has_fewer_columns():
+    columns = [
+        bin_test_curve([0, 1] * n, [0.2, 0.7] * n, binning=1).panels[0].probability.histogram.size
+        for n in (5, 500, 50_000)
+    ]
+    assert columns == [10, 18, 50]
 
 
 def test_predictions_beyond_carry_their_verdicts():
-    score = np.repeat([1e-9, 1e-8, 0.5, 1.0], 100)
+    score = np.repeat([1e-40, 1e-35, 0.5, 1.0], 100)
     label = np.repeat([0, 1, 0, 1], [100, 1, 149, 150])
     (panel,) = bin_test_curve(label, score, binning=Unique()).panels
     assert panel.log_odds.beyond.tolist() == [[100, 100, 0, 0], [0, 0, 0, 100]]

@@ -9,7 +9,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.collections import LineCollection  # noqa: E402
-from matplotlib.patches import StepPatch  # noqa: E402
+from matplotlib.patches import Polygon, StepPatch  # noqa: E402
 from matplotlib.text import Annotation  # noqa: E402
 
 from calibrant.plots import _style  # noqa: E402
@@ -17,7 +17,7 @@ from calibrant.plots import _style  # noqa: E402
 Y, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
 TIED = np.arange(180) % 2 == 0
-FAR = np.concatenate([np.geomspace(1e-12, 1e-3, 120), 1 - np.geomspace(1e-12, 1e-3, 60)])
+FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
 BLACK = _style.COLOURS[-1]
 
 
@@ -37,6 +37,19 @@ def colour(patch):
 
 def steps(ax):
     return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+
+
+def violins(ax, *, over=False):
+    """The violins; or what is drawn over them once more."""
+    return [patch for patch in ax.patches if isinstance(patch, Polygon) and patch.get_zorder() == (2.1 if over else 2)]
+
+
+def outline(violin):
+    """Heights, left ends and right ends of a violin."""
+    points = violin.get_xy()[:-1]  # the last is the first
+    left, right = points[: len(points) // 2], points[len(points) // 2 :][::-1]
+    np.testing.assert_array_equal(left[:, 1], right[:, 1])
+    return left[:, 1], left[:, 0], right[:, 0]
 
 
 def rooms(ax):
@@ -86,14 +99,15 @@ def shows(ax, panel, axis="probability"):
     """Assert that the artists of violins carry the arrays of the panel."""
     shown = on_scale(panel, axis)
     held = np.flatnonzero(panel.bins.weight)
-    base = [v for v in steps(ax) if v.get_zorder() == 2]
-    assert len(base) == held.size
-    for b, violin in zip(held, base, strict=True):
-        values, edges, baseline = violin.get_data()
-        np.testing.assert_array_equal(edges, shown.slice_edges[b])
-        np.testing.assert_allclose(values + baseline, 2 * (b + 1), rtol=1e-15)
-        share = shown.profile[b] / shown.profile[b].max()
-        np.testing.assert_allclose((values - baseline) / (values - baseline).max(), share, atol=1e-14)
+    low, high = ax.get_ylim()
+    assert len(violins(ax)) == held.size
+    for b, violin in zip(held, violins(ax), strict=True):
+        heights, left, right = outline(violin)
+        np.testing.assert_array_equal(heights, shown.slice_edges[b])
+        assert low * (1 - 1e-9) <= heights.min() <= heights.max() <= high  # no violin leaves the Axes
+        np.testing.assert_allclose(left + right, 2 * (b + 1), rtol=1e-15)
+        share = shown.density[b] / shown.density[b].max()
+        np.testing.assert_allclose((right - left) / (right - left).max(), share, atol=1e-14)
     (rates,) = (c for c in ax.collections if isinstance(c, LineCollection))
     assert [tuple(s[:, 1]) for s in rates.get_segments()] == [(r, r) for r in panel.bins.event_rate[held]]
     assert [s[:, 0].mean() for s in rates.get_segments()] == pytest.approx(list(held + 1))
@@ -158,7 +172,7 @@ def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_reject
     some = np.flatnonzero((panel.rejected > 0) & (panel.rejected < panel.bins.weight))
     assert some.size > 0
     ax = plot_bin_test(result)
-    base, over = ([v for v in steps(ax) if (v.get_zorder() > 2) is is_over] for is_over in (False, True))
+    base, over = violins(ax), violins(ax, over=True)
     whole = [_style.GAP if all_rejected else _style.FILL for all_rejected in panel.rejected == panel.bins.weight]
     assert [colour(v) for v in base] == whole
     assert _style.FILL in whole
@@ -166,8 +180,7 @@ def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_reject
     assert len(over) == some.size
     for b, violin in zip(some, over, strict=True):
         assert colour(violin) == _style.GAP
-        for ours, theirs in zip(violin.get_data(), base[b].get_data(), strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(violin.get_xy(), base[b].get_xy())
         seen, at = violin.get_clip_path().get_fully_transformed_path(), b + 1
         mid = (panel.lower[b] + panel.upper[b]) / 2
         tests = {panel.lower[b] - 1e-3: True, mid: False, panel.upper[b] + 1e-3: True}
@@ -181,16 +194,36 @@ def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
     assert panel.rejected.tolist() == [60, 60, 60]
     calm = bin_test_curve(TIED, np.full(180, 0.5), binning=Unique())
     for found, look in ((result, _style.GAP), (calm, _style.FILL)):
-        lines = steps(plot_bin_test(found))
+        lines = violins(plot_bin_test(found))
         assert {colour(line) for line in lines} == {look}
-        assert all(np.ptp(line.get_data().edges) == 0 and line.get_linewidth() > 0 for line in lines)
+        assert all(np.ptp(line.get_xy()[:, 1]) == 0 and line.get_linewidth() > 0 for line in lines)
+
+
+@pytest.mark.parametrize("n", [1, 10, 300])
+def test_a_violin_is_no_comb(n):
+    """Its outline turns inward or outward a few times, whatever the rows; of as many as a slice holds it turned at each."""
+    score = np.random.default_rng(n).uniform(0.2, 0.4, n)
+    (violin,) = violins(plot_bin_test(bin_test_curve(np.arange(n) % 2 == 0, score, binning=1, labels=[False, True])))
+    turns = np.diff(np.sign(np.diff(outline(violin)[2])))
+    assert np.count_nonzero(turns) <= 6
+
+
+def test_the_violins_of_very_small_probabilities_lie_within_the_axes():
+    """All but a hundredth of the rows, where log-odds used to end at 1e-7."""
+    score = np.geomspace(1e-22, 0.3, 400)
+    ax = plot_bin_test(bin_test_curve(np.arange(400) > 380, score, binning=EqualMass(8)), axis="log-odds")
+    low, high = ax.get_ylim()
+    heights = np.array([outline(violin)[0] for violin in violins(ax)])
+    assert low == pytest.approx(1e-25, rel=1e-9) or low < 1e-22
+    assert (np.ptp(heights, axis=1) > 0).all()
+    assert high < 1
 
 
 def test_an_empty_bin_has_a_place_and_nothing_in_it():
     result = bin_test_curve([0, 1], [0.05, 0.95], binning=EqualWidth(10))
     ax = plot_bin_test(result)
     shows(ax, result.panels[0])
-    assert len(steps(ax)) == 2
+    assert len(violins(ax)) == 2
     assert ax.get_xlim() == (0.4, 10.6)
 
 
@@ -198,13 +231,13 @@ def test_an_empty_bin_has_a_place_and_nothing_in_it():
 def test_a_class_that_is_never_predicted_has_an_empty_panel(axis):
     result = bin_test_curve([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]], notion="top-label")
     axes = plot_bin_test(result, axis=axis)
-    assert steps(axes[2]) == []
+    assert violins(axes[2]) == []
     assert axes[2].get_title() == "predicted 2"
     axes[0].figure.canvas.draw()
 
 
 def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():
-    score = np.repeat([1e-9, 1e-8, 0.3, 0.6, 1.0], 100)
+    score = np.repeat([1e-40, 1e-35, 0.3, 0.6, 1.0], 100)
     label = np.repeat([0, 1, 0, 1], [100, 1, 249, 150])
     result = bin_test_curve(label, score, binning=Unique())
     assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.01, 0.0, 0.5, 1.0]
@@ -222,9 +255,9 @@ def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdic
 
 
 def test_the_bands_of_what_is_accepted_lie_within_the_log_odds():
-    result = bin_test_curve(np.zeros(50), np.full(50, 1e-9), binning=1, labels=[0, 1])
+    result = bin_test_curve(np.zeros(50), np.full(50, 1e-40), binning=1, labels=[0, 1])
     low, high = plot_bin_test(result, axis="log-odds").get_ylim()
-    assert low == 1e-7
+    assert low == pytest.approx(1e-30, rel=1e-9)
     assert result.panels[0].upper[0] < high < 0.2
 
 

@@ -1,5 +1,7 @@
 """A plot of a cumulative sum diagram shows exactly the arrays of the result."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,42 @@ def test_every_row_has_a_dot_at_its_place_in_the_order():
 def test_the_slopes_are_written_beside_the_minorant():
     diagram = cumulative_sum_diagram(LABEL, SCORE)
     axes = diagram.plot(style="theorem")
-    assert [text.get_text() for text in axes[1, 1].texts] == [f"{slope:.2g}" for slope in diagram.panels[0].slope]
+    assert sorted(slopes(axes)) == sorted(f"{slope:.2g}" for slope in diagram.panels[0].slope)
+
+
+def slopes(axes):
+    return [text.get_text() for text in axes[1, 1].texts if text.get_text()]
+
+
+@pytest.mark.parametrize("kind", ["digits", "many", "ten rows", "one row", "one class"])
+def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):
+    rng = np.random.default_rng(0)
+    score = np.sort(rng.random(400))
+    data = {
+        "digits": (Y == 8, PROB[:, 8]),
+        "many": (rng.random(400) < score**3, score),
+        "ten rows": (LABEL, SCORE),
+        "one row": ([1], [0.4]),
+        "one class": ([0] * 5, SCORE[:5]),
+    }[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        panel = (diagram := cumulative_sum_diagram(*data, labels=[0, 1])).panels[0]
+        axes = diagram.plot(style="theorem")
+    axes[0, 0].figure.canvas.draw()
+    ax = axes[1, 1]
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert len(boxes) >= min(2, panel.slope.size)
+    along = np.linspace(0, 1, 500)
+    x, y = panel.share[panel.vertex], panel.events[panel.vertex]
+    line = ax.transData.transform(np.column_stack([along, np.interp(along, x, y)]))
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+        assert not ((line > box.min) & (line < box.max)).all(axis=1).any()
+        assert ax.bbox.x0 <= box.x0
+        assert box.x1 <= ax.bbox.x1
+        assert ax.bbox.y0 <= box.y0
+        assert box.y1 <= ax.bbox.y1
 
 
 def test_the_areas_are_written_beside_the_roc_curves():

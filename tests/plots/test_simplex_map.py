@@ -73,3 +73,12 @@ def test_given_axes_are_drawn_on_and_settings_are_left_alone():
 def test_fewer_axes_than_classes_are_refused():
     with pytest.raises(ValueError, match=r"axes must be three, one a class; got 1"):
         simplex_map(sharper).plot(axes=plt.figure().add_subplot())
+
+
+def test_one_norm_makes_pictures_comparable():
+    """All six triangles have one scale of colours; by default the three of a picture have, up to the largest change."""
+    norm = matplotlib.colors.SymLogNorm(0.01, vmin=-1.0, vmax=1.0)
+    for change in (sharper, lambda prob: 0.99 * prob + 0.01 / 3):
+        axes = simplex_map(change, resolution=11).plot(norm=norm)
+        assert {heat(ax).norm for ax in axes} == {norm}
+        assert len({heat(ax).get_clim() for ax in simplex_map(change, resolution=11).plot()}) == 1

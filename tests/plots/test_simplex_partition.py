@@ -1,7 +1,7 @@
 """The partition is drawn as the result has it, in colours that everybody can tell apart."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from matplotlib.colors import to_rgb  # noqa: E402
 
 from calibrant.plots import _style  # noqa: E402
 from calibrant.plots._simplex_colours import mixed  # noqa: E402
+from calibrant.plots._triangle import draw_frame, draw_splits  # noqa: E402
 from calibrant.plots.simplex_partition import plot_simplex_partition  # noqa: E402
 
 CERTAIN = _style.CERTAIN[:3]
@@ -118,6 +119,22 @@ def test_splits_are_numbered_where_they_are_in_their_order():
     for number, gamma in enumerate(result.splits, start=1):
         np.testing.assert_allclose(shown[str(number)], place(gamma))
     assert [t for t in result.plot(splits=False).texts if t.get_text().isdecimal()] == []
+
+
+def test_numbers_of_splits_do_not_cover_each_other():
+    """Of forty points in a corner of the triangle the first that has room is numbered, and the others are dots."""
+    ax = plt.subplots(figsize=(3.6, 3.5), layout="constrained")[1]
+    draw_frame(ax, ("0", "1", "2"), CERTAIN)
+    crowded = np.random.default_rng(0).dirichlet([30.0, 2.0, 2.0], 40)
+    draw_splits(ax, crowded)
+    ax.figure.canvas.draw()
+    numbers = [text for text in ax.texts if text.get_text().isdecimal() and text.get_bbox_patch() is not None]
+    circles = [text.get_bbox_patch().get_window_extent() for text in numbers]
+    assert 1 < len(circles) < 40
+    assert numbers[0].get_text() == "1"
+    apart = [np.hypot(*((a.p0 + a.p1) / 2 - (b.p0 + b.p1) / 2)) for a, b in combinations(circles, 2)]
+    assert min(apart) > 0.9 * min(circle.width for circle in circles)
+    assert sum(line.get_markersize() == 3 for line in ax.lines) == 40 - len(circles)
 
 
 def test_the_regions_around_a_point_have_the_colours_of_their_classes():

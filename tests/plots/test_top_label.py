@@ -75,8 +75,8 @@ def test_the_legend_holds_both_errors_of_the_curve():
     words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
     assert words == [
         "calibrated",
-        f"confidence, ECE {curve.confidence_ece:.4f}",
-        f"top label: mean distance, ECE {curve.top_label_ece:.4f}",
+        f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}",
+        f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}",
         "share of predictions",
     ]
 
@@ -94,10 +94,9 @@ def test_the_fewer_rows_a_bin_holds_the_smaller_and_paler_its_markers():
 
 
 def test_forecasts_stand_side_by_side_on_the_same_scales():
-    outside = top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1)
     curves = {
         "digits": top_label_curve(Y, PROB),
-        "outside": outside,
+        "turned": top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1),
         "mass": top_label_curve(Y, PROB, binning=EqualMass()),
     }
     axes = plot_top_label(curves)
@@ -105,8 +104,31 @@ def test_forecasts_stand_side_by_side_on_the_same_scales():
     for ax, curve in zip(axes, curves.values(), strict=True):
         shows(ax, curve)
         assert ax.get_ylim() == axes[0].get_ylim()
-    assert axes[0].get_ylim()[0] < outside.top_label_height.min() < 0
-    assert axes[0].get_ylim()[1] > 1
+    assert axes[0].get_ylim() == (-0.02, 1.02)
+
+
+def test_a_plus_stands_on_the_other_side_where_it_would_leave_the_diagram():
+    """Accuracy 1/3 lies below 0.4 and the mean distance is 0.467: below, the plus would stand at -0.067."""
+    curve = top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1)
+    assert curve.top_label_height.tolist() == pytest.approx([0.4 + 1.4 / 3])
+    assert curve.plot().texts == []
+
+
+def test_a_distance_that_no_side_has_room_for_is_written_at_the_edge():
+    """Both classes are off by 0.99, around a mean probability of 0.5."""
+    curve = top_label_curve([1, 1], [0.99, 0.01], y_pred=[0, 1], binning=1)
+    assert curve.top_label_gap.tolist() == pytest.approx([0.99])
+    assert curve.top_label_height.tolist() == [0.0]
+    assert [text.get_text() for text in curve.plot().texts] == ["0.99"]
+
+
+def test_every_plus_lies_within_the_unit_square():
+    rng = np.random.default_rng(0)
+    for n in (1, 10, 200):
+        curve = top_label_curve(rng.integers(0, 5, n), rng.random(n), y_pred=rng.integers(0, 5, n), binning=7)
+        held = curve.bins.count > 0
+        assert (curve.top_label_height[held] >= 0).all()
+        assert (curve.top_label_height[held] <= 1).all()
 
 
 def test_the_axes_say_what_they_show():

@@ -17,11 +17,11 @@ COLUMNS = 4
 MOST_PANELS = 40
 """More than this no eye takes in, and matplotlib takes minutes."""
 
-MOST_LAYOUTS, MOVED = 6, 2e-3
+MOST_LAYOUTS, MOVED = 6, 5e-4
 """Layouts until a figure is drawn whatever still moves, and what counts as moved, as a part of the figure."""
 
-LETTERS_AN_INCH, LETTERS_OF_A_WORD = 10.0, 12
-"""Letters of the label up the side in an inch of the figure, and the fewest of a line."""
+LETTERS_AN_INCH, LETTERS_MORE = 12.0, 4
+"""Letters in an inch of the label up the side, and how many more its first line may have than the others."""
 
 OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
@@ -89,7 +89,7 @@ def settle(figure: Any) -> None:
     before = np.zeros(0)
     for _ in range(MOST_LAYOUTS):
         figure.get_layout_engine().execute(figure)
-        now = np.concatenate([ax.get_position().bounds for ax in figure.axes])
+        now = np.concatenate([ax.get_position(original).bounds for ax in figure.axes for original in (True, False)])
         if before.size and np.abs(now - before).max() < MOVED:
             return
         before = now
@@ -98,8 +98,8 @@ def settle(figure: Any) -> None:
 def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
     figure = axes[0].figure
     figure.supxlabel(labels[0], fontsize="medium")
-    letters = max(LETTERS_OF_A_WORD, int(LETTERS_AN_INCH * figure.get_size_inches()[1]))
-    figure.supylabel(textwrap.fill(labels[1], letters), fontsize="medium")
+    lines = 1 + int(len(labels[1]) / (LETTERS_AN_INCH * figure.get_size_inches()[1]))
+    figure.supylabel(textwrap.fill(labels[1], len(labels[1]) // lines + LETTERS_MORE), fontsize="medium")
     handles, words = axes[0].get_legend_handles_labels()
     if words:
         figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)

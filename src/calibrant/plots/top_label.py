@@ -75,7 +75,7 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
     if ax is not None and len(named) > 1:
         raise ValueError(f"one Axes holds one curve; got {len(named)}. Leave ax out, or draw each into its own.")
     if ax is None:
-        size = (4.0 * len(named) + 0.6, 4.6)
+        size = (4.0 * len(named) + 0.6, 5.5)
         axes = plt.subplots(1, len(named), figsize=size, squeeze=False, layout="constrained")[1].ravel()
     else:
         axes = np.array([ax])
