@@ -7,7 +7,6 @@ import pytest
 
 from calibrant import (
     EqualMass,
-    TemperatureScaling,
     bin_sweep,
     bin_test_curve,
     calibration_map,

@@ -91,8 +91,8 @@ def plot_bin_test(
         diagram, over the same bins and in the same frame.
     axis : {"probability", "log-odds"}, default="probability"
         Scale of probabilities. Log-odds spread rare events out, and reach nearly all predictions. Those beyond stand at the
-        edge, with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is white if
-        only that does. The histogram beside leaves them out and says how many they are.
+        edge, with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is
+        white if only that does. The histogram beside leaves them out and says how many they are.
 
     Returns
     -------
