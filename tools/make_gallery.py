@@ -37,7 +37,7 @@ def save_picture(figure: Any, picture: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=min(DPI, WIDEST / figure.get_size_inches()[0]))
     picture.parent.mkdir(parents=True, exist_ok=True)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, kmeans=2)
     image.save(picture, optimize=True)
     plt.close(figure)
 

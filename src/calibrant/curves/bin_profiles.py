@@ -32,7 +32,7 @@ class Scale:
 
     def columns_of(self, rows: float) -> int:
         """Return the number of columns of a histogram of some rows: of few rows so many would be a comb."""
-        return round(self.n_columns * min(1.0, max(0.2, (rows / MANY_ROWS) ** (1 / 3))))
+        return round(self.n_columns * min(1.0, max(0.2, float((rows / MANY_ROWS) ** (1 / 3)))))
 
 
 def _same(value: FloatArray) -> FloatArray:
