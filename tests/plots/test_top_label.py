@@ -111,7 +111,7 @@ def test_a_plus_stands_on_the_other_side_where_it_would_leave_the_diagram():
     """Accuracy 1/3 lies below 0.4 and the mean distance is 0.467: below, the plus would stand at -0.067."""
     curve = top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1)
     assert curve.top_label_height.tolist() == pytest.approx([0.4 + 1.4 / 3])
-    assert curve.plot().texts == []
+    assert len(curve.plot().texts) == 0
 
 
 def test_a_distance_that_no_side_has_room_for_is_written_at_the_edge():

@@ -80,14 +80,14 @@ def draw_panels(
     elif legend:
         legend(axes[0])
     if ax is None:
-        settle(axes[0].figure)
+        settle(axes[0].figure, MOST_LAYOUTS if alone else 1)
     return axes[0] if alone else axes
 
 
-def settle(figure: Any) -> None:
+def settle(figure: Any, most: int = MOST_LAYOUTS) -> None:
     """Lay a figure out until nothing moves: each layout knows better how far the Axes below and the legends hang out."""
     before = np.zeros(0)
-    for _ in range(MOST_LAYOUTS):
+    for _ in range(most):
         figure.get_layout_engine().execute(figure)
         now = np.concatenate([ax.get_position(original).bounds for ax in figure.axes for original in (True, False)])
         if before.size and np.abs(now - before).max() < MOVED:
