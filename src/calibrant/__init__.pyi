@@ -4,6 +4,8 @@ from ._registry import declare as declare
 from ._registry import entries as entries
 from ._warnings import CalibrationWarning as CalibrationWarning
 from ._validation import DataOptions as DataOptions
+from .advice import Advice as Advice
+from .advice import advise as advise
 from .assessment import Assessment as Assessment
 from .assessment import assess as assess
 from .binning import Binning as Binning
@@ -228,6 +230,9 @@ from .significance.multiplicity import MultipleTests as MultipleTests
 from .significance.multiplicity import by_class as by_class
 from .significance.multiplicity import by_group as by_group
 from .significance.null import NullDistribution as NullDistribution
+from .significance.difference import PairedDifference as PairedDifference
+from .significance.difference import paired_difference as paired_difference
+from .significance.paired import PairedResult as PairedResult
 from .significance.paired import paired_test as paired_test
 from .significance.pearson import pearson_test as pearson_test
 from .significance.resampling import resampling_test as resampling_test

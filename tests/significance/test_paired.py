@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, brier_loss, expected_calibration_error, paired_test
+from calibrant import EqualWidth, brier_loss, expected_calibration_error, paired_difference, paired_test
+from calibrant._validation import as_problem
 from calibrant.significance import paired
 
 
@@ -47,8 +48,8 @@ def test_several_problems_are_counted_row_by_row():
     top_label = replace(
         measure, entry=replace(measure.entry, spelling={**measure.entry.spelling, "notion": "top-label"})
     )
-    found = paired._debiased(top_label, *(paired.as_problem(y, p) for p in (a, b)), "greater")
-    assert found.statistic == pytest.approx(value / np.sqrt(variance), rel=1e-9)
+    found = paired._debiased(top_label, *(as_problem(y, p) for p in (a, b)), "greater")["statistic"]
+    assert found == pytest.approx(value / np.sqrt(variance), rel=1e-9)
 
 
 def test_integer_weights_equal_repeated_rows():
@@ -68,7 +69,9 @@ def test_exchanging_the_forecasts_changes_the_sign(metric):
     a = rng.dirichlet(np.ones(3), 100)
     b, y = rng.dirichlet(np.ones(3), 100), a.argmax(axis=1)
     options = {"metric": metric, "n_resamples": 99}
-    forth, back = paired_test(y, a, b, **options), paired_test(y, b, a, alternative="less", **options)
+    forth, back = (
+        paired_test(y, *pair, alternative=side, **options) for pair, side in (((a, b), "greater"), ((b, a), "less"))
+    )
     assert forth.statistic == pytest.approx(-back.statistic, rel=1e-9)
     assert forth.pvalue == pytest.approx(back.pvalue, abs=0.1)
 
@@ -85,7 +88,7 @@ def test_a_score_is_the_mean_difference_and_its_draws_change_signs():
     rng = np.random.default_rng(0)
     a, b, y = rng.random(12), rng.random(12), rng.integers(0, 2, 12)
     gain = ((y - b) ** 2 - (y - a) ** 2) / 12
-    found = paired_test(y, a, b, metric="mean-brier", n_resamples=4000)
+    found = paired_test(y, a, b, metric="mean-brier", n_resamples=4000, alternative="greater")
     assert found.statistic == pytest.approx(gain.sum(), rel=1e-12)
     signs = 1 - 2 * ((np.arange(2**12)[:, None] >> np.arange(12)) & 1)
     exact = np.mean(signs @ gain >= gain.sum() - 1e-12)
@@ -104,7 +107,7 @@ def test_a_score_by_name_and_by_function_see_the_same():
 def test_swaps_move_whole_rows():
     rng = np.random.default_rng(0)
     a, b = rng.dirichlet(np.ones(3), 50), rng.dirichlet(np.ones(3), 50)
-    one, other = (paired.as_problem(np.zeros(50, dtype=int), p) for p in (a, b))
+    one, other = (as_problem(np.zeros(50, dtype=int), p) for p in (a, b))
     swap = rng.random(50) < 0.5
     np.testing.assert_array_equal(paired._mixed(one, other, swap).prob, np.where(swap[:, None], b, a))
 
@@ -153,7 +156,7 @@ def test_an_over_confident_forecast_is_found_worse(metric):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 2, 2000)
     y = rng.random(2000) < sigmoid(z)
-    options = {"metric": metric, "n_resamples": 199}
+    options = {"metric": metric, "n_resamples": 199, "alternative": "greater"}
     assert paired_test(y, sigmoid(z), sigmoid(2 * z), **options).pvalue < 0.01
     assert paired_test(y, sigmoid(2 * z), sigmoid(z), **options).pvalue > 0.9
 
@@ -204,5 +207,145 @@ def test_a_metric_with_an_ideal_is_better_nearer_to_it():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     y = rng.random(1000) < p
-    assert paired_test(y, p, p**0.5, metric="observed-expected-ratio", n_resamples=99).pvalue == 0.01
-    assert paired_test(y, p**0.5, p, metric="observed-expected-ratio", n_resamples=99).pvalue > 0.9
+    options = {"n_resamples": 99, "alternative": "greater"}
+    assert paired_test(y, p, p**0.5, metric="observed-expected-ratio", **options).pvalue == 0.01
+    assert paired_test(y, p**0.5, p, metric="observed-expected-ratio", **options).pvalue > 0.9
+
+
+# The difference and its interval
+
+
+def over_confident(rng, n):
+    """Two forecasts of the same rows with errors of their own, the second over-confident."""
+    z, noise = rng.normal(0, 1.5, n), rng.normal(0, 0.4, (2, n))
+    return rng.random(n) < sigmoid(z), sigmoid(z + noise[0]), sigmoid(1.5 * z + noise[1])
+
+
+@pytest.mark.parametrize("metric", ["nll", "accuracy", "debiased-ece", "ece"])
+def test_the_interval_covers_the_difference_and_misses_it_on_either_side(metric):
+    """Of a plug-in error the difference is that of as many rows on average, which these runs know themselves."""
+    rng, runs, n = np.random.default_rng(0), 400, 300
+    found = [paired_difference(*over_confident(rng, n), metric=metric, n_resamples=200, rng=rng) for _ in range(runs)]
+    if metric == "ece":
+        truth = np.mean([f.difference for f in found])
+    else:
+        y, a, b = over_confident(rng, 2_000_000)
+        truth = paired_difference(y, a, b, metric=metric).difference
+    lower, upper = (np.array([getattr(f, end) for f in found]) for end in ("lower", "upper"))
+    assert np.mean((lower <= truth) & (truth <= upper)) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / runs)
+    above, below = np.mean(lower > truth), np.mean(upper < truth)
+    assert max(above, below) <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / runs)
+    # No wider than it need be: the standard error is that of the estimate, to a third (the jackknife is known to be large).
+    spread = np.std([f.difference for f in found])
+    assert 0.8 < np.mean([f.standard_error for f in found]) / spread < 1.35
+    np.testing.assert_allclose(np.mean(upper - lower), 2 * 1.96 * np.mean([f.standard_error for f in found]), rtol=0.01)
+
+
+def test_rows_are_drawn_anew_for_a_metric_that_is_neither_mean_nor_error():
+    """The standard error of a difference of areas is its spread, to four standard errors of a spread."""
+    rng, runs = np.random.default_rng(0), 60
+    found = [
+        paired_difference(*over_confident(rng, 100), metric="roc-auc", n_resamples=60, rng=rng) for _ in range(runs)
+    ]
+    ratio = np.mean([f.standard_error for f in found]) / np.std([f.difference for f in found], ddof=1)
+    assert abs(np.log(ratio)) < 4 / np.sqrt(2 * runs)
+
+
+def test_the_test_states_the_difference_that_is_estimated():
+    y, a, b = over_confident(np.random.default_rng(0), 200)
+    for metric in ("nll", "debiased-ece"):
+        test, found = (
+            paired_test(y, a, b, metric=metric, level=0.1),
+            paired_difference(y, a, b, metric=metric, level=0.1),
+        )
+        assert (test.difference, test.lower, test.upper) == (found.difference, found.lower, found.upper)
+        assert test.level == found.level == 0.1
+    assert paired_test(y, a, b, metric="nll").difference == pytest.approx(
+        -paired_test(y, b, a, metric="nll").difference
+    )
+
+
+def test_the_difference_of_a_mean_over_rows_is_that_of_a_paired_t_test():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    a, b, y = rng.random(20), rng.random(20), rng.integers(0, 2, 20)
+    found = paired_difference(y, a, b, metric="mean-brier")
+    interval = stats.ttest_rel((y - a) ** 2, (y - b) ** 2).confidence_interval(0.95)
+    assert (found.lower, found.upper) == pytest.approx(tuple(interval), rel=1e-9)
+
+
+def test_integer_weights_equal_repeated_rows_in_the_interval():
+    rng = np.random.default_rng(0)
+    a, b, y, w = rng.random(30), rng.random(30), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
+    for metric in ("nll", "debiased-ece"):
+        weighted = paired_difference(y, a, b, metric=metric, sample_weight=w)
+        repeated = paired_difference(*(np.repeat(v, w) for v in (y, a, b)), metric=metric)
+        for end in ("difference", "lower", "upper"):
+            assert getattr(weighted, end) == pytest.approx(getattr(repeated, end), rel=1e-9)
+
+
+def test_both_sides_are_asked_for_unless_one_is_named():
+    y, a, b = over_confident(np.random.default_rng(1), 400)
+    found = paired_test(y, a, b)
+    one = min(paired_test(y, a, b, alternative=side).pvalue for side in ("greater", "less"))
+    assert found.alternative == "two-sided"
+    assert found.pvalue == pytest.approx(2 * one, rel=1e-12)
+
+
+# Two models with answers of their own
+
+
+def answers(rng, n, *, shift):
+    """Model A is right as often as it says; B is as often right, and says more than that."""
+    p = rng.uniform(0.3, 0.7, (2, n))
+    right = rng.random((2, n)) < p
+    return right[0], right[1], p[0], p[1] + shift
+
+
+@pytest.mark.parametrize("metric", ["debiased-ece", "brier", "ece"])
+def test_each_model_is_judged_by_its_own_answers(metric):
+    right_a, right_b, a, b = answers(np.random.default_rng(0), 2000, shift=0.25)
+    options = {"metric": metric, "n_resamples": 199}
+    found = paired_test(right_a, a, b, y_true_b=right_b, **options)
+    assert found.pvalue < 0.01
+    assert found.upper < 0.0
+    assert found.statistic > 0.0
+    equal = answers(np.random.default_rng(0), 2000, shift=0.0)
+    assert paired_test(equal[0], *equal[2:], y_true_b=equal[1], **options).pvalue > 0.05
+
+
+def test_a_mean_over_rows_of_each_model_is_that_of_its_own_answers():
+    right_a, right_b, a, b = answers(np.random.default_rng(0), 50, shift=0.1)
+    found = paired_test(right_a, a, b, y_true_b=right_b, metric="mean-brier", n_resamples=9)
+    assert found.difference == pytest.approx(np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2), rel=1e-12)
+    assert found.statistic == pytest.approx(-found.difference, rel=1e-12)
+
+
+def test_a_swap_takes_the_answer_with_the_forecast():
+    right_a, right_b, a, b = answers(np.random.default_rng(0), 50, shift=0.1)
+    swap = np.arange(50) % 2 == 0
+    mixed = paired._mixed(as_problem(right_a, a), as_problem(right_b, b), swap)
+    np.testing.assert_array_equal(mixed.outcome, np.where(swap, right_b, right_a))
+    np.testing.assert_array_equal(mixed.score, np.where(swap, b, a))
+
+
+def test_answers_of_other_classes_are_refused():
+    with pytest.raises(
+        ValueError, match=r"y_true and y_true_b must speak of the same classes; got \[0, 1\] and \['no'"
+    ):
+        paired_test([0, 1], np.full((2, 2), 0.5), np.full((2, 2), 0.5), y_true_b=["no", "yes"])
+
+
+def test_a_level_that_is_no_fraction_is_refused():
+    with pytest.raises(ValueError, match="level must be"):
+        paired_test([0, 1], [0.2, 0.7], [0.3, 0.8], level=5)
+
+
+def test_a_metric_that_most_samples_do_not_have_is_refused():
+    with pytest.raises(ValueError, match="metric must be a number on most samples of the rows; late is on 0 of 5"):
+        seen = iter([1.0, 1.0])
+
+        def late(y, p):
+            return next(seen, float("nan"))
+
+        paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], metric=late, n_resamples=5)

@@ -36,6 +36,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import choice, flag, number
 from calibrant._warnings import warn
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.default import default_calibrator
 from calibrant.calibrators.forecasts import Pooling, Rows, forecast_of, pooled
 from calibrant.calibrators.routing import Metadata, asked_for, asking_for_weights, handed_on
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -53,7 +54,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Has ``predict_proba``, or ``decision_function``, whose values are then taken for logits. By default a
         `LogisticRegression`. It is cloned, unless ``cv="prefit"``; a `sklearn.frozen.FrozenEstimator` stays as it is.
     calibrator : Calibrator, optional
-        It is cloned. By default `TemperatureScaling`.
+        It is cloned. By default `BetaCalibration` for two classes and `TemperatureScaling` for more, as in `calibrant fit`.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
         fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
@@ -397,7 +398,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return clone(self._base()).fit(_safe_indexing(X, rows), truth[rows], **keywords)
 
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
-        calibrator: Calibrator = TemperatureScaling() if self.calibrator is None else clone(self.calibrator)
+        calibrator: Calibrator = clone(self.calibrator or default_calibrator(len(labels)))
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
 

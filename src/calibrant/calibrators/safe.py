@@ -231,13 +231,13 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     order = np.lexsort(columns[::-1])
     weight = problem.weight[order]
     if not counted:
-        return _taken(problem, order, weight), np.ones(len(order), dtype=np.intp)
+        return taken(problem, order, weight), np.ones(len(order), dtype=np.intp)
     differs = np.zeros(len(order) - 1, dtype=bool)
     for column in columns:
         differs |= np.diff(column[order]) != 0
     starts = np.flatnonzero(np.concatenate([[True], differs]))
     weight = np.add.reduceat(weight, starts)
-    return _taken(problem, order[starts], weight), weight.astype(np.intp)
+    return taken(problem, order[starts], weight), weight.astype(np.intp)
 
 
 def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[IntArray]:
@@ -257,10 +257,10 @@ def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[
 def weighted_part(problem: Problem, weight: FloatArray) -> Problem:
     """Return the problem with other weights; rows without weight are absent."""
     rows = np.flatnonzero(weight > 0)
-    return _taken(problem, rows, weight[rows])
+    return taken(problem, rows, weight[rows])
 
 
-def _taken(problem: Problem, rows: IntArray, weight: FloatArray) -> Problem:
+def taken(problem: Problem, rows: IntArray, weight: FloatArray) -> Problem:
     if isinstance(problem, SimplexProblem):
         forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
         return replace(problem, forecast=forecast, label=problem.label[rows], weight=weight)

@@ -121,7 +121,7 @@ def run_test(arguments: argparse.Namespace) -> int:
 
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
-    from calibrant.cli.methods import calibrator_of
+    from calibrant.cli.methods import calibrator_of, method_of
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
 
@@ -142,7 +142,9 @@ def run_fit(arguments: argparse.Namespace) -> int:
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    print(f"fitted {arguments.method} on {len(truth)} rows{': ' if details else ''}{details}")
+    method = method_of(arguments, n_columns=len(forecast.forecast_columns))
+    chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
+    print(f"fitted {chosen} on {len(truth)} rows{': ' if details else ''}{details}")
     if (groups := found_notion(arguments, calibrator)) is not None:
         print(f"found {groups!r}")
     print(f"wrote {arguments.output}")

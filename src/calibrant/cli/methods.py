@@ -16,6 +16,18 @@ SAFE = "safe."
 PYTHON = {"True": True, "False": False, "None": None}
 
 
+def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
+    """Return the method that was asked for, or the default: of one event also where a notion makes many of them."""
+    from calibrant._registry import named
+    from calibrant.calibrators.default import default_calibrator
+
+    if arguments.method:
+        return str(arguments.method)
+    entry = named(type(default_calibrator(2 if arguments.notion else max(2, n_columns))))
+    assert entry is not None  # defaults are registered
+    return entry.name
+
+
 def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
     from calibrant._registry import find
@@ -25,14 +37,13 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
-    calibrator: Calibrator = _with_parameters(find("calibrator", arguments.method).target(), inner, arguments.method)
+    method = method_of(arguments, n_columns=n_columns)
+    calibrator: Calibrator = _with_parameters(find("calibrator", method).target(), inner, method)
     if isinstance(calibrator, BinaryCalibrator) and (n_columns > 2 or arguments.notion):
         calibrator = ByNotion(calibrator, arguments.notion or "class-wise")
     elif arguments.notion:
-        raise ValueError(
-            f"--notion belongs to methods of one score; {arguments.method!r} maps all classes. Leave it out."
-        )
-    if arguments.safe and arguments.method == "safe":
+        raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
+    if arguments.safe and method == "safe":
         raise ValueError(
             "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
         )

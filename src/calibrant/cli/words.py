@@ -45,9 +45,8 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
     fit.add_argument(
         "--method",
-        default="temperature",
         metavar="NAME",
-        help="see `calibrant list calibrators` (default: %(default)s)",
+        help="see `calibrant list calibrators` (default: beta for one event, temperature for more classes)",
     )
     fit.add_argument(
         "--notion", metavar="NAME",

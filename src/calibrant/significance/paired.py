@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Unpack
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, are_counts, as_simplex
-from calibrant._validation import DataOptions, as_problem
+from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, as_simplex
+from calibrant._validation import DataOptions
 from calibrant.binning import Binning
-from calibrant.metrics.cells import cells
 from calibrant.metrics.log_losses import warn_impossible
 from calibrant.resampling import Rng, as_rng
+from calibrant.significance.difference import as_level, difference_of, difference_of_squares, pair_of
 from calibrant.significance.measure import Function, Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
@@ -30,19 +30,59 @@ HYPOTHESES: dict[Alternative, str] = {
 }
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PairedResult(TestResult):
+    """A `TestResult` of two forecasts of the same rows, with the difference of the metric and its interval.
+
+    Attributes
+    ----------
+    name, statistic, pvalue, null, assumptions, alternative, hypothesis : object
+        As in `TestResult`.
+    difference : float
+        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares.
+    lower, upper : float
+        Ends of the interval of the difference.
+    level : float
+        One minus the coverage of the interval, a fraction.
+
+    Notes
+    -----
+    ``to_frame()`` has the columns difference, lower, upper and level beside those of `TestResult`.
+    """
+
+    difference: float
+    lower: float
+    upper: float
+    level: float
+
+    def _columns(self) -> dict[str, object]:
+        return {
+            **super()._columns(),
+            **{name: getattr(self, name) for name in ("difference", "lower", "upper", "level")},
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"PairedResult({self.name}: statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, difference "
+            f"{self.difference:.4g}, {1 - self.level:.0%} interval [{self.lower:.4g}, {self.upper:.4g}])"
+        )
+
+
 def paired_test(
     y_true: npt.ArrayLike,
     prob_a: npt.ArrayLike,
     prob_b: npt.ArrayLike,
     *,
+    y_true_b: npt.ArrayLike | None = None,
     metric: str | Function = "debiased-ece",
     binning: int | Binning | None = None,
-    alternative: Alternative = "greater",
+    alternative: Alternative = "two-sided",
+    level: float = 0.05,
     n_resamples: int = 1000,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
-) -> TestResult:
-    """Test whether forecast A is better than forecast B on the same rows.
+) -> PairedResult:
+    """Test whether one of two forecasts of the same rows is better, and say by how much.
 
     Parameters
     ----------
@@ -50,16 +90,22 @@ def paired_test(
         Class labels: integers, strings or booleans.
     prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities of the two forecasts, of one shape; rows of a table sum to one.
+    y_true_b : array-like of shape (n_samples,), optional
+        Labels of forecast B where they are its own. Of two language models that answered the same questions, ``y_true`` and
+        ``y_true_b`` say whether the answer of each was right, ``prob_a`` and ``prob_b`` how sure it was. By default ``y_true``.
     metric : str or callable, default="debiased-ece"
         What they are compared by: a registered metric, or a function of (y_true, y_prob). What is tested depends on
         it; see the notes.
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins; a number n means ``EqualWidth(n)``. By default as the metric
         does, mostly ``EqualWidth(15)``.
-    alternative : {"greater", "less", "two-sided"}, default="greater"
-        A is better ("greater"), B is better ("less"), or either.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Either forecast is better, A is better ("greater"), or B is ("less").
+    level : float, default=0.05
+        One minus the coverage of the interval of the difference, a fraction in (0, 1). The interval has two ends, whatever
+        the alternative.
     n_resamples : int, default=1000
-        Number of times the forecasts are swapped at random, where they are.
+        Number of times the forecasts are swapped at random, and of bootstrap samples for the interval, where they are drawn.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree.
     **data : DataOptions
@@ -67,13 +113,14 @@ def paired_test(
 
     Returns
     -------
-    TestResult
-        A positive statistic says that A is better.
+    PairedResult
+        A positive statistic says that A is better. ``difference`` is the metric of A less that of B, with its interval from
+        ``lower`` to ``upper``: see `paired_difference`.
 
     Notes
     -----
     ``"debiased-ece"`` : the null hypothesis is that both have the same squared calibration error over the bins. Sharper
-    forecasts have more noise in their bins, and a plug-in error takes that for miscalibration; here the part of chance
+    forecasts have more noise in their bins, and a plug-in error takes that for miscalibration; here the bias
     is taken off, so that the two errors compare. The statistic is their difference by its jackknife standard error, which
     is too large where both are calibrated: the test is then conservative.
 
@@ -101,33 +148,37 @@ def paired_test(
             f"alternative must be one of {', '.join(map(repr, HYPOTHESES))}; got {alternative!r}. Pass one."
         )
     measure = as_measure(metric, binning)
-    a, b = _pair(as_problem(y_true, prob_a, **data), as_problem(y_true, prob_b, **data))
+    level, generator = as_level(level), as_rng(rng)
+    a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
     if measure.is_error and measure.point(a).is_debiased:
-        return _debiased(measure, a, b, alternative)
-    statistic, drawn = _swapped(measure, a, b, n_resamples, as_rng(rng))
-    return TestResult(
+        found = _debiased(measure, a, b, alternative)
+    else:
+        found = _by_swaps(measure, a, b, alternative, n_resamples, generator)
+    size = difference_of(measure, a, b, level, n_resamples, generator)
+    return PairedResult(
         name=f"paired {measure.name}",
-        statistic=statistic,
-        pvalue=_pvalue(statistic, drawn, alternative),
-        null=Draws(f"{n_resamples} random swaps of the forecasts", drawn),
-        assumptions=(
-            OUTSIDE,
-            INDEPENDENT,
-            "A swap of the two forecasts of a row, if they are equally good, changes nothing.",
-        ),
         alternative=alternative,
         hypothesis=HYPOTHESES[alternative],
+        difference=size.difference,
+        lower=size.lower,
+        upper=size.upper,
+        level=level,
+        **found,
     )
 
 
-def _pair(a: Problem, b: Problem) -> tuple[Problem, Problem]:
-    shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"prob_a and prob_b must have one shape; got {shapes[0]} and {shapes[1]}. Compare forecasts of the same rows "
-            "and classes."
-        )
-    return a, b
+def _by_swaps(
+    measure: Measure, a: Problem, b: Problem, alternative: Alternative, n_resamples: int, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return statistic, p-value and draws of random swaps."""
+    statistic, drawn = _swapped(measure, a, b, n_resamples, rng)
+    swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
+    return {
+        "statistic": statistic,
+        "pvalue": _pvalue(statistic, drawn, alternative),
+        "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
+        "assumptions": (OUTSIDE, INDEPENDENT, swap),
+    }
 
 
 # Swaps
@@ -174,11 +225,13 @@ def _flipped(gain: FloatArray, n_resamples: int, rng: np.random.Generator) -> tu
 
 
 def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
-    """Return ``one`` with the forecasts of ``other`` where ``swap`` says so."""
+    """Return ``one`` with the forecasts of ``other``, and the labels where they are its own, where ``swap`` says so."""
     if isinstance(one, BinaryProblem) and isinstance(other, BinaryProblem):
-        return replace(one, score=np.where(swap, other.score, one.score), logit=None)
+        outcome = np.where(swap, other.outcome, one.outcome)
+        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=None)
     first, second = as_simplex(one), as_simplex(other)
-    return replace(first, forecast=Forecast(np.where(swap[:, None], second.prob, first.prob)))
+    label = np.where(swap, second.label, first.label)
+    return replace(first, forecast=Forecast(np.where(swap[:, None], second.prob, first.prob)), label=label)
 
 
 def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:
@@ -193,63 +246,17 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
 # Squared errors without their bias
 
 
-def _debiased(measure: Measure, a: Problem, b: Problem, alternative: Alternative) -> TestResult:
-    error_a, influence_a, times = _unbiased(measure, a)
-    error_b, influence_b, _ = _unbiased(measure, b)
-    n, influence = float(times.sum()), influence_b - influence_a
-    centred = influence - float(times @ influence) / n
-    error = float(np.sqrt((n - 1.0) / n * (times @ centred**2)))
-    z = (error_b - error_a) / error if error > 0 else float(np.sign(error_b - error_a)) * np.inf
-    z = 0.0 if error_b == error_a else z
+def _debiased(measure: Measure, a: Problem, b: Problem, alternative: Alternative) -> dict[str, Any]:
+    """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
+    difference, error = difference_of_squares(measure, a, b)
+    z = -difference / error if error > 0 else float(np.sign(-difference)) * np.inf
+    z = 0.0 if difference == 0.0 else z
     law = standard_normal()
     tails = {"greater": float(law.sf(z)), "less": float(law.sf(-z)), "two-sided": float(2.0 * law.sf(abs(z)))}
-    return TestResult(
-        name=f"paired {measure.name}",
-        statistic=float(z),
-        pvalue=tails[alternative],
-        null=law,
-        assumptions=(
-            OUTSIDE,
-            INDEPENDENT,
-            *assumption(a.weight),
-            "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
-        ),
-        alternative=alternative,
-        hypothesis=HYPOTHESES[alternative],
+    assumptions = (
+        OUTSIDE,
+        INDEPENDENT,
+        *assumption(a.weight),
+        "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
     )
-
-
-def _unbiased(measure: Measure, problem: Problem) -> tuple[float, FloatArray, FloatArray]:
-    """Return the squared error without bias, by how much each row's absence changes it, and how often each row stands there.
-
-    The square of a bin's mean residual is a mean over pairs of rows; a row paired with itself is what makes the bias.
-    """
-    simplex, point = as_simplex(problem), measure.point(problem)
-    table = cells(simplex, point.notion, point.binning)
-    row, column = np.nonzero(table.of >= 0)
-    of = table.of[row, column]
-    counts = are_counts(simplex.weight)
-    times = simplex.weight if counts else np.ones(simplex.size)
-    weight = np.ones(simplex.size) if counts else simplex.weight
-    own = weight[row]
-    residual = own * ((simplex.label[row] == column) - simplex.prob[row, column])
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(of, times[row] * values, table.weight.size).astype(np.float64)
-
-    first, second = total(residual), total(residual**2)
-    mass, square, rows = total(own), total(own**2), total(np.ones(own.size))
-    whole = _mean_of_pairs(first, second, mass, square, rows)
-    without = _mean_of_pairs(
-        first[of] - residual, second[of] - residual**2, mass[of] - own, square[of] - own**2, rows[of] - 1.0
-    )
-    influence = np.bincount(row, table.weight[of] * (without - whole[of]), simplex.size)
-    return float(table.weight @ whole), influence.astype(np.float64), times
-
-
-def _mean_of_pairs(
-    first: FloatArray, second: FloatArray, mass: FloatArray, square: FloatArray, rows: FloatArray
-) -> FloatArray:
-    """Mean product of the residuals of two different rows, from their weighted sums; 0 where there are no two."""
-    pairs = np.where(rows > 1.5, mass**2 - square, 1.0)
-    return np.where(rows > 1.5, (first**2 - second) / pairs, 0.0)
+    return {"statistic": float(z), "pvalue": tails[alternative], "null": law, "assumptions": assumptions}

@@ -1,0 +1,301 @@
+"""Which calibrator to fit, if any: a few candidates, judged by cross-validated log loss on the rows at hand."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant import _links
+from calibrant._links import FloatArray
+from calibrant._parameters import whole
+from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex, variance_weight
+from calibrant._registry import find
+from calibrant._result import frame
+from calibrant._validation import DataOptions, Input, as_problem
+from calibrant._warnings import CalibrationWarning
+from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.safe import folds, in_order, taken, weighted_part
+from calibrant.resampling import Rng, as_rng
+
+IDENTITY = "identity"
+"""The forecast as it is: no calibrator."""
+
+OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
+OF_CLASSES = ("temperature", "svs", "sms")
+"""The candidates, from the simplest on."""
+
+MOST_MATRIX_CLASSES = 100
+"""Classes up to which a matrix of as many rows and columns is a candidate: beyond, its fit takes minutes."""
+
+LEAST_ROWS = 100
+"""Rows below which nothing is advised: the standard errors of fewer mean little."""
+
+MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
+"""Rows, and probabilities, that are looked at: of more a random part is drawn, so that the answer takes seconds."""
+
+MARGIN = 2.0
+"""Paired standard errors by which a candidate must be better than a simpler one."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What cross-validation found for one candidate.
+
+    Attributes
+    ----------
+    method : str
+        Its word in `calibrant list calibrators`, or "identity".
+    log_loss : float
+        Mean log loss on held-out rows, in nats.
+    difference : float
+        That less the log loss of the forecast as it is; below 0 the candidate is better.
+    standard_error : float
+        Of the difference, from the differences of single rows.
+    """
+
+    method: str
+    log_loss: float
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Which calibrator to fit, if any, and the figures that say so.
+
+    Attributes
+    ----------
+    recommended : str
+        The word of a calibrator, or "identity": leave the forecast as it is.
+    reason : str
+        Why, in a sentence.
+    candidates : tuple of Candidate
+        From the simplest on; the first is the identity.
+    n_rows, n_used : int
+        Rows given, and rows that cross-validation looked at.
+    n_classes : int
+        Number of classes.
+    n_folds : int
+        Folds of the cross-validation; 0 where rows are too few for one.
+    input : {"probability", "logit"}
+        What the forecast was given as.
+    """
+
+    recommended: str
+    reason: str
+    candidates: tuple[Candidate, ...]
+    n_rows: int
+    n_used: int
+    n_classes: int
+    n_folds: int
+    input: Input
+
+    def calibrator(self) -> Calibrator | None:
+        """Return the recommended calibrator, not fitted yet; None where the forecast should stay as it is.
+
+        Returns
+        -------
+        Calibrator or None
+            Fit it on the calibration set.
+        """
+        return None if self.recommended == IDENTITY else _made(self.recommended, self.input)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a candidate.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, log_loss, difference, standard_error, recommended.
+        """
+        names = ("method", "log_loss", "difference", "standard_error")
+        columns: dict[str, list[Any]] = {name: [getattr(c, name) for c in self.candidates] for name in names}
+        return frame(columns | {"recommended": [c.method == self.recommended for c in self.candidates]}, backend)
+
+    def __str__(self) -> str:
+        """Return the table as text, and the reason."""
+        lines = [f"{'method':<14}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
+        for c in self.candidates:
+            change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
+            lines.append(f"{c.method:<14}{c.log_loss:>10.5f}{change}")
+        return "\n".join([*lines, self.reason])
+
+    def __repr__(self) -> str:
+        return f"Advice({self.recommended}, rows={self.n_rows}, classes={self.n_classes})"
+
+
+def advise(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    n_folds: int = 5,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> Advice:
+    """Say which calibrator to fit to a forecast, if any, by cross-validated log loss.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of rows that the classifier was not trained on; rows of a table sum to one.
+    n_folds : int, default=5
+        Each candidate is fitted as often, on the rows outside one fold, and judged on that fold.
+    rng : numpy.random.Generator, int or None, default=0
+        Which rows make a fold, and which are drawn from more than 20 000.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    Advice
+        A result with ``recommended``, ``candidates``, ``reason`` and ``calibrator()``; printed, it is a table.
+
+    Notes
+    -----
+    The candidates, from the simplest on: for one event temperature, Platt, beta and smoothing spline calibration; for more
+    classes temperature, structured vector and, up to 100 classes, structured matrix scaling. The forecast as it is comes
+    before all of them. A candidate takes the place of a simpler one where its log loss is lower by more than two paired
+    standard errors. So the answer is "identity" unless an improvement shows. With fewer than 100 rows it always is.
+    docs/advice.md has what following the advice does to held-out rows.
+
+    At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
+    `calibrant list calibrators` names them all.
+
+    Examples
+    --------
+    >>> from calibrant import advise, load_digits_forecast
+    >>> advise(*load_digits_forecast())
+    Advice(sms, rows=1497, classes=10)
+    """
+    whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
+    problem = as_problem(y_true, y_prob, **data)
+    used = _drawn(problem, as_rng(rng))
+    facts: dict[str, Any] = {
+        "n_rows": problem.size,
+        "n_used": used.size,
+        "n_classes": 2 if isinstance(problem, BinaryProblem) else problem.classes.size,
+        "input": _input_of(problem),
+    }
+    rows, counts = in_order(used)
+    if counts.sum() < max(LEAST_ROWS, n_folds):
+        loss = float(np.average(_loss_of_identity(used), weights=used.weight))
+        reason = f"{_rows(counts.sum())} are too few to judge a calibrator: {LEAST_ROWS} or more are needed."
+        return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
+    methods = _candidates(facts["n_classes"])
+    losses, weight = _cross_validated(rows, counts, methods, n_folds, as_rng(rng))
+    candidates = tuple(
+        Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
+        for method, loss in zip((IDENTITY, *methods), losses, strict=True)
+    )
+    chosen = candidates[_choice(losses, weight)]
+    return Advice(chosen.method, _reason(chosen, candidates), candidates, n_folds=n_folds, **facts)
+
+
+def _candidates(n_classes: int) -> tuple[str, ...]:
+    if n_classes == 2:
+        return OF_ONE_EVENT
+    return OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]
+
+
+def _choice(losses: FloatArray, weight: FloatArray) -> int:
+    """Return the candidate that no simpler one comes within the margin of; the first is the identity."""
+    chosen = 0
+    for number in range(1, len(losses)):
+        difference, error = _paired(losses[number] - losses[chosen], weight)
+        if difference < -MARGIN * error:
+            chosen = number
+    return chosen
+
+
+def _paired(difference: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Return the mean of the differences of rows, and its standard error."""
+    total = float(weight.sum())
+    mean = float(weight @ difference) / total
+    return mean, float(np.sqrt(variance_weight(weight) @ (difference - mean) ** 2)) / total
+
+
+def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
+    if chosen.method == IDENTITY:
+        tried = ", ".join(c.method for c in candidates[1:])
+        return (
+            f"Leave the forecast as it is: no candidate ({tried}) lowers its cross-validated log loss by more than "
+            f"{MARGIN:g} standard errors."
+        )
+    return (
+        f"Fit {chosen.method}: it lowers the cross-validated log loss from {candidates[0].log_loss:.4f} to "
+        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f})."
+    )
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
+
+
+# Cross-validation
+
+
+def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
+    """Return the problem, or a random part of the rows of a large one."""
+    n_classes = 2 if isinstance(problem, BinaryProblem) else problem.classes.size
+    most = min(MOST_ROWS, max(LEAST_ROWS, MOST_NUMBERS // n_classes))
+    if problem.size <= most:
+        return problem
+    rows: IntArray = np.sort(rng.choice(problem.size, most, replace=False))
+    return taken(problem, rows, problem.weight[rows])
+
+
+def _cross_validated(
+    problem: Problem, counts: IntArray, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the log loss of each held-out row by the identity and each method, and the weights of these rows."""
+    unit, losses, weights = problem.weight / counts, [], []
+    for held in folds(counts, n_folds, rng):
+        kept, out = (weighted_part(problem, unit * number) for number in (counts - held, held))
+        losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
+        weights.append(out.weight)
+    return np.concatenate(losses, axis=1), np.concatenate(weights)
+
+
+def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
+    calibrator = _made(method, _input_of(kept), labels=kept.classes.tolist())
+    with warnings.catch_warnings():
+        # What a part of the rows lacks is no news.
+        warnings.simplefilter("ignore", CalibrationWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        calibrator.fit(_values_of(kept), kept.classes[as_simplex(kept).label], kept.weight)
+        prob = calibrator.predict_proba(_values_of(out))
+    return -_links.log_prob_of_prob(prob[np.arange(out.size), as_simplex(out).label])
+
+
+def _loss_of_identity(problem: Problem) -> FloatArray:
+    simplex = as_simplex(problem)
+    loss: FloatArray = -simplex.forecast.log_prob[np.arange(simplex.size), simplex.label]
+    return loss
+
+
+def _made(method: str, input: Input, **options: Any) -> Calibrator:
+    made: Calibrator = find("calibrator", method).target(input=input, **options)
+    return made
+
+
+def _values_of(problem: Problem) -> FloatArray:
+    if isinstance(problem, BinaryProblem):
+        return problem.score if problem.logit is None else problem.logit
+    return problem.forecast.values
+
+
+def _input_of(problem: Problem) -> Input:
+    is_logit = problem.logit is not None if isinstance(problem, BinaryProblem) else problem.forecast.is_logit
+    return "logit" if is_logit else "probability"

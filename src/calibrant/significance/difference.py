@@ -1,0 +1,230 @@
+"""By how much a metric of two forecasts of the same rows differs, with an interval from the differences of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from calibrant._links import FloatArray
+from calibrant._parameters import number
+from calibrant._problem import (
+    BinaryProblem,
+    Forecast,
+    IntArray,
+    Problem,
+    as_simplex,
+    independent_rows,
+    is_unit_weight,
+    variance_weight,
+)
+from calibrant._validation import DataOptions, as_problem
+from calibrant.binning import Binning
+from calibrant.metrics.cells import bootstrap_deviations, cells
+from calibrant.resampling import Bootstrap, Rng, as_rng
+from calibrant.significance.jackknife import unbiased_square
+from calibrant.significance.measure import Function, Measure, as_measure
+from calibrant.significance.null import require_resamples
+
+
+@dataclass(frozen=True, eq=False)
+class PairedDifference:
+    """A metric of forecast A less that of forecast B on the same rows, and its interval.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the metric.
+    difference : float
+        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares.
+    lower, upper : float
+        Ends of the interval of the difference.
+    standard_error : float
+        Standard error of the difference.
+    level : float
+        One minus the coverage of the interval, a fraction.
+    """
+
+    metric: str
+    difference: float
+    lower: float
+    upper: float
+    standard_error: float
+    level: float
+
+    def __repr__(self) -> str:
+        return (
+            f"PairedDifference({self.metric}: {self.difference:.6g}, "
+            f"{1 - self.level:.0%} interval [{self.lower:.6g}, {self.upper:.6g}])"
+        )
+
+
+def paired_difference(
+    y_true: npt.ArrayLike,
+    prob_a: npt.ArrayLike,
+    prob_b: npt.ArrayLike,
+    *,
+    y_true_b: npt.ArrayLike | None = None,
+    metric: str | Function = "nll",
+    binning: int | Binning | None = None,
+    level: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> PairedDifference:
+    """Estimate by how much a metric differs between two forecasts of the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the two forecasts, of one shape; rows of a table sum to one.
+    y_true_b : array-like of shape (n_samples,), optional
+        Labels of forecast B where they are its own, as where each probability is that of the forecast's own answer and the
+        label says whether that was right. By default ``y_true``.
+    metric : str or callable, default="nll"
+        A registered metric, or a function of (y_true, y_prob).
+    binning : int or Binning, optional
+        How scores are cut, for a registered metric with bins. By default as the metric does, mostly ``EqualWidth(15)``.
+    level : float, default=0.05
+        One minus the coverage of the interval, a fraction in (0, 1).
+    n_resamples : int, default=1000
+        Bootstrap samples of rows, where the metric is no mean over rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    PairedDifference
+        A result with ``difference``, ``lower``, ``upper`` and ``standard_error``.
+
+    Notes
+    -----
+    Of a mean over rows, such as ``"nll"``, the interval is Student's for the differences of rows; of ``"debiased-ece"`` it is
+    normal for the difference of the squared errors, with the standard error of the jackknife; of any other metric it is normal
+    with the standard error of the bootstrap, in which both forecasts of a row move together. A plug-in error such as
+    ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is one for the difference that as many
+    other rows would show on average. docs/testing.md has how often the intervals cover.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import paired_difference
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> y = rng.random(1000) < p
+    >>> found = paired_difference(y, p, p**2)
+    >>> found.lower < found.difference < found.upper < 0
+    True
+    """
+    require_resamples(n_resamples)
+    a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    return difference_of(as_measure(metric, binning), a, b, as_level(level), n_resamples, as_rng(rng))
+
+
+def as_level(level: float) -> float:
+    """Return one minus the coverage of an interval, if it is a fraction."""
+    return float(number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05"))
+
+
+def pair_of(
+    y_true: npt.ArrayLike,
+    prob_a: npt.ArrayLike,
+    prob_b: npt.ArrayLike,
+    y_true_b: npt.ArrayLike | None,
+    data: DataOptions,
+) -> tuple[Problem, Problem]:
+    """Return two forecasts of the same rows, each with its labels."""
+    a = as_problem(y_true, prob_a, **data)
+    b = as_problem(y_true if y_true_b is None else y_true_b, prob_b, **data)
+    shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"prob_a and prob_b must have one shape; got {shapes[0]} and {shapes[1]}. Compare forecasts of the same rows "
+            "and classes."
+        )
+    if a.classes.tolist() != b.classes.tolist():
+        raise ValueError(
+            f"y_true and y_true_b must speak of the same classes; got {a.classes.tolist()} and {b.classes.tolist()}. "
+            "Pass labels= to name them."
+        )
+    return a, b
+
+
+def difference_of(
+    measure: Measure, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
+) -> PairedDifference:
+    """Return the difference of a metric of valid problems of the same rows, in their order."""
+    far = float(special.ndtri(1.0 - level / 2.0))
+    if measure.entry is not None and measure.entry.per_row is not None:
+        per_row = measure.entry.per_row
+        difference, error, rows = _of_means(per_row(as_simplex(a)) - per_row(as_simplex(b)), a.weight)
+        far = float(special.stdtrit(max(rows - 1.0, 1.0), 1.0 - level / 2.0))
+    elif measure.is_error and measure.point(a).is_debiased:
+        difference, error = difference_of_squares(measure, a, b)
+    else:
+        difference, error = measure.value(a) - measure.value(b), _bootstrapped(measure, a, b, n_resamples, rng)
+    return PairedDifference(measure.name, difference, difference - far * error, difference + far * error, error, level)
+
+
+def _of_means(difference: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
+    """Return the mean of the differences of rows, its standard error, and the number of independent rows."""
+    total, rows = float(weight.sum()), independent_rows(weight)
+    mean = float(weight @ difference) / total
+    variance = float(variance_weight(weight) @ (difference - mean) ** 2) / total**2
+    return mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows
+
+
+def difference_of_squares(measure: Measure, a: Problem, b: Problem) -> tuple[float, float]:
+    """Return the difference of two squared errors without their bias, and its standard error by the jackknife."""
+    error_a, influence_a, times = unbiased_square(measure, a)
+    error_b, influence_b, _ = unbiased_square(measure, b)
+    n, influence = float(times.sum()), influence_a - influence_b
+    centred = influence - float(times @ influence) / n
+    return error_a - error_b, float(np.sqrt((n - 1.0) / n * (times @ centred**2)))
+
+
+# The bootstrap
+
+
+def _bootstrapped(measure: Measure, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> float:
+    """Return the standard error of the difference: rows are drawn, and both forecasts of a row are in the sample or neither."""
+    if measure.is_error and measure.point(a).of is None and measure.point(b).of is None:
+        bootstrap = Bootstrap(a.size, n_resamples, rng)
+        draws = _sizes(measure, a, bootstrap) - _sizes(measure, b, bootstrap)
+    else:
+        rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
+        draws = np.array([measure.value(taken(a, drawn)) - measure.value(taken(b, drawn)) for drawn in rows])
+    finite = draws[np.isfinite(draws)]
+    if 2 * finite.size < n_resamples or finite.size < 2:
+        raise ValueError(
+            f"metric must be a number on most samples of the rows; {measure.name} is on {finite.size} of {n_resamples}. "
+            "Choose a metric that is defined for them, or more rows."
+        )
+    return float(finite.std(ddof=1))
+
+
+def _sizes(measure: Measure, problem: Problem, bootstrap: Bootstrap) -> FloatArray:
+    """Return the values of an error in fixed cells, one a bootstrap sample."""
+    simplex, point = as_simplex(problem), measure.point(problem)
+    table = cells(simplex, point.notion, point.binning)
+    return point.sizes(table)(table.deviation + bootstrap_deviations(simplex, table, bootstrap))
+
+
+def taken(problem: Problem, rows: IntArray) -> Problem:
+    """Return as many rows of a problem as it has, some of them repeated, each with its weight."""
+    changes: dict[str, Any] = {"weight": problem.weight if is_unit_weight(problem.weight) else problem.weight[rows]}
+    if isinstance(problem, BinaryProblem):
+        if problem.logit is not None:
+            changes["logit"] = problem.logit[rows]
+        if problem.predicted is not None:
+            changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
+        return replace(problem, score=problem.score[rows], outcome=problem.outcome[rows], **changes)
+    forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
+    return replace(problem, forecast=forecast, label=problem.label[rows], **changes)
