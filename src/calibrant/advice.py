@@ -84,6 +84,8 @@ class Advice:
         Folds of the cross-validation; 0 where rows are too few for one.
     input : {"probability", "logit"}
         What the forecast was given as.
+    options : str
+        Options of the command line that say where the columns of a file are; empty where it was asked for in Python.
     """
 
     recommended: str
@@ -94,6 +96,20 @@ class Advice:
     n_classes: int
     n_folds: int
     input: Input
+    options: str = ""
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that is recommended."""
+        return next(candidate for candidate in self.candidates if candidate.method == self.recommended)
+
+    @property
+    def command(self) -> str | None:
+        """The command that fits the recommended calibrator; None where the forecast should stay as it is."""
+        if self.recommended == IDENTITY:
+            return None
+        options = f" {self.options}" if self.options else ""
+        return f"calibrant fit CALIBRATION_FILE{options} --method {self.recommended} -o calibrator.json"
 
     def calibrator(self) -> Calibrator | None:
         """Return the recommended calibrator, not fitted yet; None where the forecast should stay as it is.

@@ -342,10 +342,10 @@ def test_a_level_that_is_no_fraction_is_refused():
 
 
 def test_a_metric_that_most_samples_do_not_have_is_refused():
+    seen = iter([1.0, 1.0])
+
+    def late(y, p):
+        return next(seen, float("nan"))
+
     with pytest.raises(ValueError, match="metric must be a number on most samples of the rows; late is on 0 of 5"):
-        seen = iter([1.0, 1.0])
-
-        def late(y, p):
-            return next(seen, float("nan"))
-
         paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], metric=late, n_resamples=5)

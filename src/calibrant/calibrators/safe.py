@@ -261,6 +261,7 @@ def weighted_part(problem: Problem, weight: FloatArray) -> Problem:
 
 
 def taken(problem: Problem, rows: IntArray, weight: FloatArray) -> Problem:
+    """Return some rows of a problem, with other weights."""
     if isinstance(problem, SimplexProblem):
         forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
         return replace(problem, forecast=forecast, label=problem.label[rows], weight=weight)

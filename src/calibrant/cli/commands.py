@@ -201,11 +201,13 @@ def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
     from dataclasses import replace
 
+    from calibrant.cli.advise import Shown, advised, differences_from
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.writing import require_free
+    from calibrant.report.comparison import comparison
     from calibrant.report.html import write_report
     from calibrant.report.simplex import MOST_POINTS
-    from calibrant.report.summary import NEEDED
+    from calibrant.report.summary import NEEDED, findings
 
     require_free(Path(arguments.output), force=arguments.force)
     if arguments.points > MOST_POINTS:
@@ -215,20 +217,37 @@ def run_report(arguments: argparse.Namespace) -> int:
         raise ValueError(
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
-    assessments, simplex = {}, {}
+    assessments, simplex, shown = {}, {}, []
     for name, file in zip(names, arguments.files, strict=True):
         forecast, calibrated, splits = read(arguments, file), None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
+        shown.append(Shown.of(arguments, name, forecast))
         if arguments.calibrator:
             calibrator = load_calibrator(arguments.calibrator)
             splits = _splits(calibrator, forecast)
             calibrated = calibrated_by(arguments, calibrator, forecast, file)
-            assessments[f"{name}, calibrated"] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
+            shown.append(Shown(f"{name}, calibrated", forecast, calibrated))
+            assessments[shown[-1].name] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
         if arguments.points and len(forecast.forecast_columns) in (3, 4):
             simplex[name] = replace(_points(arguments, forecast, calibrated), splits=splits)
-    write_report(assessments, arguments.output, title=arguments.title, simplex=simplex, force=arguments.force)
+    # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
+    advice = advised(arguments, shown[0].forecast) if len(shown) == 1 else None
+    differences = {other.name: differences_from(arguments, shown[0], other) for other in shown[1:]}
+    write_report(
+        assessments,
+        arguments.output,
+        title=arguments.title,
+        simplex=simplex,
+        advice=advice,
+        differences=differences,
+        force=arguments.force,
+    )
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
+    for sentence in comparison(assessments, differences):
+        print(f"{sentence}\n")
+    if advice is not None:
+        print(f"{findings(assessments[shown[0].name], advice)[-1]}\n")
     print(f"wrote {arguments.output}")
     return OK
 
@@ -264,7 +283,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.datasets.digits import load_digits_forecast
     from calibrant.interop.writing import require_free
+    from calibrant.report.comparison import COMPARED, comparison
     from calibrant.report.html import write_report
+    from calibrant.significance.difference import paired_difference
 
     target = Path(arguments.output)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -272,18 +293,23 @@ def run_demo(arguments: argparse.Namespace) -> int:
     y, prob = load_digits_forecast()
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])
+    calibrated = calibrator.predict_proba(prob[half:])
     show = sys.stderr.isatty()
     assessments = {
         "before": assess(y[half:], prob[half:], progress=show),
-        "after": assess(y[half:], calibrator.predict_proba(prob[half:]), progress=show),
+        "after": assess(y[half:], calibrated, progress=show),
+    }
+    differences = {
+        "after": [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]
     }
     print("A small neural network reads handwritten digits, and is surer than it should be.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
-    write_report(
-        assessments, target, title="Handwritten digits, before and after temperature scaling", force=arguments.force
-    )
+    for sentence in comparison(assessments, differences):
+        print(f"{sentence}\n")
+    title = "Handwritten digits, before and after temperature scaling"
+    write_report(assessments, target, title=title, differences=differences, force=arguments.force)
     print(f"wrote {target}")
     return OK
 

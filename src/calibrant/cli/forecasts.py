@@ -177,7 +177,7 @@ def assessed(
         forecast.y_true,
         values_of(arguments, forecast) if prob is None else prob,
         metrics=metrics,
-        binning=_binning(arguments),
+        binning=binning_of(arguments),
         level=arguments.level,
         n_resamples=arguments.resamples,
         **({} if arguments.clip is None else {"clip": arguments.clip}),
@@ -189,7 +189,8 @@ def assessed(
     )
 
 
-def _binning(arguments: argparse.Namespace) -> Any:
+def binning_of(arguments: argparse.Namespace) -> Any:
+    """Return the bins that the command asks for."""
     import inspect
 
     from calibrant._registry import find

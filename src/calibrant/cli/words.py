@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from calibrant.cli import commands
+from calibrant.cli.advise import run_advise
 from calibrant.cli.decide import run_decide
 
 WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
@@ -40,6 +41,13 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument(
         "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it"
     )
+
+    advise = _command(subparsers, "advise", run_advise, "say which calibrator to fit, if any, by cross-validation")
+    advise.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    advise.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)"
+    )
+    _data_options(advise)
 
     fit = _command(subparsers, "fit", commands.run_fit, "fit a calibrator and save it as JSON")
     fit.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")

@@ -10,9 +10,11 @@ import hashlib
 import os
 from collections.abc import Mapping
 
+from calibrant.advice import Advice
 from calibrant.assessment import Assessment
 from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.interop.writing import whole_file
+from calibrant.report.comparison import Differences
 from calibrant.report.summary import summarise
 
 
@@ -22,6 +24,8 @@ def write_report(
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
     force: bool = False,
 ) -> None:
     """Write an HTML page that shows one assessment, or compares several.
@@ -37,6 +41,12 @@ def write_report(
     simplex : SimplexPoints or dict of name to SimplexPoints, optional
         Rows of three or four classes to show as points, at most 2000 each: on a triangle, or in a tetrahedron that mouse, touch
         and arrow keys turn. The page then holds the forecast and the label of each of these rows.
+    advice : Advice or dict of name to Advice, optional
+        What `advise` says of a forecast: the page then names the calibrator to fit, and the figures that speak for it.
+        Without it the page says how to ask.
+    differences : dict of name to sequence of PairedDifference, optional
+        For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
+        ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
     force : bool, default=False
         Replace a file.
 
@@ -55,7 +65,7 @@ def write_report(
     >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
     """
     named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
-    page = render(named, title=title, simplex=simplex)
+    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
@@ -65,6 +75,8 @@ def render(
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
 ) -> str:
     """Return the page as text."""
     try:
@@ -79,7 +91,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    summary = summarise(assessments, title=title, simplex=simplex)
+    summary = summarise(assessments, title=title, simplex=simplex, advice=advice, differences=differences)
     script = ""
     if any(view["solid"] for view in summary["simplex"]):
         # A browser hashes what it reads, where every end of a line is one character.

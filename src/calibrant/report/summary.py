@@ -10,10 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 import calibrant
+from calibrant.advice import Advice
 from calibrant.assessment import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.metrics.uncertainty import Estimate
+from calibrant.report.comparison import Differences, comparison
+from calibrant.report.next_step import next_step
 from calibrant.report.simplex import simplex_section
 
 MOST_CLASSES = 12
@@ -23,9 +26,6 @@ NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
 
 BY_CLASS = {"classwise-ece": "Class by class,", "top-label-ece": "Given the predicted class,"}
-
-ISOTONIC_NEEDS = 1000
-"""Rows below which isotonic calibration is recommended with a caution."""
 
 REFERENCES = {
     "ece": "Naeini, Cooper, Hauskrecht. Obtaining well calibrated probabilities using Bayesian binning. AAAI 2015.",
@@ -48,6 +48,8 @@ def summarise(
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows.
 
@@ -59,6 +61,10 @@ def summarise(
         Title of the page.
     simplex : SimplexPoints or dict of name to SimplexPoints, optional
         Rows to show as points.
+    advice : Advice or dict of name to Advice, optional
+        Which calibrator to fit to a forecast.
+    differences : dict of name to sequence of PairedDifference, optional
+        Metrics of a forecast less those of the first, on the same rows.
 
     Returns
     -------
@@ -73,20 +79,31 @@ def summarise(
                 f"a report needs {', '.join(NEEDED)}; {name!r} was assessed without {', '.join(sorted(missing))}. "
                 "Add them to metrics=."
             )
-    forecasts = [_forecast(name, assessment) for name, assessment in assessments.items()]
+    by_name = _advice_by_name(advice, assessments)
+    forecasts = [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()]
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": forecasts,
-        "comparison": _comparison(assessments),
+        "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 
 
-def _forecast(name: str, assessment: Assessment) -> dict[str, Any]:
+def _advice_by_name(
+    advice: Advice | Mapping[str, Advice] | None, assessments: Mapping[str, Assessment]
+) -> Mapping[str, Advice]:
+    if isinstance(advice, Advice) and len(assessments) > 1:
+        raise TypeError(
+            f"advice must say which forecast it is about; got one for {', '.join(assessments)}. Pass {{'name': advice}}."
+        )
+    return dict.fromkeys(assessments, advice) if isinstance(advice, Advice) else advice or {}
+
+
+def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
     heaviest = sorted(range(assessment.n_classes), key=lambda j: -list(assessment.class_weight.values())[j])
     shown = sorted(heaviest[:MOST_CLASSES])
     return {
@@ -96,14 +113,14 @@ def _forecast(name: str, assessment: Assessment) -> dict[str, Any]:
         "absent": [c for c, weight in assessment.class_weight.items() if weight == 0],
         "level": assessment.level,
         "resamples": assessment.n_resamples,
-        "findings": findings(assessment),
+        "findings": findings(assessment, advice),
         "diagram": _panel(assessment.curve.panels[0], assessment.curve),
         "class_diagrams": [_panel(assessment.class_curve.panels[j], assessment.class_curve) for j in shown],
         "classes_left_out": assessment.n_classes - len(shown),
     }
 
 
-def findings(assessment: Assessment) -> list[str]:
+def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
     """Say in plain words what an assessment found: how it is off, whether that is real, and what to do next."""
     panel, ece = assessment.curve.panels[0], assessment["ece"]
     fault = fault_of(assessment)
@@ -115,7 +132,12 @@ def findings(assessment: Assessment) -> list[str]:
         _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
         *[_log_loss(row) for row in assessment.rows if row.note],
         *[_class_finding(row) for row in by_class],
-        _what_next(fault, ece, by_class=bool(by_class), n_rows=assessment.n_rows),
+        next_step(
+            advice,
+            visible=fault != "none" or bool(by_class),
+            detectable=ece.detectable,
+            n_rows=assessment.n_rows,
+        ),
     ]
 
 
@@ -154,10 +176,10 @@ def _significant(estimate: Estimate, assessment: Assessment) -> bool:
 
 
 def _facts(panel: ReliabilityPanel, curve: ReliabilityCurve) -> str:
-    says, came = panel.mean_prob, panel.event_rate
+    says, occurred = panel.mean_prob, panel.event_rate
     if curve.notion == "confidence":
-        return f"it gives its predicted class {says:.1%} on average, and is right in {came:.1%} of the rows"
-    return f"it says {says:.1%} on average, and the event came in {came:.1%} of the rows"
+        return f"it gives its predicted class {says:.1%} on average, and is right in {occurred:.1%} of the rows"
+    return f"it predicts {says:.1%} on average, and the event occurred in {occurred:.1%} of the rows"
 
 
 def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment) -> str:
@@ -173,11 +195,16 @@ def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment
 
 
 def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
-    chance = f"p = {ece.pvalue:.3g}, from {draws} draws of labels out of the forecast itself"
-    would = f"a calibrated forecast would show {ece.noise_floor:.4f} ({chance})"
+    chance = f"p = {ece.pvalue:.3g}, from {draws} draws of labels from the forecast itself"
     if real:
-        return f"This is more than chance: the ECE is {ece.value:.4f}, and {would}."
-    return f"The ECE of {ece.value:.4f} is no more than chance makes: {would}."
+        return (
+            f"This is more than noise: the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated "
+            f"forecast ({chance})."
+        )
+    return (
+        f"The ECE of {ece.value:.4f} is within the noise: {ece.noise_floor:.4f} is expected of a calibrated forecast "
+        f"({chance})."
+    )
 
 
 def _class_finding(row: Row) -> str:
@@ -190,61 +217,8 @@ def _log_loss(row: Row) -> str:
     return f"The log loss is {verdict}: {row.note}."
 
 
-def _what_next(fault: Fault, ece: Estimate, *, by_class: bool, n_rows: int) -> str:
-    fresh = "on rows that the classifier was not trained on"
-    if by_class:
-        return f"Next: try a method that treats the classes apart, {fresh}, and compare on fresh rows by log loss."
-    if fault == "none":
-        return (
-            f"Nothing to repair is visible in {_rows(n_rows)}. That is no proof of calibration: "
-            f"an ECE below about {ece.detectable:.4f} would often go unseen here."
-        )
-    if fault in ("over-confident", "under-confident"):
-        return (
-            f"Next: fit temperature scaling {fresh} (calibrant fit), apply it (calibrant apply), "
-            "and compare before and after on fresh rows with this report."
-        )
-    care = (
-        ""
-        if n_rows >= ISOTONIC_NEEDS
-        else f"; with fewer than {ISOTONIC_NEEDS} rows it over-fits easily, so collect more"
-    )
-    return (
-        f"Next: one temperature cannot repair this; try isotonic calibration {fresh}, "
-        f"and compare on fresh rows by log loss{care}."
-    )
-
-
 def _rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n} rows"
-
-
-def _comparison(assessments: Mapping[str, Assessment]) -> list[str]:
-    (first, before), *others = assessments.items()
-    sentences = []
-    for name, after in others:
-        if after.n_rows != before.n_rows:
-            sentences.append(f"“{name}” has {after.n_rows} rows and “{first}” has {before.n_rows}: compare with care.")
-        moves = [
-            f"{label} {_move(before[metric].value, after[metric].value)}"
-            for metric, label in (("nll", "log loss"), ("ece", "ECE"), ("accuracy", "accuracy"))
-        ]
-        sentences.append(f"From “{first}” to “{name}”: {', '.join(moves)}. {_verdict(before['nll'], after['nll'])}")
-    return sentences
-
-
-def _verdict(before: Estimate, after: Estimate) -> str:
-    """Judge by the log loss, a proper score: it is better only where the intervals are apart."""
-    if after.upper < before.lower:
-        return "The log loss is better, beyond the intervals of both."
-    if after.lower > before.upper:
-        return "The log loss is worse, beyond the intervals of both."
-    return "The intervals of the log loss overlap: by it neither is shown to be better."
-
-
-def _move(before: float, after: float) -> str:
-    old, new = f"{before:.4f}", f"{after:.4f}"
-    return f"stays at {old}" if old == new else f"goes from {old} to {new}"
 
 
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
