@@ -108,8 +108,12 @@ class Advice:
         """The command that fits the recommended calibrator; None where the forecast should stay as it is."""
         if self.recommended == IDENTITY:
             return None
-        options = f" {self.options}" if self.options else ""
-        return f"calibrant fit CALIBRATION_FILE{options} --method {self.recommended} -o calibrator.json"
+        return f"calibrant fit CALIBRATION_FILE{self.given} --method {self.recommended} -o calibrator.json"
+
+    @property
+    def given(self) -> str:
+        """The options as they follow a file's name in a command: with a space before them, if there are any."""
+        return f" {self.options}" if self.options else ""
 
     def calibrator(self) -> Calibrator | None:
         """Return the recommended calibrator, not fitted yet; None where the forecast should stay as it is.

@@ -18,7 +18,7 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
     if advice is not None and advice.recommended != IDENTITY:
         return (
             f"Next: fit {advice.recommended} on a calibration set: {advice.command}. {_figures(advice)} {REFIT} "
-            "calibrant report TEST_FILE --calibrator calibrator.json -o after.html."
+            f"calibrant report TEST_FILE{advice.given} --calibrator calibrator.json -o after.html."
         )
     if visible and advice is None:
         return ASK

@@ -1,0 +1,185 @@
+"""What following the advice of `advise` does to held-out rows, on every forecast at hand: python -m studies.arena.advice
+
+It writes docs/advice.md, and fails if following the advice did harm. What there is to try it on says
+studies/arena/forecasts.py. It takes two to five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from calibrant import advise, paired_difference
+from calibrant.advice import (
+    IDENTITY,
+    LEAST_ROWS,
+    MARGIN,
+    MOST_MATRIX_CLASSES,
+    MOST_NUMBERS,
+    MOST_ROWS,
+    OF_CLASSES,
+    OF_ONE_EVENT,
+)
+from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
+from studies.markdown import table
+
+PAGE = Path(__file__).parents[2] / "docs" / "advice.md"
+
+ROWS, HARM, ERRORS = 1000, 0.002, 2.0
+"""Rows to calibrate on from which the advice must do no harm; harm is a log loss that is higher by more nats than this, and by
+more than so many standard errors."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What the advice on the rows to calibrate on was, and the change of the test log loss that following it made."""
+
+    forecast: str
+    rows: int
+    n_classes: int
+    method: str
+    change: float
+    standard_error: float
+
+    @property
+    def harms(self) -> bool:
+        return self.change > max(HARM, ERRORS * self.standard_error)
+
+
+def followed(forecast: Forecast) -> Followed:
+    """Ask for advice on the rows to calibrate on, follow it, and measure the change on the test rows."""
+    advice = advise(forecast.y_fit, forecast.fit, input=forecast.input)
+    calibrator = advice.calibrator()
+    facts = (forecast.name, len(forecast.y_fit), forecast.n_classes, advice.recommended)
+    if calibrator is None:
+        return Followed(*facts, 0.0, 0.0)
+    calibrated = calibrator.fit(forecast.fit, forecast.y_fit).calibrate(forecast.test)
+    found = paired_difference(forecast.y_test, calibrated, forecast.before)
+    return Followed(*facts, found.difference, found.standard_error)
+
+
+def redrawn(forecast: Forecast, seed: int) -> Forecast:
+    """Exchange rows to calibrate on and rows to test at random; seed 0 leaves them as they are."""
+    if seed == 0:
+        return forecast
+    order = np.random.default_rng(seed).permutation(len(forecast.y_fit) + len(forecast.y_test))
+    fit, test = np.split(order, [len(forecast.y_fit)])
+    y = np.concatenate([forecast.y_fit, forecast.y_test])
+    values = np.concatenate([forecast.fit, forecast.test])
+    return replace(forecast, y_fit=y[fit], fit=values[fit], y_test=y[test], test=values[test])
+
+
+def run(make: Callable[[], Forecast], draws: int) -> list[Followed]:
+    """Follow the advice on every draw of the rows of one forecast."""
+    warnings.simplefilter("ignore")  # a class that is absent, a temperature without optimum: the result is defined
+    forecast = make()
+    return [followed(redrawn(forecast, seed)) for seed in range(draws)]
+
+
+def verdict(found: Iterable[Followed]) -> list[Followed]:
+    """Return the cases that contradict the claim: with enough rows, harm."""
+    return [one for one in found if one.rows >= ROWS and one.harms]
+
+
+# The page
+
+
+def page(found: list[list[Followed]], seconds: float) -> str:
+    """The whole page."""
+    every = [one for draws in found for one in draws]
+    enough = [one for one in every if one.rows >= ROWS]
+    harmed, others = verdict(every), [one for one in every if one.rows < ROWS]
+    changed = [one for one in enough if one.method != IDENTITY]
+    worst = max(changed, key=lambda one: one.change)
+    holds = "holds" if not harmed else f"does NOT hold: {len(harmed)} times"
+    return "\n\n".join(
+        [
+            "# Which calibrator, if any",
+            "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast say which calibrator to fit. They compute "
+            "it on the rows at hand, with one rule:",
+            f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
+            f"{_listed(OF_CLASSES)}, the last one of at most {MOST_MATRIX_CLASSES} classes. Isotonic calibration is none of "
+            "them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md).\n"
+            "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast as it "
+            f"is, on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities.\n"
+            f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than {MARGIN:g} "
+            f"paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
+            "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
+            "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n"
+            "```",
+            "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on.",
+            f"## What following it does\n\nWritten by `python -m studies.arena.advice`, in {seconds:.0f} s on two cores. On the "
+            f"{len(found)} forecasts of the comparison the advice on the rows to calibrate on is followed, and the log loss of the "
+            f"test rows before and after is compared row by row; {len(found[0])} times each, of which the first has the rows of the "
+            "comparison and the others exchange them at random. The support vector machine gives decision values that are read as "
+            "logits.",
+            f"> With {ROWS} rows or more following the advice never raises the test log loss by more than {HARM:g} nats and "
+            f"{ERRORS:g} standard errors.",
+            f"This {holds}. In {len(changed)} of the {len(enough)} cases with so many rows a calibrator was advised, and the log "
+            f"loss changed by {min(one.change for one in changed):+.4f} to {worst.change:+.4f} (standard error "
+            f"{worst.standard_error:.4f}, {worst.forecast}); in the others the forecast was left as it is. In the {len(others)} "
+            f"cases with fewer rows there is such harm {sum(one.harms for one in others)} times. The rule is cautious: where it "
+            "leaves a forecast as it is, a candidate may do better. The changes below are in nats; “worst” is the highest change "
+            "of the draws, with its standard error.",
+            table(
+                ["forecast", "rows x classes", "advised", "mean change", "worst change"],
+                [_line(draws) for draws in sorted(found, key=lambda draws: -draws[0].rows)],
+            ),
+        ]
+    )
+
+
+def _line(draws: list[Followed]) -> list[str]:
+    first, worst = draws[0], max(draws, key=lambda one: one.change)
+    advised = ", ".join(
+        f"{method} {count} times" if count > 1 else method
+        for method, count in Counter(one.method for one in draws).most_common()
+    )
+    return [
+        first.forecast,
+        f"{first.rows:,} x {first.n_classes}",
+        advised,
+        f"{np.mean([one.change for one in draws]):+.4f}",
+        f"{worst.change:+.4f} ({worst.standard_error:.4f})",
+    ]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def jobs() -> Iterator[Callable[[], Forecast]]:
+    """Every forecast of the comparison."""
+    yield from published()
+    yield from (partial(trained, t, c) for c in classifiers() for t in tables())
+
+
+def main() -> None:
+    """Run everything, write the page, and fail if the claim does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=5, help="splits of the rows of each forecast (default 5)")
+    draws, start, found = parser.parse_args().draws, time.perf_counter(), []
+    sys.stdout.write("two to five minutes\n")
+    with ProcessPoolExecutor(2) as workers:
+        for done in workers.map(partial(run, draws=draws), list(jobs())):
+            found.append(done)
+            sys.stdout.write(f"{done[0].forecast}: {', '.join(f'{one.method} {one.change:+.4f}' for one in done)}\n")
+            sys.stdout.flush()
+    PAGE.write_text(page(found, time.perf_counter() - start) + "\n", encoding="utf-8")
+    if harmed := verdict(one for every in found for one in every):
+        sys.exit(f"following the advice did harm {len(harmed)} times: {', '.join(one.forecast for one in harmed)}")
+    sys.stdout.write("the claim holds\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Every sentence on what to do next is tried: its commands run, and what they do is what it promises."""
+
+import re
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from calibrant import advise, assess, load_calibrator, negative_log_likelihood
+from calibrant._registry import find
+from calibrant.cli import main
+from calibrant.interop.files import write_table
+from calibrant.report.next_step import ASK
+from calibrant.report.summary import findings
+
+
+def forecast(n, change, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0, 1.5, n)
+    return (rng.random(n) < expit(z)).astype(int), expit(change(z))
+
+
+def last(y, prob, advice):
+    return findings(assess(y, prob, n_resamples=99), advice)[-1]
+
+
+@pytest.fixture(params=[("label", "prob")])
+def files(request, tmp_path, monkeypatch):
+    """Calibration and test set of a forecast that is over-confident and too low, with columns of these names."""
+    monkeypatch.chdir(tmp_path)
+    found = {}
+    for seed, name in enumerate(("CALIBRATION_FILE", "TEST_FILE")):
+        found[name] = forecast(1500, lambda z: 2.0 * z - 1.0, seed)
+        write_table(f"{name}.csv", dict(zip(request.param, found[name], strict=True)), force=False)
+    return found
+
+
+def run(sentence, files):
+    """Run the commands of a sentence, in their order, on the files that it names."""
+    commands = re.findall(
+        r"calibrant (?:fit .*?-o calibrator\.json|report .*?-o after\.html|advise CALIBRATION_FILE)", sentence
+    )
+    assert commands
+    for command in commands:
+        words = [f"{word}.csv" if word in files else word for word in shlex.split(command)[1:]]
+        assert main(words) == 0, command
+    return [shlex.split(command)[1] for command in commands]
+
+
+@pytest.mark.parametrize("files", [("outcome", "score")], indirect=True)
+def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_loss(files, capsys):
+    """The report of one file: its sentence names command and options, and the commands do what it says."""
+    columns = ["--label", "outcome", "--prob", "score"]
+    assert main(["report", "CALIBRATION_FILE.csv", *columns, "-o", "r.html", "--resamples", "99"]) == 0
+    (sentence,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Next: "))
+    options = "--label outcome --prob score"
+    method = re.search(rf"fit CALIBRATION_FILE {options} --method (\S+) -o", sentence)[1]
+    assert sentence == findings(assess(*files["CALIBRATION_FILE"], n_resamples=99), with_options(files, options))[-1]
+    told = re.search(
+        r"from (\d\.\d{4}) to (\d\.\d{4}) \(difference (-\d\.\d{4}), standard error (\d\.\d{4})\)", sentence
+    )
+    assert float(told[1]) == pytest.approx(negative_log_likelihood(*files["CALIBRATION_FILE"]), abs=5e-5)
+    assert run(sentence, files) == ["fit", "report"]
+    y, prob = files["TEST_FILE"]
+    after = negative_log_likelihood(y, load_calibrator("calibrator.json").calibrate(prob))
+    assert method in sentence
+    assert after - negative_log_likelihood(y, prob) == pytest.approx(float(told[3]), abs=6 * float(told[4]))
+    shown = capsys.readouterr().out
+    assert "on the same 1500 rows" in shown
+    assert "The log loss is better" in shown
+
+
+def with_options(files, options):
+    return replace(advise(*files["CALIBRATION_FILE"]), options=options)
+
+
+def test_where_nothing_was_computed_the_command_computes_it(files, capsys):
+    """Reports of assessments alone, of several forecasts, and after a calibrator."""
+    sentence = last(*files["TEST_FILE"], None)
+    assert sentence == ASK
+    assert run(sentence, files) == ["advise"]
+    out = capsys.readouterr().out
+    expected = advise(*files["CALIBRATION_FILE"])
+    assert expected.reason in out
+    command = out.splitlines()[-1]
+    assert command == f"calibrant fit CALIBRATION_FILE.csv --method {expected.recommended} -o calibrator.json"
+    assert main(shlex.split(command)[1:]) == 0
+    y, prob = files["TEST_FILE"]
+    calibrated = load_calibrator("calibrator.json").calibrate(prob)
+    assert negative_log_likelihood(y, calibrated) < negative_log_likelihood(y, prob) - 0.05
+
+
+def test_rows_that_served_to_compare_are_not_fitted_on(files, capsys):
+    main(["fit", "CALIBRATION_FILE.csv", "--method", "temperature", "-o", "c.json"])
+    main(["report", "TEST_FILE.csv", "--calibrator", "c.json", "-o", "r.html", "--resamples", "99"])
+    with open("r.html", encoding="utf-8") as page:
+        assert page.read().count(ASK) == 2  # a temperature has no intercept: it shows before and after
+    assert "Next: fit" not in capsys.readouterr().out
+
+
+def test_too_few_rows_to_judge_are_told_to_be_more():
+    """More rows, as asked for, and there is advice."""
+    y, prob = forecast(2000, lambda z: 3.0 * z - 2.0)
+    sentence = last(y[:90], prob[:90], advise(y[:90], prob[:90]))
+    assert sentence.startswith(
+        "Next: collect more rows. 90 rows are too few to judge a calibrator: 100 or more are needed."
+    )
+    assert last(y, prob, advise(y, prob)).startswith("Next: fit ")
+
+
+def test_where_no_candidate_helps_the_forecast_is_left_as_it_is():
+    """Rates that fall and rise from score to score, which no candidate follows: none lowers the log loss of fresh rows."""
+    rng = np.random.default_rng(0)
+    prob = np.repeat(np.linspace(0.3, 0.7, 40), 25)
+    wrong = prob + 0.15 * (-1.0) ** (np.arange(prob.size) // 25)
+    y, fresh = (rng.random((2, prob.size)) < wrong).astype(int)
+    advice = advise(y, prob)
+    sentence = findings(assess(y, prob, binning=100, n_resamples=99), advice)[-1]
+    assert sentence.startswith(
+        "Next: collect more rows. Leave the forecast as it is: no candidate (temperature, platt, beta"
+    )
+    for candidate in advice.candidates[1:]:
+        fitted = find("calibrator", candidate.method).target().fit(prob, y).calibrate(prob)
+        assert negative_log_likelihood(fresh, fitted) > negative_log_likelihood(fresh, prob) - 0.005
+
+
+def test_a_calibrated_forecast_is_left_as_it_is_and_not_called_proven():
+    y, prob = forecast(1000, lambda z: z, seed=1)
+    sentence = last(y, prob, advise(y, prob))
+    assert sentence.startswith("No miscalibration is visible in 1000 rows. Leave the forecast as it is: no candidate")
+    assert "That is no proof of calibration" in sentence
+    assert last(y, prob, None).startswith("No miscalibration is visible in 1000 rows. That is no proof")
