@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from calibrant import advise, load_digits_forecast, make_softmax_forecast, negative_log_likelihood, paired_difference
 from calibrant import advice as module
+from calibrant import advise, load_digits_forecast, make_softmax_forecast, negative_log_likelihood, paired_difference
 from calibrant.advice import IDENTITY, MARGIN, Candidate
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -24,7 +25,9 @@ from calibrant import (
     Sierpinski,
     TemperatureScaling,
     VectorScaling,
+    advise,
     assess,
+    calibration_in_the_large,
     cli,
     confusion_table,
     decide,
@@ -32,6 +35,7 @@ from calibrant import (
     load_calibrator,
     load_digits_forecast,
     make_survey_forecast,
+    paired_difference,
     shift_prior,
     spiegelhalter_test,
 )
@@ -366,9 +370,58 @@ def test_fit_prints_the_temperature(run, forecast):
     code, out, _ = run("fit", forecast, "-o", "c.json")
     assert code == 0
     assert out.splitlines() == [
-        f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
+        f"fitted temperature (the default; --method NAME takes another) on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
         "wrote c.json",
     ]
+
+
+def test_one_event_gets_an_intercept_and_the_choice_is_printed(run):
+    """A temperature has none: of a forecast that is too low it makes one that is too low."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.0, 2000)
+    y, prob = rng.random(2000) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
+    path = save("one.csv", y=y, p=prob)
+    code, out, _ = run("fit", path, "-o", "c.json")
+    assert code == 0
+    assert out.startswith("fitted beta (the default; --method NAME takes another) on 2000 rows: a ")
+    fitted = load_calibrator("c.json")
+    assert isinstance(fitted, BetaCalibration)
+    assert calibration_in_the_large(y, fitted.calibrate(prob)) == pytest.approx(0.0, abs=1e-6)
+    assert calibration_in_the_large(y, TemperatureScaling().fit(prob, y).calibrate(prob)) > 0.3
+    assert "(the default" not in run("fit", path, "--method", "beta", "-o", "c.json", "--force")[1]
+
+
+def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, forecast):
+    path = save("two.csv", label=(TRUTH == 1).astype(int), p_0=1 - PROB[:, 1], p_1=PROB[:, 1])
+    assert run("fit", path, "-o", "two.json")[1].startswith("fitted beta (the default;")
+    assert isinstance(load_calibrator("two.json"), BetaCalibration)
+    assert run("fit", forecast, "--notion", "top-label", "-o", "c.json")[1].startswith("fitted beta (the default;")
+    assert isinstance(load_calibrator("c.json").calibrator, BetaCalibration)
+
+
+# advise
+
+
+def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(run):
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 1000)
+    path = save("my file.csv", came=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
+    code, out, _ = run("advise", path, "--label", "came", "--logit", "z", "--weight", "w")
+    assert code == 0
+    rows, *table, command = out.splitlines()
+    table_of = read_table(path)
+    expected = advise(table_of["came"], table_of["z"], input="logit", sample_weight=np.ones(1000))
+    assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
+    assert "\n".join(table) == str(expected)
+    assert command == "calibrant fit 'my file.csv' --label came --logit z --weight w --method platt -o calibrator.json"
+    assert run(*shlex.split(command)[1:])[0] == 0
+    assert load_calibrator("calibrator.json").input == "logit"
+
+
+def test_advise_prints_no_command_where_the_forecast_should_stay(run, forecast):
+    code, out, _ = run("advise", forecast)
+    assert code == 0
+    assert out.splitlines()[-1] == "80 rows are too few to judge a calibrator: 100 or more are needed."
 
 
 def test_fit_prints_how_many_regions_were_found(run, forecast):
@@ -634,6 +687,54 @@ def test_report_shows_a_forecast_also_after_a_calibrator(run, forecast, calibrat
     assert f"net: {assess(TRUTH, PROB, n_resamples=9)}" in out
     assert f"net, calibrated: {assess(TRUTH, after, n_resamples=9)}" in out
     assert "net, calibrated" in Path("r.html").read_text(encoding="utf-8")
+
+
+def saved_pair(run, second=TRUTH, **more):
+    """Two files of the same rows, unless the labels of the second are other ones."""
+    bold = PROB**2 / (PROB**2).sum(axis=1, keepdims=True)
+    save("a.csv", label=TRUTH, **columns("p_", PROB))
+    save("b.csv", label=second, **columns("p_", bold[: len(second)]), **more)
+    return bold
+
+
+def test_two_files_of_the_same_labels_are_compared_row_by_row(run):
+    bold = saved_pair(run)
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    found = paired_difference(TRUTH, bold, PROB, metric="nll")
+    told = f"(difference {found.difference:+.4f}, 95 % interval [{found.lower:+.4f}, {found.upper:+.4f}])"
+    assert f"From “a” to “b”, on the same {len(TRUTH)} rows: log loss goes from " in out
+    assert told in out
+    assert told in Path("r.html").read_text(encoding="utf-8").replace("&#43;", "+")
+    assert "different rows" not in err
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (np.where(np.arange(80) < 3, (TRUTH + 1) % 3, TRUTH), "other labels (in 3 of 80 rows)"),
+        (TRUTH[:60], "another number of rows"),
+    ],
+    ids=["labels", "rows"],
+)
+def test_files_of_different_rows_are_said_to_be_so_and_compared_as_samples(second, said, run):
+    saved_pair(run, second)
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    assert f"calibrant: note: b has {said} than a: they are compared as samples of different rows\n" in err
+    assert f"on {len(second)} and 80 rows, taken for independent samples of different rows" in out
+
+
+def test_forecasts_before_and_after_are_compared_row_by_row(run):
+    assert "From “before” to “after”, on the same 749 rows: log loss goes from " in run("demo")[1]
+
+
+def test_logits_and_probabilities_of_the_same_rows_are_compared_as_probabilities(run):
+    save("p.csv", label=TRUTH, **columns("p_", PROB))
+    save("z.csv", label=TRUTH, **columns("z_", np.log(PROB)))
+    out = run("report", "p.csv", "z.csv", "-o", "r.html", "--resamples", 9)[1]
+    assert "log loss stays at " in out
+    assert "(difference +0.0000, 95 % interval [+0.0000, +0.0000])" in out.replace("-0.0000", "+0.0000")
 
 
 def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
