@@ -370,7 +370,8 @@ def test_fit_prints_the_temperature(run, forecast):
     code, out, _ = run("fit", forecast, "-o", "c.json")
     assert code == 0
     assert out.splitlines() == [
-        f"fitted temperature (the default; --method NAME takes another) on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
+        "fitted temperature (the default; --method NAME takes another) on 80 rows: "
+        f"temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
         "wrote c.json",
     ]
 

@@ -106,19 +106,19 @@ def page(found: list[list[Followed]], seconds: float) -> str:
         [
             "# Which calibrator, if any",
             *the_rule(),
-            f"## What following it does\n\nWritten by `python -m studies.arena.advice`, in {seconds:.0f} s on two cores. On the "
-            f"{len(found)} forecasts of the comparison the advice on the rows to calibrate on is followed, and the log loss of "
-            f"the test rows before and after is compared row by row; {len(found[0])} times each, of which the first has the rows "
-            "of the comparison and the others exchange them at random. The support vector machine gives decision values that are "
-            "read as logits.",
+            f"## What following it does\n\nWritten by `python -m studies.arena.advice`, in {seconds:.0f} s on two "
+            f"cores. On the {len(found)} forecasts of the comparison the advice on the rows to calibrate on is "
+            f"followed, and the log loss of the test rows before and after is compared row by row; {len(found[0])} "
+            "times each, of which the first has the rows of the comparison and the others exchange them at random. "
+            "The support vector machine gives decision values that are read as logits.",
             f"> With {ROWS} rows or more following the advice never raises the test log loss by more than {HARM:g} nats and "
             f"{ERRORS:g} standard errors.",
             f"This {holds}. In {len(changed)} of the {len(enough)} cases with so many rows a calibrator was advised, and the "
             f"log loss changed by {min(one.change for one in changed):+.4f} to {worst.change:+.4f} (standard error "
             f"{worst.standard_error:.4f}, {worst.forecast}); in the others the forecast was left as it is. In the "
             f"{len(others)} cases with fewer rows there is such harm {sum(one.harms for one in others)} times. The rule is "
-            "cautious: where it leaves a forecast as it is, a candidate may do better. The changes below are in nats; “worst” is "
-            "the highest change of the draws, with its standard error.",
+            "cautious: where it leaves a forecast as it is, a candidate may do better. The changes below are in nats; "
+            "“worst” is the highest change of the draws, with its standard error.",
             table(
                 ["forecast", "rows x classes", "advised", "mean change", "worst change"],
                 [_line(draws) for draws in sorted(found, key=lambda draws: -draws[0].rows)],
@@ -130,15 +130,15 @@ def page(found: list[list[Followed]], seconds: float) -> str:
 def the_rule() -> list[str]:
     """What the rule is, and how to ask."""
     return [
-        "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast say which calibrator to fit. They compute it "
-        "on the rows at hand, with one rule:",
+        "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast say which calibrator to fit. They "
+        "compute it on the rows at hand, with one rule:",
         f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
-        f"{_listed(OF_CLASSES)}, the last one of at most {MOST_MATRIX_CLASSES} classes. Isotonic calibration is none of them: "
-        "class by class it raises the log loss of many forecasts of the [comparison](comparison.md).\n"
-        "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast as it is, "
-        f"on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities.\n"
-        f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than {MARGIN:g} "
-        f"paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
+        f"{_listed(OF_CLASSES)}, the last one of at most {MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
+        "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md).\n"
+        "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
+        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities.\n"
+        f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
+        f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
         "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n```",
         "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on.",
