@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import _links
-from calibrant._links import FloatArray
+from calibrant._links import FloatArray, log_cost
 from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex, variance_weight
 from calibrant._registry import find
@@ -20,6 +19,7 @@ from calibrant._validation import DataOptions, Input, as_problem
 from calibrant._warnings import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.safe import folds, in_order, taken, weighted_part
+from calibrant.metrics.log_losses import LogLoss
 from calibrant.resampling import Rng, as_rng
 
 IDENTITY = "identity"
@@ -296,13 +296,11 @@ def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         calibrator.fit(_values_of(kept), kept.classes[as_simplex(kept).label], kept.weight)
         prob = calibrator.predict_proba(_values_of(out))
-    return -_links.log_prob_of_prob(prob[np.arange(out.size), as_simplex(out).label])
+    return log_cost(prob[np.arange(out.size), as_simplex(out).label])
 
 
 def _loss_of_identity(problem: Problem) -> FloatArray:
-    simplex = as_simplex(problem)
-    loss: FloatArray = -simplex.forecast.log_prob[np.arange(simplex.size), simplex.label]
-    return loss
+    return LogLoss()(as_simplex(problem))
 
 
 def _made(method: str, input: Input, **options: Any) -> Calibrator:

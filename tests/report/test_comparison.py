@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import assess, paired_difference
+from calibrant import CalibrationWarning, assess, paired_difference
 from calibrant.metrics.uncertainty import Estimate
 from calibrant.report.comparison import COMPARED, comparison, independent
 from calibrant.report.summary import summarise
@@ -74,3 +74,14 @@ def test_the_interval_of_independent_samples_covers():
         misses += lower > 0.0, upper < 0.0
     assert misses.sum() / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
     assert misses.max() / runs <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / runs)
+
+
+def test_an_infinite_log_loss_compares_with_nothing():
+    y, right, _ = forecasts(200)
+    certain = np.where(np.arange(200) == 0, 1.0 - y[0], right)
+    with pytest.warns(CalibrationWarning, match="infinite"):
+        infinite = assess(y, certain, n_resamples=9, clip=0)
+    for pair in ({"a": infinite, "b": assess(y, right, n_resamples=9)}, {"a": infinite, "b": infinite}):
+        (sentence,) = comparison(pair, None)
+        assert sentence.endswith("An infinite log loss compares with nothing.")
+        assert "nan" not in sentence

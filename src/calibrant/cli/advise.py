@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Shown:
 
 def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) -> list[PairedDifference]:
     """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
+    from calibrant._warnings import CalibrationWarning
     from calibrant.report.comparison import COMPARED
     from calibrant.significance.difference import paired_difference
 
@@ -84,7 +86,11 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         "rng": arguments.seed,
     }
     truth = first.forecast.y_true
-    return [paired_difference(truth, other.prob, first.prob, metric=metric, **options) for metric in COMPARED]
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", CalibrationWarning
+        )  # of each forecast by itself it was said when it was assessed
+        return [paired_difference(truth, other.prob, first.prob, metric=metric, **options) for metric in COMPARED]
 
 
 def _different_rows(arguments: argparse.Namespace, first: ForecastTable, other: ForecastTable) -> str:

@@ -57,11 +57,15 @@ def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]
 def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
     before, after = f"{old:.4f}", f"{new:.4f}"
     way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
+    if not np.isfinite(difference):
+        return way
     return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
 
 
 def _verdict(lower: float, upper: float) -> str:
     """Judge by the log loss, a proper score: it is better only where the interval of the difference says so."""
+    if not np.isfinite(upper - lower):
+        return "An infinite log loss compares with nothing."
     if upper < 0.0:
         return "The log loss is better: the interval of its difference lies below 0."
     if lower > 0.0:

@@ -24,6 +24,7 @@ from calibrant._problem import (
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import bootstrap_deviations, cells
+from calibrant.metrics.log_losses import warn_impossible
 from calibrant.resampling import Bootstrap, Rng, as_rng
 from calibrant.significance.jackknife import unbiased_square
 from calibrant.significance.measure import Function, Measure, as_measure
@@ -124,8 +125,11 @@ def paired_difference(
     True
     """
     require_resamples(n_resamples)
-    a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    return difference_of(as_measure(metric, binning), a, b, as_level(level), n_resamples, as_rng(rng))
+    measure, (a, b) = as_measure(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    if measure.entry is not None and measure.entry.per_row is not None:
+        for name, problem in (("prob_a", a), ("prob_b", b)):
+            warn_impossible(measure.entry.per_row, problem, name)
+    return difference_of(measure, a, b, as_level(level), n_resamples, as_rng(rng))
 
 
 def as_level(level: float) -> float:
