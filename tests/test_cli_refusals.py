@@ -131,7 +131,7 @@ WORDS = {
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
     "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
-    "a notion too many": (["fit", "good.csv", "--notion", "class-wise", "-o", "o"], r"--notion belongs to methods of one"),
+    "a notion too many": (["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"], r"--notion belongs to methods of one"),
     "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias\); got 'bais"),
     "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
     "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
@@ -150,7 +150,7 @@ WORDS = {
     ),
     "no top pair": (
         ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
-        r"--top must have a calibrator of single scores, .*; got c\.json, a TemperatureScaling\. Fit one with --notion",
+        r"--top must have a calibrator of single scores, .*; got c\.json, a BetaCalibration\. Fit one with --notion",
     ),
     "other columns": (
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
@@ -281,7 +281,7 @@ def test_an_output_of_an_unknown_format_is_refused(refused):
 
 def test_calibrated_columns_never_replace_others(refused):
     Path("f.csv").write_text("label,p_0,z_0,z_1\n0,7,0.7,0.3\n1,8,0.4,0.6\n1,9,0.9,0.8\n")
-    assert cli.main(["fit", "f.csv", "--logit", "z_*", "-o", "z.json"]) == 0
+    assert cli.main(["fit", "f.csv", "--method", "temperature", "--logit", "z_*", "-o", "z.json"]) == 0
     told = refused("apply", "z.json", "f.csv", "--logit", "z_*", "-o", "out.csv")
     assert told.startswith("calibrated columns need names of their own; f.csv already has p_0.")
 

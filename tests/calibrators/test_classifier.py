@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 from calibrant import (
+    BetaCalibration,
     ByNotion,
     CalibratedClassifier,
     CalibrationWarning,
@@ -148,11 +149,12 @@ def test_a_class_absent_from_a_fold_keeps_its_column_and_does_not_spoil_the_temp
     y = np.array([0] * 30 + [1] * 30 + [2] * 3)
     X = rng.normal(size=(63, 2)) + y[:, None]
     fold = np.where(y == 2, 0, np.arange(63) % 3)  # all of class 2 in the first fold
-    fitted = CalibratedClassifier(GaussianNB(), cv=PredefinedSplit(fold), ensemble=ensemble)
+    fitted = CalibratedClassifier(GaussianNB(), TemperatureScaling(), cv=PredefinedSplit(fold), ensemble=ensemble)
     with pytest.warns(CalibrationWarning, match="3 rows are of a class that was absent"):
         fitted.fit(X, y)
     prob = fitted.predict_proba(X)
-    without = CalibratedClassifier(GaussianNB(), cv=PredefinedSplit(fold[y < 2]), ensemble=ensemble)
+    two = PredefinedSplit(fold[y < 2])
+    without = CalibratedClassifier(GaussianNB(), TemperatureScaling(), cv=two, ensemble=ensemble)
     without.fit(X[y < 2], y[y < 2])
     first, plain = (c.pairs_[0][1].temperature_ for c in (fitted, without))
     assert first == pytest.approx(plain, rel=0.5)  # three rows at 27.6 nats would move it by far more
@@ -539,3 +541,15 @@ def test_without_a_calibrator_that_has_one_there_is_no_top_pair(data):
     assert not hasattr(CalibratedClassifier(GaussianNB()), "predict_top")
     with pytest.raises(NotFittedError):
         CalibratedClassifier(GaussianNB(), TOP).predict_top(data[0])
+
+
+@pytest.mark.parametrize(("n_classes", "default"), [(2, BetaCalibration), (3, TemperatureScaling)])
+def test_the_default_has_an_intercept_for_two_classes(n_classes, default):
+    """As `calibrant fit` without a method: a temperature cannot repair a wrong base rate."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % n_classes
+    X = rng.normal(size=(90, 2)) + y[:, None]
+    for cv in (3, "prefit"):
+        model = GaussianNB().fit(X, y) if cv == "prefit" else GaussianNB()
+        (_, calibrator), *_ = CalibratedClassifier(model, cv=cv).fit(X, y).pairs_
+        assert type(calibrator) is default
