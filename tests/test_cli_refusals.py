@@ -131,7 +131,10 @@ WORDS = {
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
     "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
-    "a notion too many": (["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"], r"--notion belongs to methods of one"),
+    "a notion too many": (
+        ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"],
+        r"--notion belongs to methods of one",
+    ),
     "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias\); got 'bais"),
     "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
     "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),

@@ -1,6 +1,6 @@
-"""What errors and warnings of fitting, comparing and reporting tell to do is done here: the first call fails, the second works.
+"""What errors and warnings of fitting, comparing and reporting tell to do: the first call fails, the second works.
 
-Those about the numbers of a forecast are tried in tests/test_rows.py, the sentences of a report in tests/report/test_next_step.py.
+Hints about the numbers of a forecast are tried in tests/test_rows.py, sentences of a report in tests/report/test_next_step.py.
 """
 
 import warnings
