@@ -349,3 +349,8 @@ def test_a_metric_that_most_samples_do_not_have_is_refused():
 
     with pytest.raises(ValueError, match="metric must be a number on most samples of the rows; late is on 0 of 5"):
         paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], metric=late, n_resamples=5)
+
+
+def test_one_sample_of_the_rows_is_too_few_for_a_standard_error():
+    with pytest.raises(ValueError, match="n_resamples must be at least 2 for a standard error; got 1"):
+        paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], metric="ece", n_resamples=1)

@@ -82,7 +82,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         "input": "probability",
         "binning": binning_of(arguments),
         "level": arguments.level,
-        "n_resamples": arguments.resamples,
+        "n_resamples": max(2, arguments.resamples),
         "rng": arguments.seed,
     }
     truth = first.forecast.y_true

@@ -199,6 +199,8 @@ def difference_of_squares(measure: Measure, a: Problem, b: Problem) -> tuple[flo
 
 def _bootstrapped(measure: Measure, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> float:
     """Return the standard error of the difference: rows are drawn, and both forecasts of a row are in the sample or neither."""
+    if n_resamples < 2:
+        raise ValueError(f"n_resamples must be at least 2 for a standard error; got {n_resamples}. 1000 is usual.")
     if measure.is_error and measure.point(a).of is None and measure.point(b).of is None:
         bootstrap = Bootstrap(a.size, n_resamples, rng)
         draws = _sizes(measure, a, bootstrap) - _sizes(measure, b, bootstrap)
