@@ -27,7 +27,7 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
     calibrator: Calibrator = _with_parameters(find("calibrator", arguments.method).target(), inner, arguments.method)
     if isinstance(calibrator, BinaryCalibrator) and (n_columns > 2 or arguments.notion):
-        calibrator = ByNotion(calibrator, arguments.notion or "class-wise")
+        calibrator = ByNotion(calibrator, arguments.notion)
     elif arguments.notion:
         raise ValueError(
             f"--notion belongs to methods of one score; {arguments.method!r} maps all classes. Leave it out."
@@ -50,7 +50,7 @@ def found_notion(arguments: argparse.Namespace, calibrator: Calibrator) -> Notio
 
     inner: Any = getattr(calibrator, "calibrator_", calibrator)
     found: Notion | None = getattr(inner, "notion_", None)
-    return None if found is None or found == as_notion(inner.notion) else found
+    return None if found is None or inner.notion is None or found == as_notion(inner.notion) else found
 
 
 def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:

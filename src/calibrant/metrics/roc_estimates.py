@@ -149,7 +149,7 @@ def between_classes(problem: Problem) -> Area:
     All pairs of a class are seen in one sort: where each row weighs its part in its class, the placement among all the
     others is the sum of those among each.
     """
-    if isinstance(problem, BinaryProblem):
+    if isinstance(problem, BinaryProblem) or problem.classes.size == 2:
         return mean_area(problem, each_class(None, problem), under_curve)
     n_classes, label = problem.prob.shape[1], problem.label
     total = np.bincount(label, problem.weight, n_classes)

@@ -191,13 +191,14 @@ def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[Floa
 
 
 def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
-    """One minus the probability of the reference class; of one column the probability of its event."""
+    """One minus the probability of the reference class; of two classes the probability of the other one."""
     classes = problem.classes.tolist()
     if reference is not None and reference not in classes:
         raise ValueError(f"reference must be one of the classes {classes}; got {reference!r}. Pass one of them.")
     at = 0 if reference is None else classes.index(reference)
-    if isinstance(problem, BinaryProblem):
-        return problem.score if at == 0 else 1.0 - problem.score
+    if len(classes) == 2:
+        score = problem.score if isinstance(problem, BinaryProblem) else problem.prob[:, 1]
+        return score if at == 0 else 1.0 - score
     return np.asarray(1.0 - problem.prob[:, at], dtype=np.float64)
 
 
