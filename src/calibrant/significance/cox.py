@@ -10,7 +10,7 @@ from calibrant._problem import independent_rows_per_weight
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.logistic import Recalibration, recalibration_of
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
 from calibrant.significance.weights import assumption
@@ -89,14 +89,10 @@ def cox_test(
         )
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    if len(problems) > 1:
-        raise ValueError(
-            f"notion must make one problem, as 'binary' and 'confidence' do; {chosen.name!r} makes {len(problems)}. "
-            f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
-        )
-    gain, df = _gain(recalibration_of(problems[0]), parameters)
-    weight = problems[0].weight
+    each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
+    binary = single_problem(problem, chosen, each)
+    gain, df = _gain(recalibration_of(binary), parameters)
+    weight = binary.weight
     statistic = max(0.0, 2.0 * gain * independent_rows_per_weight(weight))
     null = chi_squared(df)
     return TestResult(

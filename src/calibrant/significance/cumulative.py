@@ -16,7 +16,7 @@ from calibrant._warnings import CalibrationWarning
 from calibrant.lenses.base import Size, View, residual_of
 from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
@@ -162,13 +162,8 @@ def _single_problem(
 ) -> BinaryProblem:
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    if len(problems) > 1:
-        raise ValueError(
-            f"notion must make one problem, as 'binary' and 'confidence' do; {chosen.name!r} makes {len(problems)}. "
-            f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
-        )
-    return problems[0]
+    each = f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
+    return single_problem(problem, chosen, each)
 
 
 def _test(
