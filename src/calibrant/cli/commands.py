@@ -76,6 +76,7 @@ def run_test(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from calibrant._registry import find
+    from calibrant.notions import is_of_predictions
     from calibrant.significance.multiplicity import adjusted_pvalues
 
     forecast = read(arguments, arguments.file)
@@ -88,6 +89,9 @@ def run_test(arguments: argparse.Namespace) -> int:
     if arguments.fail_below is not None and not 0 < arguments.fail_below < 1:
         raise ValueError(f"--fail-below must be a fraction in (0, 1); got {arguments.fail_below:g}. 0.01 is usual.")
     event, rows = _tested(arguments, forecast)
+    spoken = f"{len(forecast.forecast_columns)} classes"
+    if event is not None:
+        spoken = f"{'notion' if is_of_predictions(event) else 'event'}: {event}"
     results = {n: find("test", n).target(**rows, **OF_A_FILE.get(n, {})) for n in chosen}
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
@@ -111,9 +115,7 @@ def run_test(arguments: argparse.Namespace) -> int:
             )
         )
     else:
-        print(
-            f"{len(forecast.y_true)} rows, {f'event: {event}' if event else f'{len(forecast.forecast_columns)} classes'}"
-        )
+        print(f"{len(forecast.y_true)} rows, {spoken}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>10}{'Holm':>10}  if the forecast were calibrated")
         for n, r in results.items():
             print(f"{n:<20}{r.statistic:>12.5g}{r.pvalue:>10.3g}{adjusted[n]:>10.3g}  {r.null.description}")

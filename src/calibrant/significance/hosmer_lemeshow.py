@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, are_counts, as_simplex
+from calibrant._problem import IntArray, Problem, are_counts, as_simplex
 from calibrant._registry import declare
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -192,14 +192,13 @@ def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[Floa
 
 def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     """One minus the probability of the reference class; of two classes the probability of the other one."""
-    classes = problem.classes.tolist()
+    classes, prob = problem.classes.tolist(), as_simplex(problem).prob
     if reference is not None and reference not in classes:
         raise ValueError(f"reference must be one of the classes {classes}; got {reference!r}. Pass one of them.")
     at = 0 if reference is None else classes.index(reference)
-    if len(classes) == 2:
-        score = problem.score if isinstance(problem, BinaryProblem) else problem.prob[:, 1]
-        return score if at == 0 else 1.0 - score
-    return np.asarray(1.0 - problem.prob[:, at], dtype=np.float64)
+    if len(classes) == 2 and at == 0:
+        return prob[:, 1]
+    return np.asarray(1.0 - prob[:, at], dtype=np.float64)
 
 
 def _require_groups(n_bins: object) -> None:
