@@ -67,7 +67,8 @@ class DataOptions(TypedDict, total=False):
         distinct labels when there are as many of them as columns.
     pos_label : label
         The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
-        the column of a table of two that is spoken of where no other notion is given, by default the second.
+        the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in
+        the order other, event: so do results, and matrices of costs.
     input : {"probability", "logit"}
         What ``y_prob`` holds. It is never guessed from the values.
     rows : {"as-given", "normalize", "percent"}

@@ -296,12 +296,14 @@ def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapp
     """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
     if y_true is not None:
         return {"y_true": y_true, **data}
-    rest = {key: value for key, value in data.items() if key != "pos_label"}
+    values = as_numbers("y_prob", y_prob)
+    # Of one column any label will do; of two the positive one says which column is looked at.
+    rest = {key: value for key, value in data.items() if key != "pos_label" or values.ndim == 2}
     if data.get("y_pred") is not None:
         return {"y_true": data["y_pred"], **rest}
     labels = data.get("labels")
     any_label = [0] if labels is None or not len(labels) else [labels[0]]
-    return {"y_true": any_label * len(as_numbers("y_prob", y_prob)), **rest}
+    return {"y_true": any_label * len(values), **rest}
 
 
 def _calibrated(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calibrant._links import FloatArray
+from calibrant._links import FloatArray, score_of_logit
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._registry import declare
 from calibrant.notions.base import Notion, Part
@@ -34,7 +34,10 @@ class Binary(Notion):
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.prob.shape[1] == 2 else None
         for binary in super().split(problem):
-            yield replace(binary, classes=problem.classes, logit=logit)
+            score = (
+                binary.score if logit is None else score_of_logit(logit)
+            )  # as of one column of logits, to the last digit
+            yield replace(binary, score=score, classes=problem.classes, logit=logit)
 
 
 def _of_class(label: object) -> str:
