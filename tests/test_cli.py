@@ -584,7 +584,7 @@ def test_decisions_cost_what_the_library_says(run, forecast):
 
 def test_the_threshold_of_two_classes_is_said(run):
     path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
-    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("positive from 0.8 on\n")
+    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("class 1 from a probability of 0.8 on\n")
 
 
 def test_decisions_are_written_beside_the_other_columns(run):
@@ -612,8 +612,8 @@ def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator
     assert code == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert "<title>A &amp; B</title>" in page
-    assert "forecast: 80 rows, 3 classes" in page
-    assert "after: 80 rows, 3 classes" in page
+    assert "forecast: 80 rows, 3 classes, notion: confidence" in page
+    assert "after: 80 rows, 3 classes, notion: confidence" in page
     assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
 
 
@@ -674,7 +674,8 @@ def test_list_prints_one_kind(run):
 def test_tests_are_printed_with_p_values_alone_and_together(run, forecast):
     code, out, _ = run("test", forecast)
     assert code == 0
-    lines = out.splitlines()[1:]
+    first, _, *lines = out.splitlines()
+    assert first == "80 rows, 3 classes"
     assert [line.split()[0] for line in lines] == [*USUAL_TESTS]
     for line in lines:
         _, _, pvalue, together, *_ = line.split()

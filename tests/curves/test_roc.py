@@ -43,7 +43,7 @@ def test_the_symmetric_curve_counts_rows_on_their_own_side():
 
 
 def test_one_column_is_one_panel_and_a_table_one_a_class():
-    assert [p.name for p in roc_curve([0, 1], [0.2, 0.7]).panels] == ["binary"]
+    assert [p.name for p in roc_curve([0, 1], [0.2, 0.7]).panels] == ["class 1"]
     assert [p.name for p in roc_curve(Y, P).panels] == ["class 0", "class 1", "class 2"]
     assert [p.name for p in roc_curve(Y, P, notion="confidence").panels] == ["confidence"]
 

@@ -46,7 +46,7 @@ def cox_test(
         large, that is intercept 0 given slope 1. ``"slope"``: slope 1 with a free intercept. The last two have 1 degree each,
         and their statistics add up to the first.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.

@@ -51,7 +51,7 @@ def kolmogorov_smirnov_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     n_resamples : int, optional
         Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
@@ -114,7 +114,7 @@ def kuiper_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     n_resamples : int, optional
         Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.

@@ -43,8 +43,8 @@ def spiegelhalter_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        Whose Brier score: by default of the one column (``"binary"``) or of the top label of a table (``"confidence"``).
-        ``"class-wise"`` takes the whole Brier score, summed over classes.
+        Whose Brier score: by default that of the event of two classes (``"binary"``), and of the top label of more
+        (``"confidence"``). ``"class-wise"`` takes the whole Brier score, summed over classes.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
