@@ -63,7 +63,7 @@ def sentences(assessment):
 )
 def test_a_fault_is_named_with_its_size_and_the_way_to_repair_it(assessment, word, way):
     how, real, by_class, then = sentences(assessment())
-    assert f"The forecast is {word}: it" in how
+    assert f"The forecast is {word}: " in how
     assert real.startswith("This is more than chance")
     assert by_class == []
     assert way in then
@@ -97,12 +97,12 @@ def test_isotonic_calibration_on_a_few_rows_comes_with_a_caution():
 
 @pytest.mark.parametrize(
     "assessment",
-    [lambda: binary((0.3, 0.3), (0.7, 0.7)), lambda: by_prediction((0.8, 0.8), (0.8, 0.8))],
+    [lambda: binary((0.3, 0.3), (0.7, 0.7)), lambda: by_prediction((0.8, 0.8), (0.8, 0.8), (0.8, 0.8))],
     ids=["binary", "table"],
 )
 def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment):
     how, real, by_class, then = sentences(assessment())
-    assert how.startswith("No miscalibration can be shown in 2000 rows: it")
+    assert how.startswith(f"No miscalibration can be shown in {assessment().n_rows} rows: ")
     assert "no more than chance makes" in real
     assert by_class == []
     assert then.startswith("Nothing to repair is visible in")
@@ -110,7 +110,7 @@ def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment
 
 
 def test_miscalibration_that_only_shows_class_by_class_is_told():
-    assessment = by_prediction((0.7, 0.8), (0.7, 0.6))
+    assessment = by_prediction((0.7, 0.8), (0.7, 0.6), (0.7, 0.7))
     how, _, by_class, then = sentences(assessment)
     assert how.startswith("No miscalibration can be shown")
     assert any(
@@ -120,12 +120,22 @@ def test_miscalibration_that_only_shows_class_by_class_is_told():
 
 
 def test_findings_quote_the_figures_of_the_assessment():
-    assessment = by_prediction((0.9, 0.7), (0.9, 0.7))
+    assessment = by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7))
     how, real, _, _ = sentences(assessment)
     ece = assessment["ece"]
     assert "gives its predicted class 90.0% on average, and is right in 70.0% of the rows" in how
     assert f"the ECE is {ece.value:.4f}, and a calibrated forecast would show {ece.noise_floor:.4f}" in real
     assert f"p = {ece.pvalue:.3g}, from 99 draws" in real
+
+
+def test_the_event_of_two_classes_is_named():
+    truth = np.where(np.arange(1000) % 1000 < 400, "ill", "well")
+    for prob in (np.full(1000, 0.5), np.full((1000, 2), 0.5)):
+        how, *_ = sentences(assess(truth, prob, pos_label="ill", n_resamples=99))
+        assert (
+            "the predicted probability of class ill is 50.0% on average, and it is the true class in 40.0% of the rows"
+            in how
+        )
 
 
 # Comparisons
@@ -237,7 +247,7 @@ def test_a_class_that_never_came_is_named():
 
 
 def test_a_metric_that_only_one_forecast_has_is_none_for_the_other():
-    one, table = assess(*ODD["one column"](), n_resamples=1), assess(*ODD["two classes"](), n_resamples=1)
+    one, table = assess(*ODD["one column"](), n_resamples=1), assess(*ODD["three classes"](), n_resamples=1)
     lines = {line["metric"]: line["estimates"] for line in summarise({"one": one, "table": table})["table"]}
     assert lines["mean-brier"][1] is None
     assert lines["brier"][0] is None
