@@ -212,7 +212,10 @@ def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed
 
 
 def test_the_repr_is_one_short_line():
-    assert repr(assess(Y, P, metrics=["accuracy"], n_resamples=9)) == "Assessment(rows=4, classes=3, accuracy=0.75)"
+    assert (
+        repr(assess(Y, P, metrics=["accuracy"], n_resamples=9))
+        == "Assessment(rows=4, classes=3, notion='confidence', accuracy=0.75)"
+    )
 
 
 def test_html_is_escaped(monkeypatch):

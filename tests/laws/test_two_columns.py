@@ -254,6 +254,18 @@ def test_assess_names_the_event_in_table_frame_and_repr():
         assert found.to_frame("polars")["event"].to_list() == [None, None, None, event, event]
 
 
+@pytest.mark.parametrize("name", entries("test"))
+def test_the_hypothesis_of_a_test_names_the_event(name):
+    y, test = np.where(Y, "yes", "no"), entries("test")[name].target
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
+            result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
+            assert result.hypothesis.endswith(" (event: class yes)")
+        (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
+    assert part.hypothesis == result.hypothesis
+
+
 def test_curves_and_their_pictures_name_the_event():
     pytest.importorskip("matplotlib").use("Agg")
     for prob in (P, table(P)):

@@ -12,7 +12,7 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant.logistic import Recalibration, recalibration_of
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 Parameters = Literal["both", "intercept", "slope"]
@@ -101,7 +101,7 @@ def cox_test(
         float(null.sf(statistic)),
         null,
         (OUTSIDE, INDEPENDENT, *assumption(weight), "There are enough rows of both classes for the chi-squared law."),
-        hypothesis=HYPOTHESES[parameters],
+        hypothesis=hypothesis_of(problem, chosen, HYPOTHESES[parameters]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -19,7 +20,7 @@ from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spre
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 20
@@ -91,8 +92,8 @@ def kolmogorov_smirnov_test(
     >>> kolmogorov_smirnov_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    problem = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
-    return _test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng)
+    problem, words = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
+    return replace(_test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng), hypothesis=words)
 
 
 @declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
@@ -153,17 +154,18 @@ def kuiper_test(
     >>> kuiper_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    problem = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
-    return _test("Kuiper", problem, spread, RANGE, n_resamples, rng)
+    problem, words = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
+    return replace(_test("Kuiper", problem, spread, RANGE, n_resamples, rng), hypothesis=words)
 
 
 def _single_problem(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, test: str, data: DataOptions
-) -> BinaryProblem:
+) -> tuple[BinaryProblem, str]:
+    """Return the one problem of a notion, and the hypothesis about it in words."""
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
     each = f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
-    return single_problem(problem, chosen, each)
+    return single_problem(problem, chosen, each), hypothesis_of(problem, chosen)
 
 
 def _test(

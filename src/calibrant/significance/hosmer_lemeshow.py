@@ -17,7 +17,7 @@ from calibrant.binning import locate
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 FITTED = "The model that made the forecast was fitted on these very rows; of other rows pass fitted=False."
@@ -156,6 +156,7 @@ def hosmer_lemeshow_test(
         pvalue=pvalue_of(statistic, null),
         null=null,
         assumptions=assumptions,
+        hypothesis=hypothesis_of(problem),
         classes=tuple(simplex.classes.tolist()),
         edges=read_only(edges),
         observed=read_only(observed),

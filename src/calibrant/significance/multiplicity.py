@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -153,8 +153,15 @@ def by_class(
     _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
-    results = [test(part.outcome, part.score, **_weight_of(part)) for part in parts]
+    results = [_of_part(test, part) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
+
+
+def _of_part(test: Test, part: BinaryProblem) -> TestResult:
+    """Run a test of one column on a part, and name the part in its hypothesis."""
+    result = test(part.outcome, part.score, **_weight_of(part))
+    words = result.hypothesis.removesuffix(" (event: class True)")
+    return replace(result, hypothesis=f"{words} (event: {part.name})")
 
 
 def _require_test(test: object) -> None:
