@@ -153,15 +153,14 @@ def by_class(
     _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
-    results = [_of_part(test, part) for part in parts]
+    results = [_of_event(test(part.outcome, part.score, **_weight_of(part)), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
 
 
-def _of_part(test: Test, part: BinaryProblem) -> TestResult:
-    """Run a test of one column on a part, and name the part in its hypothesis."""
-    result = test(part.outcome, part.score, **_weight_of(part))
+def _of_event(result: TestResult, event: str) -> TestResult:
+    """Name the event in a hypothesis about outcomes that are True or False."""
     words = result.hypothesis.removesuffix(" (event: class True)")
-    return replace(result, hypothesis=f"{words} (event: {part.name})")
+    return replace(result, hypothesis=f"{words} (event: {event})")
 
 
 def _require_test(test: object) -> None:
@@ -266,7 +265,7 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
             values, data["input"] = problem.logit, "logit"
         came = problem.outcome[rows]
         if problem.predicted is None:
-            return test(came, values[rows], **data)
+            return _of_event(test(came, values[rows], **data), f"class {problem.classes[1]}")
         code = problem.predicted.code[rows]  # -1: another class than the predicted one came
         return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
