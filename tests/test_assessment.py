@@ -173,7 +173,7 @@ def test_a_frame_has_a_row_a_metric(backend):
     frame = assess(Y, P, n_resamples=9).to_frame(backend)
     assert type(frame).__module__.startswith(backend)
     columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert columns == ["metric", *FIGURES]
+    assert columns == ["metric", *FIGURES, "event"]
     assert len(frame) == 7
 
 
@@ -184,7 +184,7 @@ def test_a_figure_without_a_noise_floor_has_a_missing_value():
 
 def test_printed_it_is_a_table_with_a_line_a_metric():
     lines = str(assess(Y, P, metrics=["ece", "nll"], level=0.1, n_resamples=9)).splitlines()
-    assert lines[0] == "4 rows, 3 classes"
+    assert lines[0] == "4 rows, 3 classes, notion: confidence"
     assert "90% interval" in lines[1]
     assert [line.split()[0] for line in lines[3:]] == ["ECE", "NLL"]
 
@@ -212,7 +212,10 @@ def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed
 
 
 def test_the_repr_is_one_short_line():
-    assert repr(assess(Y, P, metrics=["accuracy"], n_resamples=9)) == "Assessment(rows=4, classes=3, accuracy=0.75)"
+    assert (
+        repr(assess(Y, P, metrics=["accuracy"], n_resamples=9))
+        == "Assessment(rows=4, classes=3, notion='confidence', accuracy=0.75)"
+    )
 
 
 def test_html_is_escaped(monkeypatch):

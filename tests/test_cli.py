@@ -419,6 +419,20 @@ def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(r
     assert load_calibrator("calibrator.json").input == "logit"
 
 
+def test_a_report_names_the_classes_where_the_event_was_named(run):
+    """`calibrant fit` has no word for the event of one column but the classes."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 1000)
+    ill = np.where(rng.random(1000) < 1 / (1 + np.exp(-z)), "ill", "well")
+    path = save("f.csv", label=ill, p=1 / (1 + np.exp(-3 * z - 2)))
+    code, out, _ = run("report", path, "--pos-label", "ill", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    command = re.search(r"calibrant fit CALIBRATION_FILE .*?-o calibrator\.json", out)[0]
+    assert " --classes well,ill --method platt " in command
+    assert run(*shlex.split(command.replace("CALIBRATION_FILE", path))[1:])[0] == 0
+    assert load_calibrator("calibrator.json").classes_.tolist() == ["well", "ill"]
+
+
 def test_advise_prints_no_command_where_the_forecast_should_stay(run, forecast):
     code, out, _ = run("advise", forecast)
     assert code == 0
@@ -638,7 +652,7 @@ def test_decisions_cost_what_the_library_says(run, forecast):
 
 def test_the_threshold_of_two_classes_is_said(run):
     path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
-    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("positive from 0.8 on\n")
+    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("class 1 from a probability of 0.8 on\n")
 
 
 def test_decisions_are_written_beside_the_other_columns(run):
@@ -666,8 +680,8 @@ def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator
     assert code == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert "<title>A &amp; B</title>" in page
-    assert "forecast: 80 rows, 3 classes" in page
-    assert "after: 80 rows, 3 classes" in page
+    assert "forecast: 80 rows, 3 classes, notion: confidence" in page
+    assert "after: 80 rows, 3 classes, notion: confidence" in page
     assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
 
 
@@ -776,7 +790,8 @@ def test_list_prints_one_kind(run):
 def test_tests_are_printed_with_p_values_alone_and_together(run, forecast):
     code, out, _ = run("test", forecast)
     assert code == 0
-    lines = out.splitlines()[1:]
+    first, _, *lines = out.splitlines()
+    assert first == "80 rows, 3 classes"
     assert [line.split()[0] for line in lines] == [*USUAL_TESTS]
     for line in lines:
         _, _, pvalue, together, *_ = line.split()

@@ -144,7 +144,7 @@ def test_the_problems_of_a_notion_are_its_data():
     assert third.share == 1 / 3
     assert repr(first) == "BinaryProblem(predicted a, rows=1, share=0.6667)"
     (event,) = binary_problems([0, 1], [0.2, 0.7])
-    assert repr(event) == "BinaryProblem(rows=2, share=1)"
+    assert repr(event) == "BinaryProblem(class 1, rows=2, share=1)"
 
 
 # What weights are

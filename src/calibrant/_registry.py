@@ -7,6 +7,7 @@ the home of a kind, and what stands there is what there is.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -40,9 +41,10 @@ class Entry:
     """What is known of one registered thing.
 
     A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
-    the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees (under a ``notion``, if it has its own), or else an
-    ``estimate`` that gives value and interval by itself. It is found by the words of ``also`` as well. Where neither low nor
-    high is good it has an ``ideal`` value. A calibrator has guarantees. A test is a function of (y_true, y_prob).
+    the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees, or else an ``estimate`` that gives value and
+    interval by itself. A ``notion`` is its own, in place of the one that is asked for. It is found by the words of ``also``
+    as well. Where neither low nor high is good it has an ``ideal`` value. A calibrator has guarantees. A test is a function
+    of (y_true, y_prob).
     """
 
     kind: Kind
@@ -77,6 +79,16 @@ class Entry:
     def unit(self) -> str:
         """What a metric is counted in, "%" of one whose range ends at 100."""
         return "%" if self.range == (0.0, 100.0) else ""
+
+    @property
+    def own_notion(self) -> Any:
+        """The notion of a metric that keeps it, whatever notion is asked for; None of others."""
+        return (self.spelling or {}).get("notion", self.notion)
+
+    @property
+    def takes_notion(self) -> bool:
+        """Whether it is a metric of the notion that is asked for."""
+        return self.own_notion is None and "notion" in inspect.signature(self.target).parameters
 
     @property
     def has_own_bins(self) -> bool:

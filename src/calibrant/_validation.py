@@ -66,7 +66,9 @@ class DataOptions(TypedDict, total=False):
         The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
         distinct labels when there are as many of them as columns.
     pos_label : label
-        For one column of probabilities: the label that the probability speaks of. 1 or True by default.
+        The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
+        the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in
+        the order other, event: so do results, and matrices of costs.
     input : {"probability", "logit"}
         What ``y_prob`` holds. It is never guessed from the values.
     rows : {"as-given", "normalize", "percent"}
@@ -134,15 +136,27 @@ def as_problem(
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
         outcome = truth == classes[1]
         return BinaryProblem(score, outcome[kept], weight[kept], classes=classes, logit=logit)
-    if pos_label is not None:
-        raise ValueError(
-            f"pos_label must be left out when {named.forecast} is a table; got {pos_label!r} for {values.shape[1]} columns. "
-            "Pass labels= to name the columns."
-        )
     forecast = as_forecast(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
     classes = classes_of_columns(truth, forecast.shape[1], labels, names, named)
     code = encode(truth, classes, named.truth)
-    return SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
+    problem = SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
+    return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
+    """Put the column of the event second, where two columns speak."""
+    classes = problem.classes.tolist()
+    if len(classes) > 2:
+        raise ValueError(
+            f"pos_label must be left out when {named.forecast} has more than two columns; got {pos_label!r} for "
+            f"{len(classes)}. Say what is spoken of by notion=OneVsRest(...), where the function has a notion."
+        )
+    if pos_label not in classes:
+        raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
+    if pos_label == classes[1]:
+        return problem
+    forecast = Forecast(np.ascontiguousarray(problem.forecast.values[:, ::-1]), problem.forecast.is_logit)
+    return SimplexProblem(forecast, 1 - problem.label, problem.weight, problem.classes[::-1])
 
 
 def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:

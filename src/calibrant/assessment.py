@@ -22,7 +22,7 @@ from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_lev
 from calibrant.metrics.estimates import estimates
 from calibrant.metrics.log_losses import LogLoss, impossible_of, warn_impossible
 from calibrant.metrics.uncertainty import Estimate, Resampling
-from calibrant.notions import as_notion
+from calibrant.notions import Notion, as_notion, is_of_predictions
 from calibrant.resampling import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
@@ -41,7 +41,8 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and what it came to.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible.
+    occurred that a log loss calls impossible. ``event`` is what it speaks of, such as "class 1"; the name
+    of its notion where that has several events; None of a metric of whole rows, such as accuracy.
     """
 
     metric: str
@@ -51,6 +52,7 @@ class Row:
     also: tuple[str, ...] = ()
     unit: str = ""
     note: str = ""
+    event: str | None = None
 
     @property
     def title(self) -> str:
@@ -72,7 +74,8 @@ class Assessment:
         One a metric: value and interval, and for calibration errors the error without bias, the noise floor, the smallest
         error that these rows would show, and the p-value.
     curve : ReliabilityCurve
-        Reliability of the positive class of a binary forecast, of the confidence of others.
+        Reliability under the notion that was asked for: by default of the event of two classes, and of the confidence of
+        more.
     class_curve : ReliabilityCurve
         Reliability class by class.
     n_rows, n_classes : int
@@ -94,6 +97,18 @@ class Assessment:
     level: float
     n_resamples: int
 
+    @property
+    def event(self) -> str | None:
+        """The event that the figures speak of, such as "class 1"; None where they speak of predicted or of several classes."""
+        panels = self.curve.panels
+        return None if len(panels) > 1 or is_of_predictions(self.curve.notion) else panels[0].name
+
+    @property
+    def heading(self) -> str:
+        """Number of rows and classes, and the event or the notion, in words."""
+        spoken = f"notion: {self.curve.notion}" if self.event is None else f"event: {self.event}"
+        return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}"
+
     def __getitem__(self, metric: str) -> Estimate:
         """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""
         for row in self.rows:
@@ -112,12 +127,13 @@ class Assessment:
         Returns
         -------
         DataFrame
-            Columns metric, value, lower, upper, debiased, noise_floor, detectable, pvalue; missing where a figure has no
-            such thing.
+            Columns metric, value, lower, upper, debiased, noise_floor, detectable, pvalue and event; missing where a figure
+            has no such thing.
         """
         columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
         for name in FIGURES:
             columns[name] = [getattr(row.estimate, name) for row in self.rows]
+        columns["event"] = [row.event for row in self.rows]
         return frame(columns, backend)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -149,7 +165,7 @@ class Assessment:
         ]
         lines = [f"{line}  {note}" if note else line for line, note in zip(lines, self._notes, strict=True)]
         lines.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([f"{self.n_rows} rows, {self.n_classes} classes", *lines])
+        return "\n".join([self.heading, *lines])
 
     @property
     def _notes(self) -> list[str]:
@@ -158,7 +174,8 @@ class Assessment:
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{row.metric}={row.estimate.value:.4g}" for row in self.rows)
-        return f"Assessment(rows={self.n_rows}, classes={self.n_classes}, {figures})"
+        spoken = f"notion={self.curve.notion!r}" if self.event is None else f"event={self.event!r}"
+        return f"Assessment(rows={self.n_rows}, classes={self.n_classes}, {spoken}, {figures})"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -170,7 +187,7 @@ class Assessment:
             f"{line}<tr><td></td><td colspan={len(head) - 1}>{escape(note)}</td></tr>" if note else line
             for line, note in zip(lines, self._notes, strict=True)
         ]
-        return f"<table><caption>{self.n_rows} rows, {self.n_classes} classes</caption>{''.join(lines)}</table>"
+        return f"<table><caption>{escape(self.heading)}</caption>{''.join(lines)}</table>"
 
 
 def assess(
@@ -178,6 +195,7 @@ def assess(
     y_prob: npt.ArrayLike,
     *,
     metrics: Sequence[str] | None = None,
+    notion: str | Notion | None = None,
     binning: int | Binning = 15,
     level: float = 0.05,
     n_resamples: int = 500,
@@ -195,8 +213,11 @@ def assess(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     metrics : sequence of str, optional
-        Registry names (``calibrant list metrics`` prints them); a metric named twice comes once. By default accuracy, NLL,
-        Brier score, ECE and MCE, and for a table also the class-wise and the top-label calibration error.
+        Registry names (``calibrant list metrics`` prints them); a metric named twice stands once. By default accuracy, NLL,
+        Brier score, ECE and MCE, and of more than two classes also the class-wise and the top-label calibration error.
+    notion : str or Notion, optional
+        What the diagram speaks of, and every metric that has no notion in its name, as in `calibration_error`. By default
+        ``"binary"`` for two classes, in one column or in two, and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut, for the diagram and for the calibration errors that have no bins of their own; a number n means
         ``EqualWidth(n)``. ``ace``, ``debiased-ece``, ``tace`` and ``tce`` keep theirs, whatever stands here:
@@ -251,7 +272,7 @@ def assess(
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
     problem = as_problem(y_true, y_prob, **data)
-    chosen = _chosen(metrics or _default_metrics(problem), LogLoss(clip))
+    chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip))
     for _, entry in chosen.values():
         warn_impossible(entry.per_row, problem)
     found = estimates(
@@ -260,15 +281,17 @@ def assess(
         as_binning(binning),
         Resampling(level, int(n_resamples), as_rng(rng)),
         partial(tracked, show=progress, desc="resampling", unit="draw"),
+        notion,
     )
-    rows = [_row(word, entry, found[name], problem) for name, (word, entry) in chosen.items()]
+    curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
+    rows = [_row(word, entry, found[name], problem, curve) for name, (word, entry) in chosen.items()]
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     by_class = "class-wise" if predicted is None else "top-label"
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
         rows=tuple(rows),
-        curve=curve_of(problem, as_notion(None, problem), as_binning(binning), level),
+        curve=curve,
         class_curve=curve_of(problem, as_notion(by_class, problem), as_binning(binning), level),
         n_rows=simplex.size,
         n_classes=simplex.classes.size if predicted is None else predicted.classes.size,
@@ -289,15 +312,23 @@ def _chosen(metrics: Sequence[str], log_loss: LogLoss) -> dict[str, tuple[str, E
     return by_name
 
 
-def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem) -> Row:
+def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
     also = tuple(other for other in entry.words if other != word)
     events = impossible_of(entry.per_row, problem)
     note = "" if events is None else events.note
-    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note)
+    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note, _event_of(entry, curve))
 
 
-def _default_metrics(problem: Problem) -> tuple[str, ...]:
-    return BINARY_METRICS if isinstance(problem, BinaryProblem) else MULTICLASS_METRICS
+def _event_of(entry: Entry, curve: ReliabilityCurve) -> str | None:
+    """Return the event that a metric speaks of, or its notion where that has several."""
+    if not entry.takes_notion:
+        return None if entry.own_notion is None else str(entry.own_notion)
+    return curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+
+
+def default_metrics(n_classes: int) -> tuple[str, ...]:
+    """Return the metrics of a forecast of so many classes; of two there is one event, in one column or in two."""
+    return BINARY_METRICS if n_classes == 2 else MULTICLASS_METRICS
 
 
 def _head(level: float) -> tuple[str, ...]:

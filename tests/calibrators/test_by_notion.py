@@ -261,7 +261,7 @@ def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"notion": None}, TypeError, "notion must be a word or a Notion that new rows have as well; got None"),
+        ({"notion": 3}, TypeError, "notion must be a word or a Notion that new rows have as well; got 3"),
         ({"notion": WithinGroups([0, 1])}, TypeError, "that new rows have as well; got WithinGroups"),
         ({"normalize": "no"}, TypeError, "normalize must be True or False; got"),
         ({"unseen": None}, TypeError, "unseen must be one of 'pooled', 'identity'; got None"),

@@ -266,7 +266,7 @@ def test_of_one_class_with_whole_bins_the_fitted_guarantee_is_that_of_the_theore
     assert found.marginal_error == pytest.approx(theorem.marginal_error, rel=1e-12)
     assert found.conditional_error == pytest.approx(theorem.conditional_error, rel=1e-12)
     assert found.sharp_expected_error == pytest.approx(theorem.sharp_expected_error, rel=1e-12)
-    assert set(found.problem) == {"binary"}
+    assert set(found.problem) == {"class True"}
 
 
 def test_every_bin_of_every_class_is_listed_with_what_it_reports():

@@ -153,7 +153,7 @@ def test_there_is_a_panel_a_problem_and_an_empty_one_where_a_class_is_never_pred
     empty = curve.panels[2]
     assert empty.score.size == empty.rate.size == empty.lower.size == 0
     assert np.isnan(empty.miscalibration)
-    assert [panel.name for panel in corp_curve([0, 1], [0.2, 0.8]).panels] == ["binary"]
+    assert [panel.name for panel in corp_curve([0, 1], [0.2, 0.8]).panels] == ["class 1"]
 
 
 @pytest.mark.parametrize("label", [0, 1])

@@ -62,7 +62,7 @@ def test_every_class_has_its_diagram_and_its_roc_curve(rows):
     label, prob, weight = rows
     diagram = cumulative_sum_diagram(label, prob, notion="class-wise", sample_weight=weight)
     for k, (panel, roc) in enumerate(
-        zip(diagram.panels, roc_curve(label, prob, sample_weight=weight).panels, strict=True)
+        zip(diagram.panels, roc_curve(label, prob, notion="class-wise", sample_weight=weight).panels, strict=True)
     ):
         assert panel.events[-1] == pytest.approx(np.average(label == k, weights=weight), abs=1e-12)
         assert panel.name == panel.roc.name == roc.name

@@ -16,17 +16,18 @@ every = tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1
 @given(rows=every)
 def test_the_areas_are_the_metrics(rows):
     label, prob, weight = rows
-    curve = roc_curve(label, prob, sample_weight=weight)
+    options = {"notion": "class-wise", "sample_weight": weight}
+    curve = roc_curve(label, prob, **options)
     assert len(curve.panels) == prob.shape[1]
     mean = np.mean([(p.auc, p.hull_auc) for p in curve.panels], axis=0)
-    assert mean[0] == pytest.approx(area_under_roc(label, prob, sample_weight=weight), abs=1e-12)
-    assert mean[1] == pytest.approx(area_under_roc_hull(label, prob, sample_weight=weight), abs=1e-12)
+    assert mean[0] == pytest.approx(area_under_roc(label, prob, **options), abs=1e-12)
+    assert mean[1] == pytest.approx(area_under_roc_hull(label, prob, **options), abs=1e-12)
 
 
 @given(rows=every)
 def test_the_vertices_are_those_of_the_hull(rows):
     label, prob, weight = rows
-    for k, panel in enumerate(roc_curve(label, prob, sample_weight=weight).panels):
+    for k, panel in enumerate(roc_curve(label, prob, notion="class-wise", sample_weight=weight).panels):
         hull = roc_convex_hull(label == k, prob[:, k], sample_weight=weight)
         for name in ("threshold", "fpr", "tpr", "tnr"):
             np.testing.assert_array_equal(getattr(panel, name)[panel.vertex], getattr(hull, name))
@@ -43,7 +44,7 @@ def test_the_symmetric_curve_counts_rows_on_their_own_side():
 
 
 def test_one_column_is_one_panel_and_a_table_one_a_class():
-    assert [p.name for p in roc_curve([0, 1], [0.2, 0.7]).panels] == ["binary"]
+    assert [p.name for p in roc_curve([0, 1], [0.2, 0.7]).panels] == ["class 1"]
     assert [p.name for p in roc_curve(Y, P).panels] == ["class 0", "class 1", "class 2"]
     assert [p.name for p in roc_curve(Y, P, notion="confidence").panels] == ["confidence"]
 

@@ -64,7 +64,7 @@ def test_abstaining_follows_chow(rows, cost):
 
 
 def test_of_decisions_that_cost_the_same_the_first_is_taken():
-    assert decide([[0.5, 0.5]], [[0, 1], [1, 0]]).decision.tolist() == [0]
+    assert decide([[0.4, 0.4, 0.2]], 1.0 - np.eye(3)).decision.tolist() == [0]
     assert decide([0.3, 0.9], np.zeros((2, 3))).decision.tolist() == [0, 0]
     assert decide([0.3, 0.9], np.ones((2, 2))).decision.tolist() == [0, 0]
 

@@ -60,7 +60,7 @@ def sentences(assessment):
 )
 def test_a_fault_is_named_with_its_size(assessment, word):
     how, real, by_class, then = sentences(assessment())
-    assert f"The forecast is {word}: it" in how
+    assert f"The forecast is {word}: " in how
     assert real.startswith("This is more than noise")
     assert by_class == []
     assert then == ASK
@@ -74,20 +74,20 @@ def test_errors_of_both_signs_are_named():
 
 @pytest.mark.parametrize(
     "assessment",
-    [lambda: binary((0.3, 0.3), (0.7, 0.7)), lambda: by_prediction((0.8, 0.8), (0.8, 0.8))],
+    [lambda: binary((0.3, 0.3), (0.7, 0.7)), lambda: by_prediction((0.8, 0.8), (0.8, 0.8), (0.8, 0.8))],
     ids=["binary", "table"],
 )
 def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment):
     how, real, by_class, then = sentences(assessment())
-    assert how.startswith("No miscalibration can be shown in 2000 rows: it")
+    assert how.startswith(f"No miscalibration can be shown in {assessment().n_rows} rows: ")
     assert "is within the noise" in real
     assert by_class == []
-    assert then.startswith("No miscalibration is visible in 2000 rows.")
+    assert then.startswith(f"No miscalibration is visible in {assessment().n_rows} rows.")
     assert "no proof of calibration" in then
 
 
 def test_miscalibration_that_only_shows_class_by_class_is_told():
-    assessment = by_prediction((0.7, 0.8), (0.7, 0.6))
+    assessment = by_prediction((0.7, 0.8), (0.7, 0.6), (0.7, 0.7))
     how, _, by_class, then = sentences(assessment)
     assert how.startswith("No miscalibration can be shown")
     assert any(
@@ -97,12 +97,22 @@ def test_miscalibration_that_only_shows_class_by_class_is_told():
 
 
 def test_findings_quote_the_figures_of_the_assessment():
-    assessment = by_prediction((0.9, 0.7), (0.9, 0.7))
+    assessment = by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7))
     how, real, _, _ = sentences(assessment)
     ece = assessment["ece"]
     assert "gives its predicted class 90.0% on average, and is right in 70.0% of the rows" in how
     assert f"the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated forecast" in real
     assert f"p = {ece.pvalue:.3g}, from 99 draws" in real
+
+
+def test_the_event_of_two_classes_is_named():
+    truth = np.where(np.arange(1000) % 1000 < 400, "ill", "well")
+    for prob in (np.full(1000, 0.5), np.full((1000, 2), 0.5)):
+        how, *_ = sentences(assess(truth, prob, pos_label="ill", n_resamples=99))
+        assert (
+            "the predicted probability of class ill is 50.0% on average, and it is the true class in 40.0% of the rows"
+            in how
+        )
 
 
 # Values
@@ -190,7 +200,7 @@ def test_a_class_that_never_came_is_named():
 
 
 def test_a_metric_that_only_one_forecast_has_is_none_for_the_other():
-    one, table = assess(*ODD["one column"](), n_resamples=1), assess(*ODD["two classes"](), n_resamples=1)
+    one, table = assess(*ODD["one column"](), n_resamples=1), assess(*ODD["three classes"](), n_resamples=1)
     lines = {line["metric"]: line["estimates"] for line in summarise({"one": one, "table": table})["table"]}
     assert lines["mean-brier"][1] is None
     assert lines["brier"][0] is None

@@ -56,7 +56,8 @@ def test_the_statistic_is_the_metric_over_its_deviation(test, error, rows):
     top = prob.max(axis=1)
     deviation = np.sqrt(np.sum(top * (1 - top))) / len(top)
     if deviation > 0:
-        assert test(label, prob).statistic == pytest.approx(error(label, prob) / deviation, rel=1e-9, abs=1e-12)
+        expected = error(label, prob, notion="confidence") / deviation
+        assert test(label, prob, notion="confidence").statistic == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_weights_that_are_no_counts_count_squared_in_the_variance():

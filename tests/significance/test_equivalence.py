@@ -127,7 +127,7 @@ def test_the_null_distribution_is_about_the_bound():
     p = rng.random(2000)
     found = equivalence_test(rng.random(2000) < p, p, bound=0.1)
     assert found.alternative == "less"
-    assert found.hypothesis == "ece is 0.1 or more"
+    assert found.hypothesis == "ece is 0.1 or more (event: class True)"
     assert abs(found.null.values.mean() - 0.1) < 0.01
     assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
 

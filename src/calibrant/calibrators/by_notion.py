@@ -38,8 +38,9 @@ class ByNotion(Calibrator):
     ----------
     calibrator : BinaryCalibrator
         The method; it is cloned for each problem.
-    notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, default="class-wise"
-        Which problems there are.
+    notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, optional
+        Which problems there are. By default ``"binary"`` for two classes, one map of the probability of the second, and
+        ``"class-wise"`` for more, a map for each class.
     normalize : bool, default=True
         Divide rows by their sums where each class was calibrated by itself. Without it rows need not sum to one.
     unseen : {"pooled", "identity"}, default="pooled"
@@ -103,7 +104,7 @@ class ByNotion(Calibrator):
     def __init__(
         self,
         calibrator: BinaryCalibrator,
-        notion: str | Notion = "class-wise",
+        notion: str | Notion | None = None,
         *,
         normalize: bool = True,
         unseen: Unseen = "pooled",
@@ -194,7 +195,7 @@ class ByNotion(Calibrator):
     def _fit_problem(self, problem: Problem) -> None:
         flag("normalize", self.normalize)
         choice("unseen", self.unseen, ("pooled", "identity"))
-        if not isinstance(self.notion, (str, Notion)) or isinstance(self.notion, WithinGroups):
+        if not isinstance(self.notion, (str, Notion, type(None))) or isinstance(self.notion, WithinGroups):
             raise TypeError(
                 f"notion must be a word or a Notion that new rows have as well; got {self.notion!r}. Pass notion='class-wise'."
             )
@@ -204,7 +205,7 @@ class ByNotion(Calibrator):
                 "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself."
             )
         simplex, unfitted = as_simplex(problem), clone(self.calibrator)
-        self.notion_ = as_notion(self.notion, simplex)
+        self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty = [], None, []
         for binary in self._problems(simplex):
             self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)

@@ -125,7 +125,7 @@ def _fitted_parts(
     """Return the parameters, and the name of each problem with what was fitted to it."""
     if isinstance(calibrator, HistogramBinning):
         check_is_fitted(calibrator)
-        return calibrator, [("binary", calibrator)]
+        return calibrator, [(f"class {calibrator.classes_[1]}", calibrator)]
     if not isinstance(calibrator, ByNotion) or not isinstance(calibrator.calibrator, HistogramBinning):
         raise TypeError(
             f"calibrator must be a HistogramBinning, or ByNotion of one; got {calibrator!r}. {_cure(calibrator)}"

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.forecasts import binning_of, labels_of, read, values_of, weight_of
+from calibrant.cli.forecasts import binning_of, labels_of, pos_label_of, read, values_of, weight_of
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
@@ -38,12 +38,15 @@ def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
     from calibrant.advice import advise
 
     advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **_data(arguments, forecast))
-    return replace(advice, options=_options(arguments))
+    return replace(advice, options=_options(arguments, forecast))
 
 
-def _options(arguments: argparse.Namespace) -> str:
+def _options(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
     named = [(name, getattr(arguments, name)) for name in COLUMNS]
     words = [word for name, value in named if value is not None for word in (f"--{name}", shlex.quote(value))]
+    if (event := _pos_label(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
+        other = next((str(label) for label in forecast.y_true.tolist() if label != event), f"no {event}")
+        words += ["--classes", shlex.quote(f"{other},{event}")]
     return " ".join([*words, *(f"--{name}" for name in FLAGS if getattr(arguments, name, False))])
 
 
@@ -90,7 +93,11 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         warnings.simplefilter(
             "ignore", CalibrationWarning
         )  # of each forecast by itself it was said when it was assessed
-        return [paired_difference(truth, other.prob, first.prob, metric=metric, **options) for metric in COMPARED]
+        return [
+            paired_difference(truth, other.prob, first.prob, metric=metric, **options)
+            for metric in COMPARED
+            if arguments.notion is None or metric != "ece"  # that of another notion has the interval of two samples
+        ]
 
 
 def _different_rows(arguments: argparse.Namespace, first: ForecastTable, other: ForecastTable) -> str:
@@ -107,9 +114,15 @@ def _different_rows(arguments: argparse.Namespace, first: ForecastTable, other: 
     return "" if weights[0] is None or np.array_equal(*weights) else "other weights"
 
 
+def _pos_label(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
+    """Return the label of the event where the command has a word for it: `calibrant fit` names classes in place of it."""
+    return pos_label_of(arguments, forecast) if hasattr(arguments, "pos_label") else None
+
+
 def _data(arguments: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
     return {
         "sample_weight": weight_of(arguments, forecast),
         "labels": labels_of(arguments, forecast),
+        "pos_label": _pos_label(arguments, forecast),
         "input": forecast.input,
     }

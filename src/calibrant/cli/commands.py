@@ -14,6 +14,7 @@ from calibrant.cli.forecasts import (
     calibrated_by,
     calibrated_names,
     labels_of,
+    pos_label_of,
     read,
     say_unused_bins,
     top_by,
@@ -75,6 +76,7 @@ def run_test(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from calibrant._registry import find
+    from calibrant.notions import is_of_predictions
     from calibrant.significance.multiplicity import adjusted_pvalues
 
     forecast = read(arguments, arguments.file)
@@ -86,13 +88,11 @@ def run_test(arguments: argparse.Namespace) -> int:
         )
     if arguments.fail_below is not None and not 0 < arguments.fail_below < 1:
         raise ValueError(f"--fail-below must be a fraction in (0, 1); got {arguments.fail_below:g}. 0.01 is usual.")
-    data: dict[str, Any] = {
-        "input": forecast.input,
-        "labels": labels_of(arguments, forecast),
-        "sample_weight": weight_of(arguments, forecast),
-    }
-    values = values_of(arguments, forecast)
-    results = {n: find("test", n).target(forecast.y_true, values, **OF_A_FILE.get(n, {}), **data) for n in chosen}
+    event, rows = _tested(arguments, forecast)
+    spoken = f"{len(forecast.forecast_columns)} classes"
+    if event is not None:
+        spoken = f"{'notion' if is_of_predictions(event) else 'event'}: {event}"
+    results = {n: find("test", n).target(**rows, **OF_A_FILE.get(n, {})) for n in chosen}
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     failed = arguments.fail_below is not None and min(adjusted.values()) < arguments.fail_below
@@ -108,15 +108,52 @@ def run_test(arguments: argparse.Namespace) -> int:
             for n, r in results.items()
         }
         print(
-            json.dumps({"rows": len(forecast.y_true), "tests": document, "failed": failed}, indent=2, allow_nan=False)
+            json.dumps(
+                {"rows": len(forecast.y_true), "event": event, "tests": document, "failed": failed},
+                indent=2,
+                allow_nan=False,
+            )
         )
     else:
+        print(f"{len(forecast.y_true)} rows, {spoken}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>10}{'Holm':>10}  if the forecast were calibrated")
         for n, r in results.items():
             print(f"{n:<20}{r.statistic:>12.5g}{r.pvalue:>10.3g}{adjusted[n]:>10.3g}  {r.null.description}")
     if failed:
         print(f"calibrant: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
     return GATE_FAILED if failed else OK
+
+
+def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str | None, dict[str, Any]]:
+    """Return what is tested, such as "class 1", None of several classes, and the arguments of a test.
+
+    With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
+    """
+    from calibrant._validation import as_problem
+    from calibrant.notions import as_notion, single_problem
+
+    rows: dict[str, Any] = {
+        "y_true": forecast.y_true,
+        "y_prob": values_of(arguments, forecast),
+        "sample_weight": weight_of(arguments, forecast),
+        "labels": labels_of(arguments, forecast),
+        "pos_label": pos_label_of(arguments, forecast),
+        "input": forecast.input,
+    }
+    problem = as_problem(**rows)
+    if arguments.notion is None and problem.classes.size > 2:
+        return None, rows
+    chosen = as_notion(arguments.notion, problem)
+    binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python.")
+    if arguments.notion is None:
+        return binary.name, rows
+    as_logit = binary.logit is not None
+    return binary.name or chosen.name, {
+        "y_true": binary.outcome,
+        "y_prob": binary.logit if as_logit else binary.score,
+        "sample_weight": None if rows["sample_weight"] is None else binary.weight,
+        "input": "logit" if as_logit else "probability",
+    }
 
 
 def run_fit(arguments: argparse.Namespace) -> int:
@@ -145,6 +182,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
     method = method_of(arguments, n_columns=len(forecast.forecast_columns))
     chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
     print(f"fitted {chosen} on {len(truth)} rows{': ' if details else ''}{details}")
+    if len(calibrator.classes_) == 2:
+        print(f"event: class {calibrator.classes_[1]}")
     if (groups := found_notion(arguments, calibrator)) is not None:
         print(f"found {groups!r}")
     print(f"wrote {arguments.output}")
@@ -336,6 +375,8 @@ def document_of(result: Assessment) -> dict[str, Any]:
     return {
         "rows": result.n_rows,
         "classes": result.class_weight,
+        "notion": result.curve.notion,
+        "event": result.event,
         "level": result.level,
         "resamples": result.n_resamples,
         "metrics": {

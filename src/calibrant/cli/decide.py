@@ -29,7 +29,7 @@ def run_decide(arguments: argparse.Namespace) -> int:
     }
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
-        print(f"positive from {_threshold(cost):.6g} on")
+        print(f"class {found.names[1]} from a probability of {_threshold(cost):.6g} on")
     if forecast.label_column is None:
         print(found)
     else:

@@ -152,14 +152,29 @@ def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[An
     classes = [name.strip() for name in arguments.classes.split(",")]
     if (booleans := as_booleans(classes)) is not None and forecast.y_true.dtype.kind == "b":
         return booleans
+    return _labels_named(classes, forecast, "--classes", "Name the labels of the file, in column order.")
+
+
+def pos_label_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
+    """Return the label of the event, as named by the command."""
+    if arguments.pos_label is None:
+        return None
+    name = arguments.pos_label.strip()
+    if forecast.y_true.dtype.kind == "b" and name.lower() in ("true", "false"):
+        return name.lower() == "true"
+    return _labels_named([name], forecast, "--pos-label", "Name a label of the file.")[0]
+
+
+def _labels_named(names: list[str], forecast: ForecastTable, option: str, hint: str) -> list[Any]:
+    """Return labels of the kind that the file holds."""
     if forecast.y_true.dtype.kind not in "iuf":
-        return list(classes)
-    if wrong := [name for name in classes if not re.fullmatch(r"-?\d+", name)]:
+        return list(names)
+    if wrong := [name for name in names if not re.fullmatch(r"-?\d+", name)]:
         raise ValueError(
-            f"--classes must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
-            f"{forecast.y_true[0].item()!r}. Name the labels of the file, in column order."
+            f"{option} must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
+            f"{forecast.y_true[0].item()!r}. {hint}"
         )
-    return [int(name) for name in classes]
+    return [int(name) for name in names]
 
 
 def assessed(
@@ -168,8 +183,7 @@ def assessed(
     """Assess a forecast, or calibrated probabilities in its place, as the command says."""
     from calibrant import assessment
 
-    binary = len(forecast.forecast_columns) == 1
-    metrics = list(assessment.BINARY_METRICS if binary else assessment.MULTICLASS_METRICS)
+    metrics = list(assessment.default_metrics(max(2, len(forecast.forecast_columns))))
     if getattr(arguments, "metrics", None):
         metrics = [name.strip() for name in arguments.metrics.split(",")]
     metrics += [name for name in extra if name not in metrics]
@@ -177,6 +191,7 @@ def assessed(
         forecast.y_true,
         values_of(arguments, forecast) if prob is None else prob,
         metrics=metrics,
+        notion=arguments.notion,
         binning=binning_of(arguments),
         level=arguments.level,
         n_resamples=arguments.resamples,
@@ -185,6 +200,7 @@ def assessed(
         progress=sys.stderr.isatty(),
         sample_weight=weight_of(arguments, forecast),
         labels=labels_of(arguments, forecast),
+        pos_label=pos_label_of(arguments, forecast),
         input=forecast.input if prob is None else "probability",
     )
 

@@ -40,7 +40,7 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
     method = method_of(arguments, n_columns=n_columns)
     calibrator: Calibrator = _with_parameters(find("calibrator", method).target(), inner, method)
     if isinstance(calibrator, BinaryCalibrator) and (n_columns > 2 or arguments.notion):
-        calibrator = ByNotion(calibrator, arguments.notion or "class-wise")
+        calibrator = ByNotion(calibrator, arguments.notion)
     elif arguments.notion:
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
     if arguments.safe and method == "safe":
@@ -61,7 +61,7 @@ def found_notion(arguments: argparse.Namespace, calibrator: Calibrator) -> Notio
 
     inner: Any = getattr(calibrator, "calibrator_", calibrator)
     found: Notion | None = getattr(inner, "notion_", None)
-    return None if found is None or found == as_notion(inner.notion) else found
+    return None if found is None or inner.notion is None or found == as_notion(inner.notion) else found
 
 
 def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:

@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     assess = _command(subparsers, "assess", commands.run_assess, "print how good and how calibrated a forecast is")
     assess.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
     _data_options(assess)
+    _notion_options(assess)
     _assess_options(assess)
     assess.add_argument("--json", action="store_true", help="print JSON")
     assess.add_argument(
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     test = _command(subparsers, "test", commands.run_test, "test whether miscalibration is more than chance")
     test.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
     _data_options(test)
+    _notion_options(test)
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
     test.add_argument("--json", action="store_true", help="print JSON")
     test.add_argument(
@@ -58,8 +60,8 @@ def parser() -> argparse.ArgumentParser:
     )
     fit.add_argument(
         "--notion", metavar="NAME",
-        help="for methods of one score: class-wise (default of more than two classes), confidence, top-label, top-3-label, "
-        "top-3-confidence, ...; see `calibrant list notions`",
+        help="for methods of one score: binary (default of two classes), class-wise (default of more), confidence, top-label, "
+        "top-3-label, top-3-confidence, ...; see `calibrant list notions`",
     )  # fmt: skip
     fit.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
@@ -122,6 +124,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     report.add_argument("--force", action="store_true", help="replace the output if it exists")
     _data_options(report)
+    _notion_options(report)
     _assess_options(report)
 
     demo = _command(subparsers, "demo", commands.run_demo, "run the whole job on an embedded data set")
@@ -163,6 +166,19 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _notion_options(parser: argparse.ArgumentParser) -> None:
+    spoken = parser.add_argument_group("what is measured")
+    spoken.add_argument(
+        "--notion",
+        metavar="NAME",
+        help="binary (default of two classes, in one column or two), confidence (default of more), ...: see `calibrant list "
+        "notions`; a metric with a notion in its name keeps it",
+    )
+    spoken.add_argument(
+        "--pos-label", metavar="LABEL", help="of two classes, the event (default: 1, or the class of the second column)"
+    )
 
 
 def _assess_options(parser: argparse.ArgumentParser) -> None:

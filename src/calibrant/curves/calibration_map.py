@@ -17,7 +17,7 @@ from calibrant._rows import ROUNDING
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Binary, Notion, as_notion
 
 Map = Callable[[FloatArray], npt.ArrayLike]
 
@@ -194,9 +194,9 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
 
 
 def _names_of(calibrator: Any, notion: Notion | None) -> list[str]:
-    if notion is None or notion.name == "binary":
-        return ["binary"]
-    classes = tuple(str(label) for label in calibrator.classes_.tolist())
+    if notion is None:
+        return [Binary.name]  # a function does not know its event
+    classes = tuple(str(label) for label in getattr(calibrator, "classes_", (0, 1)))
     return [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
 
 

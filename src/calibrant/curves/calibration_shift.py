@@ -13,7 +13,7 @@ from calibrant._arrays import as_array, columns_of
 from calibrant._labels import Named
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, number
-from calibrant._problem import BinaryProblem, Problem, SimplexProblem, as_simplex
+from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._result import frame, read_only
 from calibrant._rows import OF_PROBABILITIES, of_probabilities
 from calibrant._validation import DataOptions, as_numbers, as_problem
@@ -21,7 +21,7 @@ from calibrant._warnings import warn
 from calibrant.binning import Binning, Bins, as_binning, sums_over
 from calibrant.curves.intervals import INTERVALS
 from calibrant.curves.reliability import IntervalName, require_level
-from calibrant.notions import Flattened, Notion, as_notion
+from calibrant.notions import Notion, as_notion
 
 LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calibrated, y_true=y)."
 
@@ -169,8 +169,8 @@ def calibration_shift(
     y_true : array-like of shape (n_samples,), optional
         Class labels: with them the event rate of each bin says where the probabilities should go.
     notion : str or Notion, optional
-        Which probabilities are looked at. By default all of a table, ``"flattened"``, and ``"binary"`` for one column. Where
-        it speaks of the predicted class, that is the class predicted before calibration.
+        Which probabilities are looked at. By default the event of two classes, ``"binary"``, and of more classes all
+        probabilities, ``"flattened"``. Where it speaks of the predicted class, that is the class predicted before calibration.
     binning : int or Binning, default=30
         How the probabilities before calibration are cut; a number n means ``EqualWidth(n)``.
     threshold : float, default=0.01
@@ -237,8 +237,7 @@ def calibration_shift(
     rows = of_probabilities(data.get("rows", "as-given"))
     of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": OF_PROBABILITIES}
     after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, of_calibrated))
-    flattened = notion is None and isinstance(problem, SimplexProblem)
-    chosen = Flattened() if flattened else as_notion(notion, problem)
+    chosen = as_notion(notion, problem, of_many="flattened")
     how = _How(cut, threshold, interval, level, has_events=y_true is not None)
     before = as_simplex(problem)
     names = tuple(str(label) for label in before.classes.tolist())
@@ -297,12 +296,14 @@ def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapp
     """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
     if y_true is not None:
         return {"y_true": y_true, **data}
-    rest = {key: value for key, value in data.items() if key != "pos_label"}
+    values = as_numbers("y_prob", y_prob)
+    # Of one column any label will do; of two the positive one says which column is looked at.
+    rest = {key: value for key, value in data.items() if key != "pos_label" or values.ndim == 2}
     if data.get("y_pred") is not None:
         return {"y_true": data["y_pred"], **rest}
     labels = data.get("labels")
     any_label = [0] if labels is None or not len(labels) else [labels[0]]
-    return {"y_true": any_label * len(as_numbers("y_prob", y_prob)), **rest}
+    return {"y_true": any_label * len(values), **rest}
 
 
 def _calibrated(

@@ -143,7 +143,7 @@ def corp_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     level : float, default=0.05
         One minus the coverage of the band, a fraction in (0, 1).
     band : {"consistency", "confidence", "simultaneous"} or None, default="consistency"

@@ -119,7 +119,7 @@ def roc_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"class-wise"`` for a table: each class against the rest.
+        By default ``"binary"`` for two classes and ``"class-wise"`` for more: each class against the rest.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

@@ -126,7 +126,7 @@ def score_distribution(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column (the positive class against the other) and ``"confidence"`` for a table (right
+        By default ``"binary"`` for two classes (the event against the other) and ``"confidence"`` for more (right
         predictions against wrong ones). ``"class-wise"`` shows each class against the rest.
     binning : int or Binning, default=40
         How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.

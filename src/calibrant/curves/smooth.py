@@ -148,7 +148,7 @@ def smooth_reliability_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     smoother : {"kernel", "local"} or lens, default="kernel"
         ``"kernel"`` is the reflected Gaussian of the smooth calibration error, as wide as that error; ``"local"`` the local
         regression of the integrated calibration index (loess).

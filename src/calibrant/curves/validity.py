@@ -144,7 +144,7 @@ def validity_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=Unique()
         How scores are cut; a number n means ``EqualWidth(n)``. By default each distinct score has a bin of its own: right for a
         forecast that takes few values, such as one after histogram binning. Any other forecast has to be cut.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, as_simplex
+from calibrant._problem import as_simplex
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
@@ -200,7 +200,7 @@ def confusion_table(
     cost = zero_one(n_classes) if cost_matrix is None else as_cost_matrix(cost_matrix, n_classes)
     names = column_names(simplex.classes, cost.shape[1], extra)
     if threshold is None:
-        decision, expected = cheapest(simplex.prob, cost, is_column=isinstance(problem, BinaryProblem))
+        decision, expected = cheapest(simplex.prob, cost)
     else:
         decision = (simplex.prob[:, 1] >= threshold).astype(np.intp)
         expected = np.vecdot(simplex.prob, cost.T[decision])

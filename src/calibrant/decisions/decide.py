@@ -117,7 +117,7 @@ def decide(
     Notes
     -----
     The expected cost of deciding j is the sum over classes i of p_i cost[i, j]. Of decisions that cost the same the first is
-    taken, except that one column and a 2 x 2 matrix follow `optimal_threshold`: the event is decided from the threshold on.
+    taken, except that a 2 x 2 matrix follows `optimal_threshold`: the event, class 1 of 2, is decided from the threshold on.
     Costs are the same if they differ by less than 1e-13 of themselves, so that rounding decides nothing.
 
     An abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's
@@ -138,19 +138,19 @@ def decide(
     >>> found.named.tolist()
     [0, 'abstain', 1]
     """
-    forecast, is_column, columns = received(y_prob, input=input, rows=rows)
+    forecast, _, columns = received(y_prob, input=input, rows=rows)
     prob = forecast.prob
     cost = as_cost_matrix(cost_matrix, prob.shape[1])
     classes = classes_of(prob.shape[1], labels, columns)
     names = column_names(classes, cost.shape[1], extra)
-    decision, expected = cheapest(prob, cost, is_column=is_column)
+    decision, expected = cheapest(prob, cost)
     return Decisions(decision, expected, names, cost.copy())
 
 
-def cheapest(prob: FloatArray, cost: FloatArray, *, is_column: bool) -> tuple[IntArray, FloatArray]:
+def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the decision of least expected cost in each row of a table, and that cost."""
     expected = prob @ cost
-    if is_column and cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
+    if cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
         decision: IntArray = (prob[:, 1] >= threshold).astype(np.intp)
     else:
         decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1)

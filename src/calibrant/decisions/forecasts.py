@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._validation import as_problem
-from calibrant.notions import Binary, Notion, as_notion
+from calibrant.notions import Notion, as_notion
 
 
 def events_of(
@@ -47,12 +47,12 @@ def _require_same_event(first: str, one: BinaryProblem, name: str, other: Binary
 
 def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     """Return the one binary problem of a notion; by default that of the event of two classes."""
-    if notion is None and not isinstance(problem, BinaryProblem) and problem.prob.shape[1] > 2:
+    if notion is None and problem.classes.size > 2:
         raise ValueError(
-            f"y_prob must speak of one event; got {problem.prob.shape[1]} classes. "
+            f"y_prob must speak of one event; got {problem.classes.size} classes. "
             "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction."
         )
-    chosen = Binary() if notion is None else as_notion(notion, problem)
+    chosen = as_notion(notion, problem)
     problems = list(chosen.split(problem))
     if len(problems) != 1:
         raise ValueError(

@@ -155,8 +155,7 @@ def calibration_regret(
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:
         event = event_of(problem, notion)
-        is_column = isinstance(problem, BinaryProblem) or problem.prob.shape[1] > 2
-        score = squared_error if cost_matrix is None else CostScore(as_cost_matrix(cost_matrix, 2), is_column)
+        score = squared_error if cost_matrix is None else CostScore(as_cost_matrix(cost_matrix, 2))
         cost, repaired, floor = _against_fit(event, score, n_resamples, generator)
         against = "isotonic"
     else:
@@ -169,15 +168,14 @@ def calibration_regret(
 class CostScore:
     """The cost of what is decided by a probability: a proper score, since no other probability leads to less on average.
 
-    On the threshold a column decides for the event, and two columns for the first class, as in `decide`.
+    On the threshold the event is decided, as in `decide`.
     """
 
     cost: FloatArray
-    is_column: bool = True
 
     def __call__(self, prob: FloatArray, outcome: FloatArray) -> FloatArray:
         """Return the cost of each row."""
-        decision, _ = cheapest(two_columns(prob, is_logit=False).values, self.cost, is_column=self.is_column)
+        decision, _ = cheapest(two_columns(prob, is_logit=False).values, self.cost)
         costs: FloatArray = self.cost[outcome.astype(np.intp), decision]
         return costs
 
@@ -222,9 +220,9 @@ def _against_truth(
         best = float(weight @ (q * (1.0 - q)))
         return best + float(weight @ (p - q) ** 2), best
     cost = as_cost_matrix(cost_matrix, prob.shape[1])
-    expected, is_column = truth @ cost, isinstance(problem, BinaryProblem)
+    expected = truth @ cost
     row = np.arange(len(prob))
-    taken, best_taken = (expected[row, cheapest(p, cost, is_column=is_column)[0]] for p in (prob, truth))
+    taken, best_taken = (expected[row, cheapest(p, cost)[0]] for p in (prob, truth))
     return float(weight @ taken), float(weight @ best_taken)
 
 

@@ -202,7 +202,7 @@ def _describe(calibrator: Calibrator) -> dict[str, Any]:
 def _describe_reduction(calibrator: ByNotion) -> dict[str, Any]:
     """Describe what `ByNotion` was told to do."""
     return {
-        "notion": _describe_notion(as_notion(calibrator.notion)),
+        "notion": None if calibrator.notion is None else _describe_notion(as_notion(calibrator.notion)),
         "normalize": bool(calibrator.normalize),
         "unseen": calibrator.unseen,
         "each": _method(calibrator.calibrator),
@@ -220,8 +220,8 @@ def _describe_notion(notion: Notion) -> str | dict[str, Any]:
     return {"name": entry.name, "parameters": parameters} if parameters else entry.name
 
 
-def _notion_of(description: str | dict[str, Any]) -> str | Notion:
-    if isinstance(description, str):
+def _notion_of(description: str | dict[str, Any] | None) -> str | Notion | None:
+    if description is None or isinstance(description, str):
         return description
     notion: Notion = find("notion", description["name"]).target(**_decoded(description["parameters"]))
     return notion

@@ -120,7 +120,7 @@ def bin_sweep(
     norm : {"l1", "l2", "l<p>", "max"} or callable, default="l1"
         Which calibration error: ``"l1"`` is the ECE, ``"max"`` the MCE.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     level : float, default=0.05
         Share of calibrated forecasts outside the band of noise, a fraction in (0, 1).
     n_resamples : int, default=200

@@ -45,7 +45,7 @@ def bin_test_calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table. The authors propose ``"class-wise"``.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more. The authors propose ``"class-wise"``.
     binning : int or Binning, default=BoundedIsotonic()
         How scores are cut; a number n means ``EqualWidth(n)``. TCE(Q) of the paper is ``EqualMass(10)``, TCE(V) ``Isotonic()``.
     test : {"binomial", "mid-p", "clopper-pearson", "t"}, default="binomial"

@@ -157,7 +157,7 @@ def binning_quality(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions
@@ -214,7 +214,7 @@ def binning_criterion(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions
@@ -269,7 +269,7 @@ def within_bin_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     binning : int or Binning, default=15
         The bins to judge; a number n means ``EqualWidth(n)``.
     **data : DataOptions

@@ -43,7 +43,7 @@ def corp_decomposition(
         A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
         two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -119,7 +119,7 @@ def miscalibration_loss(
         A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
         two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -180,7 +180,7 @@ def discrimination_score(
         A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
         two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -240,7 +240,7 @@ def uncertainty_loss(
         A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
         two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

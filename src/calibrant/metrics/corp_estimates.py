@@ -22,13 +22,13 @@ from calibrant._problem import Problem, independent_rows
 from calibrant.binning.ordered import Ordered
 from calibrant.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, pvalue_of
-from calibrant.notions import as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.proper import squared_error
 
 
-def miscalibration_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate how much of the squared error recalibration would save."""
-    ordered, z = _ordered(problem), float(-ndtri(resampling.level / 2.0))
+    ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value = corp_terms(ordered, squared_error).miscalibration
     calibrated = _overfit(ordered, ordered.score, resampling)
     around = _overfit(ordered, _fit(ordered), resampling)
@@ -52,9 +52,9 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling) -> Estimat
     )
 
 
-def discrimination_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def discrimination_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate how much better in squared error the calibrated forecast is than none."""
-    ordered, z = _ordered(problem), float(-ndtri(resampling.level / 2.0))
+    ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value, base = corp_terms(ordered, squared_error).discrimination, base_rate(ordered)
     constant = _overfit(ordered, np.full(ordered.score.shape, base), resampling)
     around = _overfit(ordered, _fit(ordered), resampling)
@@ -70,18 +70,19 @@ def discrimination_estimate(problem: Problem, resampling: Resampling) -> Estimat
     )
 
 
-def uncertainty_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
-    ordered = _ordered(problem)
+    ordered = _ordered(problem, notion)
     base = base_rate(ordered)
     lower, upper = _variance_bounds(base, independent_rows(ordered.problem.weight), resampling.level)
     return Estimate(corp_terms(ordered, squared_error).uncertainty, lower, upper)
 
 
-def _ordered(problem: Problem) -> Ordered:
-    """Sort the one problem of the notion that a metric has by default."""
-    (binary,) = as_notion(None, problem).split(problem)
-    return Ordered.of(binary)
+def _ordered(problem: Problem, notion: str | Notion | None) -> Ordered:
+    """Sort the one problem of a notion."""
+    return Ordered.of(
+        single_problem(problem, as_notion(notion, problem), "Look at each class: OneVsRest(0), and so on.")
+    )
 
 
 def _overfit(ordered: Ordered, rate: FloatArray, resampling: Resampling) -> FloatArray:

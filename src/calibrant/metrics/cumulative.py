@@ -28,7 +28,7 @@ def kolmogorov_smirnov_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -79,7 +79,7 @@ def kuiper_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

@@ -197,6 +197,9 @@ def epistemic_irreducible(
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
+        # All classes are measured, in the order of the columns of the posterior.
+        problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
     warn_impossible(losses, problem)
     truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
     _warn_ruled_out(losses, problem, truth.prob)

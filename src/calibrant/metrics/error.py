@@ -53,7 +53,7 @@ def calibration_error(
     notion : str or Notion, optional
         What the statement speaks of: ``"binary"``, ``"confidence"``, ``"top-label"``, ``"class-wise"``,
         ``"top-3-confidence"``, ``"top-3-label"`` and others that ``calibrant list notions`` prints, or an object such as
-        `WithinGroups`. By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        `WithinGroups`. By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     loss : {"gap", "squared gap", "debiased squared gap", "binomial test", ...} or callable, default="gap"

@@ -94,18 +94,18 @@ class Point:
         return not isinstance(self.binning, Groups)
 
 
-def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
-    """Return the calibration error that a metric is, of a valid problem, with ``binning`` where it has none of its own."""
+def point_of(entry: Entry, problem: Problem, binning: int | Binning, notion: str | Notion | None = None) -> Point:
+    """Return the calibration error that a metric is, with ``notion`` and ``binning`` where it has none of its own."""
+    chosen = as_notion(notion if entry.own_notion is None else entry.own_notion, problem)
     if entry.lens is not None and entry.size is not None:
         lens: Any = entry.lens
         size: Size = entry.size
-        notion = as_notion(entry.notion, problem)
-        groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // notion.n_parts(problem)))
+        groups = Groups(max(FEWEST_GROUPS, MOST_GROUPS // chosen.n_parts(problem)))
         return Point(
-            lens_error(problem, notion, lens, size), notion, groups, lambda table: table.seen_through(lens, size)
+            lens_error(problem, chosen, lens, size), chosen, groups, lambda table: table.seen_through(lens, size)
         )
     spelling = dict(entry.spelling or {})
-    notion, cut = as_notion(spelling.get("notion"), problem), as_binning(spelling.get("binning", binning))
+    cut = as_binning(spelling.get("binning", binning))
     loss, norm = as_loss(spelling.get("loss", "gap")), as_norm(spelling.get("norm", "l1"))
     across = None if spelling.get("across") is None else as_norm(spelling["across"], "across")
 
@@ -115,9 +115,9 @@ def point_of(entry: Entry, problem: Problem, binning: int | Binning) -> Point:
     floor = _floor_of(loss, norm, across)
     if cut.uses_outcomes or not (loss is gap or loss is squared_gap or floor is not None):
         sizes, counts_rows = lambda table: table.sizes(norm, across), isinstance(loss, BinTest)
-        return Point(of(problem, notion), notion, cut, sizes, of=of, counts_rows=counts_rows)
+        return Point(of(problem, chosen), chosen, cut, sizes, of=of, counts_rows=counts_rows)
     plain = norm if loss is gap else _of_squares(norm)
-    return Point(of(problem, notion), notion, cut, lambda table: table.sizes(plain, across), floor)
+    return Point(of(problem, chosen), chosen, cut, lambda table: table.sizes(plain, across), floor)
 
 
 def _of_squares(norm: Norm) -> Norm:
@@ -139,15 +139,16 @@ def estimates(
     binning: int | Binning,
     resampling: Resampling,
     progress: Progress = unwatched,
+    notion: str | Notion | None = None,
 ) -> dict[str, Estimate]:
-    """Estimate each metric of a valid problem, by its name."""
+    """Estimate each metric of a valid problem, by its name; ``notion`` is that of the metrics without one of their own."""
     simplex, bootstrap = as_simplex(problem), Bootstrap(problem.size, resampling.n_resamples, resampling.rng)
-    points = {entry.name: point_of(entry, problem, binning) for entry in chosen if _is_point(entry)}
+    points = {entry.name: point_of(entry, problem, binning, notion) for entry in chosen if _is_point(entry)}
     noise: dict[tuple[Notion, Binning], Noise] = {}
     for has_bins in (True, False):
         pairs = sorted({p.table for p in points.values() if p.has_bins == has_bins and p.of is None}, key=repr)
         if pairs:
-            tables = [cells(simplex, notion, cut) for notion, cut in pairs]
+            tables = [cells(simplex, one, cut) for one, cut in pairs]
             labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
             smoothing = resampling.rng if has_bins else None
             draws = progress(labels, len(labels))
@@ -163,7 +164,7 @@ def estimates(
         if entry.per_row is not None:
             return mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level)
         assert entry.estimate is not None  # a metric is one of four things
-        found: Estimate = entry.estimate(problem, resampling)
+        found: Estimate = entry.estimate(problem, resampling, **({"notion": notion} if entry.takes_notion else {}))
         return found
 
     return {entry.name: _within(entry, estimate(entry)) for entry in chosen}

@@ -125,9 +125,11 @@ def measured(problem: Problem, notion: Notion, measure: Measure) -> tuple[float,
     return value, max(error, float(np.sqrt(steady))) if problems == 1 else error
 
 
-def figure_estimate(measure: Measure, ideal: float, problem: Problem, resampling: Resampling) -> Estimate:
+def figure_estimate(
+    measure: Measure, ideal: float, problem: Problem, resampling: Resampling, notion: str | Notion | None = None
+) -> Estimate:
     """Estimate slope or intercept with Wald's interval, and the p-value of the ideal."""
-    value, error = measured(problem, as_notion(None, problem), measure)
+    value, error = measured(problem, as_notion(notion, problem), measure)
     if np.isnan(value):
         return Estimate(value, value, value)
     if np.isinf(value):
@@ -137,17 +139,17 @@ def figure_estimate(measure: Measure, ideal: float, problem: Problem, resampling
     return Estimate(value, value - reach, value + reach, pvalue=pvalue)
 
 
-def ratio_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate O/E with an interval of its logarithm, and the p-value of 1."""
-    value, error = measured(problem, as_notion(None, problem), observed_expected)
+    chosen = as_notion(notion, problem)
+    value, error = measured(problem, chosen, observed_expected)
     if np.isnan(value):
         return Estimate(value, value, value)
     if np.isinf(value):
         return Estimate(value, 0.0, value)
     if value == 0:
         # No event came. At a ratio of r this has the probability exp(-r * sum of scores), or a little less.
-        (binary,) = as_notion(None, problem).split(problem)
-        rows = float(binary.score.sum())
+        rows = sum(float(binary.score.sum()) for binary in chosen.split(problem))
         return Estimate(value, 0.0, -float(np.log(resampling.level / 2.0)) / rows, pvalue=min(1.0, 2.0 * np.exp(-rows)))
     factor = float(np.exp(ndtri(1.0 - resampling.level / 2.0) * error / value))
     pvalue = 2.0 * float(ndtr(-abs(np.log(value)) * value / error)) if error > 0 else 1.0

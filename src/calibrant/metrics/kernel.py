@@ -52,6 +52,7 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     source="Widmann et al. 2019",
     range=(-2.0, 2.0),
     estimate=skce_estimate,
+    notion="canonical",
     may_be_undefined=True,
 )
 def kernel_calibration_error(

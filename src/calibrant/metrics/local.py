@@ -40,7 +40,7 @@ def integrated_calibration_index(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
@@ -106,7 +106,7 @@ def e50_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
@@ -166,7 +166,7 @@ def e90_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
@@ -226,7 +226,7 @@ def emax_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2

@@ -35,7 +35,7 @@ def murphy_decomposition(
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; a mean over the problems of others.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

@@ -32,7 +32,7 @@ def expected_calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
@@ -79,7 +79,7 @@ def maximum_calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
@@ -121,7 +121,7 @@ def root_mean_squared_calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions
@@ -166,7 +166,7 @@ def debiased_calibration_error(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
     binning : int or Binning, default=EqualMass(15)
         How scores are cut; a number n means ``EqualWidth(n)``.
     **data : DataOptions

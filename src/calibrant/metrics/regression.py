@@ -46,7 +46,7 @@ def calibration_slope(
         Probabilities; rows of a table sum to one. Probabilities below 1e-12 and above
         1 - 1e-12 count as these: their log-odds are -27.6 and 27.6. The logits of one column (``input="logit"``) are exact.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
@@ -112,7 +112,7 @@ def calibration_intercept(
         Probabilities; rows of a table sum to one. Probabilities below 1e-12 and above
         1 - 1e-12 count as these: their log-odds are -27.6 and 27.6. The logits of one column (``input="logit"``) are exact.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; of others that make several problems a
         mean by shares, NaN if one is.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
@@ -175,7 +175,7 @@ def calibration_in_the_large(
         Probabilities; rows of a table sum to one. Probabilities below 1e-12 and above
         1 - 1e-12 count as these: their log-odds are -27.6 and 27.6. The logits of one column (``input="logit"``) are exact.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
@@ -239,7 +239,7 @@ def observed_expected_ratio(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"confidence"`` for a table; of others that make several problems a
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; of others that make several problems a
         mean by shares, infinite or NaN if one is.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.

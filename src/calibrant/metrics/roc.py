@@ -45,7 +45,7 @@ def area_under_roc(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"class-wise"`` for a table; a mean by shares over the problems of others.
+        By default ``"binary"`` for two classes and ``"class-wise"`` for more; a mean by shares over the problems of others.
         Under ``"confidence"`` it says how well confidence tells right predictions from wrong ones.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
@@ -109,7 +109,7 @@ def area_under_roc_hull(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for one column and ``"class-wise"`` for a table; a mean by shares over the problems of others.
+        By default ``"binary"`` for two classes and ``"class-wise"`` for more; a mean by shares over the problems of others.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

@@ -149,7 +149,7 @@ def between_classes(problem: Problem) -> Area:
     All pairs of a class are seen in one sort: where each row weighs its part in its class, the placement among all the
     others is the sum of those among each.
     """
-    if isinstance(problem, BinaryProblem):
+    if isinstance(problem, BinaryProblem) or problem.classes.size == 2:
         return mean_area(problem, each_class(None, problem), under_curve)
     n_classes, label = problem.prob.shape[1], problem.label
     total = np.bincount(label, problem.weight, n_classes)
@@ -175,18 +175,18 @@ def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:
 # Intervals
 
 
-def area_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def area_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate the area under the ROC curve."""
-    return _estimate(mean_area(problem, each_class(None, problem), under_curve), resampling)
+    return _estimate(mean_area(problem, each_class(notion, problem), under_curve), resampling)
 
 
-def hull_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+def hull_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate the area under the convex hull."""
-    notion = each_class(None, problem)
-    hull = mean_area(problem, notion, under_hull)
+    words = each_class(notion, problem)
+    hull = mean_area(problem, words, under_hull)
     if np.isnan(hull.value):
         return _estimate(hull, resampling)
-    curve, above = _estimate(mean_area(problem, notion, under_curve), resampling), _estimate(hull, resampling)
+    curve, above = _estimate(mean_area(problem, words, under_curve), resampling), _estimate(hull, resampling)
     return replace(above, lower=min(hull.value, max(0.5, curve.lower)))
 
 

@@ -10,7 +10,7 @@ from calibrant.notions.class_wise import ClassWise
 from calibrant.notions.flattened import Flattened
 from calibrant.notions.one_vs_rest import OneVsRest
 from calibrant.notions.predicted import Confidence, TopLabel, top_label
-from calibrant.notions.problems import binary_problems
+from calibrant.notions.problems import binary_problems, single_problem
 from calibrant.notions.shared_class_wise import SharedClassWise
 from calibrant.notions.thresholded import ThresholdedClassWise
 from calibrant.notions.top_k import TopKConfidence, TopKLabel
@@ -34,5 +34,6 @@ __all__ = [
     "as_notion",
     "binary_problems",
     "is_of_predictions",
+    "single_problem",
     "top_label",
 ]

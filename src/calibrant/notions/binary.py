@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calibrant._links import FloatArray
+from calibrant._links import FloatArray, score_of_logit
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._registry import declare
 from calibrant.notions.base import Notion, Part
@@ -24,14 +24,21 @@ class Binary(Notion):
                 f"notion 'binary' speaks of two classes; the forecast has {prob.shape[1]}. "
                 "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'."
             )
-        yield Part(slice(None), 1, f"class {names[1] if names else 1}")
+        yield Part(slice(None), 1, _of_class(names[1] if names else 1))
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield a binary problem as it is, or column 1 of a forecast of two classes."""
+        """Yield a binary problem with the name of its event, or column 1 of a forecast of two classes."""
         if isinstance(problem, BinaryProblem):
-            yield problem
+            yield replace(problem, name=_of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.prob.shape[1] == 2 else None
         for binary in super().split(problem):
-            yield replace(binary, classes=problem.classes, logit=logit)
+            score = (
+                binary.score if logit is None else score_of_logit(logit)
+            )  # as of one column of logits, to the last digit
+            yield replace(binary, score=score, classes=problem.classes, logit=logit)
+
+
+def _of_class(label: object) -> str:
+    return f"class {label}"

@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem
+from calibrant._problem import BinaryProblem, Problem
 from calibrant._validation import DataOptions, as_problem
 from calibrant.notions.base import Notion
 from calibrant.notions.words import as_notion
@@ -57,3 +57,13 @@ def binary_problems(
     """
     problem = as_problem(y_true, y_prob, **data)
     return list(as_notion(notion, problem).split(problem))
+
+
+def single_problem(problem: Problem, notion: Notion, hint: str) -> BinaryProblem:
+    """Return the one binary problem that a notion makes, or refuse a notion that makes several."""
+    problems = list(notion.split(problem))
+    if len(problems) != 1:
+        raise ValueError(
+            f"notion must make one problem, as 'binary' and 'confidence' do; {notion.name!r} makes {len(problems)}. {hint}"
+        )
+    return problems[0]

@@ -19,12 +19,17 @@ OF_PREDICTIONS = re.compile(r"confidence|top-label|top-(?:k|[0-9]+)-(?:confidenc
 TOP_K = re.compile(r"top-([0-9]+)-(confidence|label)")
 
 
-def as_notion(notion: str | Notion | None, problem: Problem | None = None) -> Notion:
-    """Return the notion of that name; by default ``binary`` for one column of scores and ``confidence`` for more."""
+def as_notion(
+    notion: str | Notion | None, problem: Problem | None = None, *, of_many: str | Notion = "confidence"
+) -> Notion:
+    """Return the notion of that name; where none is given, the default, which is decided here and nowhere else.
+
+    Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
+    """
     if isinstance(problem, BinaryProblem) and problem.predicted is not None:
         return of_pair(Confidence() if notion is None else as_notion(notion), problem.predicted)
     if notion is None:
-        return Binary() if isinstance(problem, BinaryProblem) else Confidence()
+        notion = Binary() if problem is not None and problem.classes.size == 2 else of_many
     chosen = notion if isinstance(notion, Notion) else _of_word(notion)
     return chosen if problem is None else chosen.fitted_to(problem)
 

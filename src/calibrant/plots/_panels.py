@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from calibrant.notions import is_of_predictions
+from calibrant.notions import Binary, is_of_predictions
 from calibrant.plots._legend import legend_above
 
 COLUMNS = 4
@@ -73,7 +73,7 @@ def draw_panels(
     axes = _new_axes(plt, len(chosen), height, OF_LEGEND if legend else 0.0) if ax is None else np.array([ax])
     for panel_ax, title in zip(axes, chosen, strict=True):
         draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
-        words = "" if alone and title in ("binary", "") else title
+        words = "" if alone and title in (Binary.name, "") else title
         panel_ax.set_title(words, fontsize=None if alone else "medium", parse_math=False)
     if not alone:
         _label_outside(axes, labels)
@@ -115,7 +115,7 @@ def as_named(results: Any, what: str, call: str) -> Mapping[str, Any]:
 
 def panel_of(result: Result, name: str) -> Any:
     """Return the panel of that name."""
-    found = next((panel for panel in result.panels if panel.name == name), None)
+    found = next((panel for panel in result.panels if panel.name in (name, Binary.name)), None)
     if found is None:
         raise ValueError(
             f"what is drawn together must have the same panels; got {type(result).__name__} without {name!r}. "
@@ -131,7 +131,8 @@ def outcome_word(notion: str) -> str:
 
 def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:
     titles = [[panel.name for panel in result.panels] for result in results.values()]
-    if any(other != titles[0] for other in titles):
+    titles = sorted(titles, key=lambda names: names == [Binary.name])  # what knows its event names the panel
+    if any(other not in (titles[0], [Binary.name]) for other in titles):
         raise ValueError(
             f"curves over each other must have the same panels; got {titles}. Use one notion and the same classes."
         )

@@ -79,6 +79,11 @@ def summarise(
                 f"a report needs {', '.join(NEEDED)}; {name!r} was assessed without {', '.join(sorted(missing))}. "
                 "Add them to metrics=."
             )
+        if len(assessment.curve.panels) > 1:
+            raise ValueError(
+                f"a report speaks of one event in each row; {name!r} was assessed under {assessment.curve.notion!r}, which has "
+                f"{len(assessment.curve.panels)}. Assess it with notion='binary', 'confidence' or OneVsRest(...)."
+            )
     by_name = _advice_by_name(advice, assessments)
     forecasts = [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()]
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
@@ -108,6 +113,7 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
     shown = sorted(heaviest[:MOST_CLASSES])
     return {
         "name": name,
+        "heading": assessment.heading,
         "rows": assessment.n_rows,
         "classes": assessment.n_classes,
         "absent": [c for c, weight in assessment.class_weight.items() if weight == 0],
@@ -179,7 +185,8 @@ def _facts(panel: ReliabilityPanel, curve: ReliabilityCurve) -> str:
     says, occurred = panel.mean_prob, panel.event_rate
     if curve.notion == "confidence":
         return f"it gives its predicted class {says:.1%} on average, and is right in {occurred:.1%} of the rows"
-    return f"it predicts {says:.1%} on average, and the event occurred in {occurred:.1%} of the rows"
+    true = f"and it is the true class in {occurred:.1%} of the rows"
+    return f"the predicted probability of {panel.name} is {says:.1%} on average, {true}"
 
 
 def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment) -> str:

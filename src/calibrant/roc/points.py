@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, SimplexProblem
+from calibrant._problem import BinaryProblem, IntArray, Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
 from calibrant._warnings import warn
@@ -165,10 +165,8 @@ def roc_convex_hull(
 
 
 def each_class(notion: str | Notion | None, problem: Problem) -> Notion:
-    """Return the notion of that name; by default each class of a table against the rest, and of one column the event."""
-    if notion is None and isinstance(problem, SimplexProblem):
-        notion = "class-wise"
-    return as_notion(notion, problem)
+    """Return the notion of that name; by default the event of two classes, and of more each class against the rest."""
+    return as_notion(notion, problem, of_many="class-wise")
 
 
 def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
@@ -186,13 +184,11 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
 
 
 def _of_one_problem(notion: str | Notion | None, problem: Problem) -> Notion:
-    if notion is None and isinstance(problem, SimplexProblem):
-        if problem.classes.size > 2:
-            raise ValueError(
-                f"a hull is that of one event; got a table of {problem.classes.size} classes. Pass notion=OneVsRest(0) for "
-                "the first class, 'confidence' for the predicted one, or call roc_curve, which has a hull for each class."
-            )
-        notion = "binary"
+    if notion is None and problem.classes.size > 2:
+        raise ValueError(
+            f"a hull is that of one event; got a table of {problem.classes.size} classes. Pass notion=OneVsRest(0) for "
+            "the first class, 'confidence' for the predicted one, or call roc_curve, which has a hull for each class."
+        )
     words = as_notion(notion, problem)
     if (several := words.n_parts(problem)) > 1:
         raise ValueError(

@@ -10,9 +10,9 @@ from calibrant._problem import independent_rows_per_weight
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.logistic import Recalibration, recalibration_of
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 Parameters = Literal["both", "intercept", "slope"]
@@ -46,7 +46,7 @@ def cox_test(
         large, that is intercept 0 given slope 1. ``"slope"``: slope 1 with a free intercept. The last two have 1 degree each,
         and their statistics add up to the first.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
@@ -89,14 +89,10 @@ def cox_test(
         )
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    if len(problems) > 1:
-        raise ValueError(
-            f"notion must make one problem, as 'binary' and 'confidence' do; {chosen.name!r} makes {len(problems)}. "
-            f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
-        )
-    gain, df = _gain(recalibration_of(problems[0]), parameters)
-    weight = problems[0].weight
+    each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
+    binary = single_problem(problem, chosen, each)
+    gain, df = _gain(recalibration_of(binary), parameters)
+    weight = binary.weight
     statistic = max(0.0, 2.0 * gain * independent_rows_per_weight(weight))
     null = chi_squared(df)
     return TestResult(
@@ -105,7 +101,7 @@ def cox_test(
         float(null.sf(statistic)),
         null,
         (OUTSIDE, INDEPENDENT, *assumption(weight), "There are enough rows of both classes for the chi-squared law."),
-        hypothesis=HYPOTHESES[parameters],
+        hypothesis=hypothesis_of(problem, chosen, HYPOTHESES[parameters]),
     )
 
 

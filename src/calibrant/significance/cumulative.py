@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -16,10 +17,10 @@ from calibrant._warnings import CalibrationWarning
 from calibrant.lenses.base import Size, View, residual_of
 from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 20
@@ -51,7 +52,7 @@ def kolmogorov_smirnov_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     n_resamples : int, optional
         Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
@@ -91,8 +92,8 @@ def kolmogorov_smirnov_test(
     >>> kolmogorov_smirnov_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    problem = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
-    return _test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng)
+    problem, words = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
+    return replace(_test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng), hypothesis=words)
 
 
 @declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
@@ -114,7 +115,7 @@ def kuiper_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
-        One that makes a single problem: by default ``"binary"`` for one column and ``"confidence"`` for a table. For each
+        One that makes a single problem: by default ``"binary"`` for two classes and ``"confidence"`` for more. For each
         class in turn use `by_class`.
     n_resamples : int, optional
         Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
@@ -153,22 +154,18 @@ def kuiper_test(
     >>> kuiper_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    problem = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
-    return _test("Kuiper", problem, spread, RANGE, n_resamples, rng)
+    problem, words = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
+    return replace(_test("Kuiper", problem, spread, RANGE, n_resamples, rng), hypothesis=words)
 
 
 def _single_problem(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, test: str, data: DataOptions
-) -> BinaryProblem:
+) -> tuple[BinaryProblem, str]:
+    """Return the one problem of a notion, and the hypothesis about it in words."""
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    if len(problems) > 1:
-        raise ValueError(
-            f"notion must make one problem, as 'binary' and 'confidence' do; {chosen.name!r} makes {len(problems)}. "
-            f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
-        )
-    return problems[0]
+    each = f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
+    return single_problem(problem, chosen, each), hypothesis_of(problem, chosen)
 
 
 def _test(

@@ -27,7 +27,7 @@ from calibrant.metrics.rejections import BinTest
 from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 from calibrant.significance.measure import Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""
@@ -132,7 +132,8 @@ def equivalence_test(
     _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")
     _require_fraction("level", level, "For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
-    value, shifts = _shifts(measure, as_problem(y_true, y_prob, **data), n_resamples, as_rng(rng))
+    problem = as_problem(y_true, y_prob, **data)
+    value, shifts = _shifts(measure, problem, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
@@ -147,7 +148,7 @@ def equivalence_test(
             "Deviations are those of the bins at hand, in a direction near the one seen.",
         ),
         alternative="less",
-        hypothesis=f"{measure.name} is {bound:g} or more",
+        hypothesis=hypothesis_of(problem, words=f"{measure.name} is {bound:g} or more"),
         bound=bound,
         upper=value - float(np.quantile(shifts, level, axis=1).min()),
         level=level,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, are_counts, as_simplex
+from calibrant._problem import IntArray, Problem, are_counts, as_simplex
 from calibrant._registry import declare
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -17,7 +17,7 @@ from calibrant.binning import locate
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 FITTED = "The model that made the forecast was fitted on these very rows; of other rows pass fitted=False."
@@ -156,6 +156,7 @@ def hosmer_lemeshow_test(
         pvalue=pvalue_of(statistic, null),
         null=null,
         assumptions=assumptions,
+        hypothesis=hypothesis_of(problem),
         classes=tuple(simplex.classes.tolist()),
         edges=read_only(edges),
         observed=read_only(observed),
@@ -191,14 +192,14 @@ def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[Floa
 
 
 def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
-    """One minus the probability of the reference class; of one column the probability of its event."""
-    classes = problem.classes.tolist()
+    """One minus the probability of the reference class; of two classes the probability of the other one."""
+    classes, prob = problem.classes.tolist(), as_simplex(problem).prob
     if reference is not None and reference not in classes:
         raise ValueError(f"reference must be one of the classes {classes}; got {reference!r}. Pass one of them.")
     at = 0 if reference is None else classes.index(reference)
-    if isinstance(problem, BinaryProblem):
-        return problem.score if at == 0 else 1.0 - problem.score
-    return np.asarray(1.0 - problem.prob[:, at], dtype=np.float64)
+    if len(classes) == 2 and at == 0:
+        return prob[:, 1]
+    return np.asarray(1.0 - prob[:, at], dtype=np.float64)
 
 
 def _require_groups(n_bins: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Unpack, get_args
 
@@ -27,7 +28,7 @@ from calibrant.metrics.pairs import Blocks, pairs_of
 from calibrant.notions import Notion
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import Draws, KnownLaw, label_draws
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 
 Null = Literal["consistency", "bootstrap"]
 TestEstimator = Literal["unbiased", "block", "linear"]
@@ -112,13 +113,17 @@ def kernel_test(
     """
     _require(estimator, null, n_resamples)
     problem = as_problem(y_true, y_prob, **data)
-    found = list(pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth)))
+    words = as_pairs_notion(notion, problem)
+    found = list(pairs_of(problem, words, as_bandwidth(bandwidth)))
+    spoken = hypothesis_of(problem, words)
     size = as_block_size(block_size, estimator)
     assumptions: tuple[str, ...] = (OUTSIDE, INDEPENDENT)
     if not found:
-        return TestResult(NAME, value_of(found, estimator), 1.0, label_draws(np.zeros(0)), assumptions)
+        undefined = value_of(found, estimator)
+        return TestResult(NAME, undefined, 1.0, label_draws(np.zeros(0)), assumptions, hypothesis=spoken)
     if estimator != "unbiased" or any(pairs.too_many for pairs in found):
-        return _test_of_blocks([(pairs.share, blocks_of(pairs, estimator, size)) for pairs in found], assumptions)
+        blocks = [(pairs.share, blocks_of(pairs, estimator, size)) for pairs in found]
+        return replace(_test_of_blocks(blocks, assumptions), hypothesis=spoken)
     value, generator = value_of(found, estimator), as_rng(rng)
     if null == "consistency":
         law = label_draws(noise_of_labels(problem, found, n_resamples, generator).squared)
@@ -127,7 +132,7 @@ def kernel_test(
             f"{n_resamples} draws of centred rows", noise_of_rows(problem, found, n_resamples, generator).squared
         )
         assumptions += ("There are enough rows for those seen to stand for all.",)
-    return TestResult(NAME, value, float(law.sf(value)), law, assumptions)
+    return TestResult(NAME, value, float(law.sf(value)), law, assumptions, hypothesis=spoken)
 
 
 def _test_of_blocks(found: list[tuple[float, Blocks]], assumptions: tuple[str, ...]) -> TestResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -107,11 +107,11 @@ def by_class(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
     *,
-    notion: str | Notion = "class-wise",
+    notion: str | Notion | None = None,
     method: Method = "holm",
     **data: Unpack[DataOptions],
 ) -> MultipleTests:
-    """Test each class against the rest, and adjust the p-values for the number of classes.
+    """Test each class against the rest, and adjust the p-values for the number of classes; of two classes test one event.
 
     Parameters
     ----------
@@ -122,9 +122,10 @@ def by_class(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
-    notion : str or Notion, default="class-wise"
-        What is tested of each class: ``"class-wise"`` takes all rows with the probability of the class, ``"top-label"`` the
-        rows that predict it. A class that is never predicted is left out.
+    notion : str or Notion, optional
+        What is tested of each class: ``"class-wise"``, the default of more than two classes, takes all rows with the
+        probability of the class, ``"top-label"`` the rows that predict it. A class that is never predicted is left out. Two
+        classes have one event, and so by default (``"binary"``) one test.
     method : {"holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"}, default="holm"
         The first two bound the probability of any false alarm, whatever the dependence of the tests (and Holm is never the
         worse of the two); the others the share of false alarms among the alarms, the last whatever the dependence.
@@ -151,9 +152,15 @@ def by_class(
     require_method(method)
     _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
-    parts = [part for part in as_notion(notion, problem).split(problem) if part.size > 0]
-    results = [test(part.outcome, part.score, **_weight_of(part)) for part in parts]
+    parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
+    results = [_of_event(test(part.outcome, part.score, **_weight_of(part)), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
+
+
+def _of_event(result: TestResult, event: str) -> TestResult:
+    """Name the event in a hypothesis about outcomes that are True or False."""
+    words = result.hypothesis.removesuffix(" (event: class True)")
+    return replace(result, hypothesis=f"{words} (event: {event})")
 
 
 def _require_test(test: object) -> None:
@@ -258,7 +265,7 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
             values, data["input"] = problem.logit, "logit"
         came = problem.outcome[rows]
         if problem.predicted is None:
-            return test(came, values[rows], **data)
+            return _of_event(test(came, values[rows], **data), f"class {problem.classes[1]}")
         code = problem.predicted.code[rows]  # -1: another class than the predicted one came
         return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"

@@ -20,7 +20,7 @@ from calibrant.significance.groups import (
     warn_if_sparse,
 )
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 
@@ -79,7 +79,8 @@ def pearson_test(
     TestResult(Pearson: statistic=20, df=2, pvalue=4.54e-05)
     """
     _require_parameters(n_parameters)
-    problem = as_simplex(as_problem(y_true, y_prob, **data))
+    received = as_problem(y_true, y_prob, **data)
+    problem = as_simplex(received)
     groups = groups_of(problem, same_rows(problem.prob))
     expected = groups.expected
     statistic = chi_squared_statistic(groups.observed(problem, problem.label), expected)
@@ -93,7 +94,9 @@ def pearson_test(
     else:
         null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
         assumptions = (OUTSIDE, INDEPENDENT)
-    return TestResult("Pearson", statistic, pvalue_of(statistic, null), null, assumptions)
+    return TestResult(
+        "Pearson", statistic, pvalue_of(statistic, null), null, assumptions, hypothesis=hypothesis_of(received)
+    )
 
 
 def _require_parameters(n_parameters: object) -> None:

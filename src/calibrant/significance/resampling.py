@@ -16,7 +16,7 @@ from calibrant.binning import Binning
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.measure import Function, as_measure
 from calibrant.significance.null import TIE, label_draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult, hypothesis_of
 
 
 @declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")
@@ -114,6 +114,7 @@ def resampling_test(
         null=label_draws(drawn),
         assumptions=(OUTSIDE, INDEPENDENT),
         alternative=side,
+        hypothesis=hypothesis_of(problem),
     )
 
 

@@ -5,13 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calibrant._problem import BinaryProblem, Problem
 from calibrant._result import frame
+from calibrant.notions import Binary, Notion
 from calibrant.significance.null import NullDistribution
 
 Alternative = Literal["greater", "less", "two-sided"]
 
 INDEPENDENT = "Rows are independent of each other."
 OUTSIDE = "The forecast was made without these labels."
+
+CALIBRATED = "the forecast is calibrated"
+
+
+def hypothesis_of(problem: Problem, notion: Notion | None = None, words: str = CALIBRATED) -> str:
+    """Return a hypothesis in words, with the event of two classes, or the notion, that it speaks of."""
+    if notion is not None and notion.name != Binary.name:
+        return f"{words} (notion: {notion.name})"
+    if problem.classes.size > 2 or (isinstance(problem, BinaryProblem) and problem.predicted is not None):
+        return words
+    return f"{words} (event: class {problem.classes[1]})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +46,7 @@ class TestResult:
     alternative : {"greater", "less", "two-sided"}
         Which values are far out: large ones, small ones, or both.
     hypothesis : str
-        The null hypothesis in words.
+        The null hypothesis in words, with the event of two classes, or the notion, that it speaks of.
     """
 
     __test__: ClassVar[bool] = False  # no test for pytest to collect
@@ -44,7 +57,7 @@ class TestResult:
     null: NullDistribution
     assumptions: tuple[str, ...]
     alternative: Alternative = "greater"
-    hypothesis: str = "the forecast is calibrated"
+    hypothesis: str = CALIBRATED
 
     @property
     def df(self) -> float | None:

@@ -16,7 +16,7 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant._warnings import CalibrationWarning
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 22
@@ -43,8 +43,8 @@ def spiegelhalter_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        Whose Brier score: by default of the one column (``"binary"``) or of the top label of a table (``"confidence"``).
-        ``"class-wise"`` takes the whole Brier score, summed over classes.
+        Whose Brier score: by default that of the event of two classes (``"binary"``), and of the top label of more
+        (``"confidence"``). ``"class-wise"`` takes the whole Brier score, summed over classes.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -78,7 +78,8 @@ def spiegelhalter_test(
     TestResult(Spiegelhalter: statistic=-5.15122, pvalue=2.588e-07)
     """
     problem = as_problem(y_true, y_prob, **data)
-    excess, variance = _excess(problem, as_notion(notion, problem))
+    chosen = as_notion(notion, problem)
+    excess, variance = _excess(problem, chosen)
     if variance > 0:
         z = excess / np.sqrt(variance)
     else:
@@ -97,6 +98,7 @@ def spiegelhalter_test(
         standard_normal(),
         (OUTSIDE, INDEPENDENT, *assumption(simplex.weight), "There are enough rows for a sum to be normal."),
         alternative="two-sided",
+        hypothesis=hypothesis_of(problem, chosen),
     )
 
 

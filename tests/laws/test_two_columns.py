@@ -1,0 +1,356 @@
+"""A table of two columns speaks of its second: f(y, [1 - p, p]) is f(y, p), with every default and for everything public."""
+
+import inspect
+import json
+import re
+import types
+import warnings
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import columns
+
+import calibrant
+from calibrant import (
+    ByNotion,
+    CalibrationWarning,
+    IsotonicCalibrator,
+    assess,
+    by_class,
+    by_group,
+    calibration_shift,
+    calibration_slope,
+    cli,
+    cox_test,
+    decide,
+    entries,
+    estimate_prior,
+    paired_test,
+    reliability_curve,
+    resampling_test,
+    shift_prior,
+)
+from calibrant.interop.files import read_table, write_table
+
+RNG = np.random.default_rng(16)
+P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])
+Y = (RNG.random(P.size) < P**1.5).astype(int)
+WEIGHT = RNG.integers(1, 4, P.size).astype(float)
+Q = P**1.2
+
+
+def table(p):
+    return np.column_stack([1.0 - p, p])
+
+
+NEEDS = {
+    "binning_guarantee": None,  # of bins that are given
+    "canonical_binning_guarantee": None,
+    "calibration_map": None,  # its first argument is a calibrator
+    "cumulative_map": None,
+    "simplex_points": None,  # of three or four classes
+    "equivalence_test": {"bound": 0.05},
+    "epistemic_irreducible": {"posterior": (Q, 2)},
+    "partition_path": {"calibrator": calibrant.MulticlassRecursivePartitioning().fit(table(P), Y)},
+}
+"""What a function of labels and forecast must be given besides; None where it does not look at two classes."""
+
+
+def of_labels_and_forecast():
+    """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
+    for name in sorted(dir(calibrant)):
+        function = getattr(calibrant, name)
+        if not isinstance(function, types.FunctionType):
+            continue
+        given_first, *others = inspect.signature(function).parameters.values() or [None]
+        if given_first is None or given_first.name != "y_true" or not others or others[0].name != "y_prob":
+            continue
+        if NEEDS.get(name, {}) is not None:
+            yield name
+
+
+FUNCTIONS = list(of_labels_and_forecast())
+
+
+def leaves(result, path=""):
+    """Every number, word and array that a result holds, by where it stands."""
+    if isinstance(result, (str, int, float, bool, np.generic, np.ndarray, type(None))):
+        yield path, result
+    elif is_dataclass(result):
+        for field in fields(result):
+            if field.name == "unit_of_whole":  # known of parts only, and derived where it is not
+                continue
+            yield from leaves(getattr(result, field.name), f"{path}.{field.name}")
+    elif isinstance(result, Mapping):
+        for key, value in result.items():
+            yield from leaves(value, f"{path}[{key!r}]")
+    elif isinstance(result, (list, tuple)):
+        for number, value in enumerate(result):
+            yield from leaves(value, f"{path}[{number}]")
+
+
+def assert_same(one, other):
+    found, wanted = dict(leaves(one)), dict(leaves(other))
+    assert found.keys() == wanted.keys()
+    assert found
+    for path, value in wanted.items():
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+            np.testing.assert_allclose(found[path], value, rtol=1e-9, atol=1e-12, err_msg=path)
+        elif isinstance(value, float):
+            assert found[path] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True), path
+        else:
+            np.testing.assert_array_equal(found[path], value, err_msg=path)
+
+
+def both(function, y, p, **options):
+    """The results of a function of a table and of its second column."""
+    needed = {
+        key: (table(value[0]), value[0]) if isinstance(value, tuple) else (value, value)
+        for key, value in (NEEDS.get(function.__name__) or {}).items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return [
+            function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
+            for number, prob in enumerate((table(p), p))
+        ]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
+def test_every_public_function_speaks_of_the_second_column(name, weight):
+    assert_same(*both(getattr(calibrant, name), Y, P, sample_weight=weight))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_logits_speak_of_the_second_column(name):
+    if "posterior" in (NEEDS.get(name) or {}):
+        pytest.skip("a truth is never a logit")
+    logit = np.log(P / (1.0 - P))
+    function = partial(getattr(calibrant, name), input="logit", **(NEEDS.get(name) or {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_event_of_two_columns_is_the_positive_label(name):
+    """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
+    y, function, two = np.where(Y, "yes", "no"), getattr(calibrant, name), table(P)[:, ::-1]
+    needed = NEEDS.get(name) or {}
+    if name == "partition_path":  # of a calibrator, which knows its columns in their order
+        return
+    posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
+        assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
+
+
+METRICS = entries("metric")
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(rows=columns())
+def test_every_metric_does_so_on_any_rows(name, rows):
+    label, score, weight = rows
+    assert_same(*both(METRICS[name].target, label, score, sample_weight=weight))
+
+
+def test_assess_gives_the_figures_of_the_column_for_every_metric():
+    metrics = list(METRICS)
+    found = assess(Y, table(P), metrics=metrics, n_resamples=30, sample_weight=WEIGHT)
+    assert_same(found, assess(Y, P, metrics=metrics, n_resamples=30, sample_weight=WEIGHT))
+
+
+@pytest.mark.parametrize("name", entries("test"))
+def test_by_class_makes_one_test_of_one_event(name):
+    test = cox_test if name == "equivalence" else entries("test")[name].target
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        found, of_one = by_class(test, Y, table(P)), by_class(test, Y, P)
+    assert found.names == ("class 1",)
+    assert_same(found, of_one)
+    assert found.adjusted[0] == found.pvalues[0]
+
+
+def test_functions_of_several_forecasts_speak_of_the_second_column():
+    assert_same(paired_test(Y, table(P), table(Q), n_resamples=50), paired_test(Y, P, Q, n_resamples=50))
+    assert_same(calibration_shift(table(P), table(Q), y_true=Y), calibration_shift(P, Q, y_true=Y))
+    assert_same(calibration_shift(table(P), table(Q)).panels[0].bins, calibration_shift(P, Q).panels[0].bins)
+    other = calibration_shift(table(P), table(Q), pos_label=0)
+    assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
+    assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
+    for curve in (calibrant.net_benefit_curve, calibrant.expected_cost_curve):
+        assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))
+
+
+def test_decisions_and_shares_are_those_of_the_column():
+    cost = [[0, 1], [1, 0]]  # half of the rows of 0.5 would be decided otherwise by the first of equal costs
+    assert_same(decide(table(P), cost), decide(P, cost))
+    assert_same(estimate_prior(table(P), old_prior=0.4), estimate_prior(P, old_prior=0.4))
+    assert_same(shift_prior(table(P), old_prior=0.4, new_prior=0.1)[:, 1], shift_prior(P, old_prior=0.4, new_prior=0.1))
+
+
+CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
+MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibrator())}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_every_calibrator_maps_two_columns_as_the_second(name, input):
+    column, two = P, table(P)
+    if input == "logit":
+        column = np.log(P / (1.0 - P))
+        two = np.column_stack([np.zeros(P.size), column])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_two, of_one = (MAPS[name]().set_params(input=input).fit(x, Y, WEIGHT) for x in (two, column))
+    np.testing.assert_allclose(of_two.predict_proba(two), of_one.predict_proba(column), rtol=1e-9, atol=1e-12)
+
+
+def test_by_notion_fits_one_map_of_two_classes_and_one_a_class_of_more():
+    assert len(ByNotion(IsotonicCalibrator()).fit(table(P), Y).calibrators_) == 1
+    assert len(ByNotion(IsotonicCalibrator()).fit(P, Y).calibrators_) == 1
+    assert len(ByNotion(IsotonicCalibrator(), "class-wise").fit(table(P), Y).calibrators_) == 2
+    three = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    assert len(ByNotion(IsotonicCalibrator()).fit(three, np.arange(60) % 3).calibrators_) == 3
+
+
+def test_what_is_written_out_stays():
+    assert calibration_slope(Y, table(P), notion="confidence") != pytest.approx(calibration_slope(Y, P))
+    assert calibration_slope(Y, table(P), notion="confidence") == calibration_slope(Y, P, notion="confidence")
+    assert by_class(cox_test, Y, table(P), notion="class-wise").names == ("class 0", "class 1")
+    found = assess(Y, table(P), metrics=["ece", "top-label-ece", "skce"], notion="confidence", n_resamples=9)
+    assert [row.event for row in found.rows] == ["confidence", "top-label", "canonical"]
+    assert found["ece"].value == calibrant.expected_calibration_error(Y, table(P), notion="confidence")
+    assert found["top-label-ece"].value == calibrant.top_label_calibration_error(Y, P)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in METRICS.items() if entry.takes_notion])
+@pytest.mark.parametrize("notion", ["confidence", "binary"])
+def test_assess_measures_under_the_notion_that_is_asked_for(name, notion):
+    estimate = assess(Y, table(P), metrics=[name], notion=notion, n_resamples=5)[name]
+    assert estimate.value == pytest.approx(METRICS[name].target(Y, table(P), notion=notion), rel=1e-12)
+
+
+# Outputs name the event
+
+
+def test_assess_names_the_event_in_table_frame_and_repr():
+    y = np.where(Y, "yes", "no")
+    for prob, options in ((table(P), {}), (P, {"pos_label": "yes"}), (table(P)[:, ::-1], {"labels": ["yes", "no"]})):
+        found = assess(y, prob, n_resamples=5, **options)
+        event = "class no" if "labels" in options else "class yes"
+        assert found.event == event
+        assert str(found).startswith(f"{P.size} rows, 2 classes, event: {event}\n")
+        assert f"event: {event}" in found._repr_html_()
+        assert f"event={event!r}" in repr(found)
+        assert found.to_frame("polars")["event"].to_list() == [None, None, None, event, event]
+
+
+@pytest.mark.parametrize("name", entries("test"))
+def test_the_hypothesis_of_a_test_names_the_event(name):
+    y, test = np.where(Y, "yes", "no"), entries("test")[name].target
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
+            result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
+            assert result.hypothesis.endswith(" (event: class yes)")
+        (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
+    assert part.hypothesis == result.hypothesis
+
+
+def test_curves_and_their_pictures_name_the_event():
+    pytest.importorskip("matplotlib").use("Agg")
+    for prob in (P, table(P)):
+        curve = reliability_curve(Y, prob)
+        assert [panel.name for panel in curve.panels] == ["class 1"]
+        assert curve.plot().get_title() == "class 1"
+
+
+def test_a_positive_label_that_no_column_has_is_refused():
+    with pytest.raises(ValueError, match=r"pos_label must be among the labels \[0, 1\]; got 'maybe'"):
+        assess(Y, table(P), pos_label="maybe")
+    with pytest.raises(ValueError, match=r"pos_label must be left out when y_prob has more than two columns; got 2"):
+        assess([0, 1, 2], np.eye(3), pos_label=2)
+
+
+# Commands
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table("one.csv", {"label": Y, "p": P})
+    write_table("two.csv", {"label": Y, "p_0": 1.0 - P, "p_1": P})
+
+
+def printed(capsys, *words):
+    assert cli.main([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["assess", "--resamples", "20"],
+        ["assess", "--resamples", "20", "--pos-label", "1"],
+        ["assess", "--resamples", "20", "--notion", "confidence"],
+        ["test"],
+        ["test", "--notion", "confidence"],
+        ["decide"],
+        ["decide", "--costs", "0,4;1,0"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_prints_of_two_columns_what_it_prints_of_one(words, files, capsys):
+    one, two = (printed(capsys, words[0], file, *words[1:]) for file in ("one.csv", "two.csv"))
+    assert one == two
+    assert ("notion: confidence" if "confidence" in words else "class 1") in one
+
+
+def test_the_json_of_commands_is_that_of_one_column_and_names_the_event(files, capsys):
+    for command in (["assess", "--resamples", "20"], ["test", "--tests", "cox,kernel"]):
+        one, two = (
+            json.loads(printed(capsys, command[0], file, *command[1:], "--json")) for file in ("one.csv", "two.csv")
+        )
+        assert one.pop("columns", None) is None or two.pop("columns")
+        assert one == two
+        assert two["event"] == "class 1"
+
+
+def test_the_report_of_two_columns_is_that_of_one(files, capsys):
+    pages = {}
+    for file in ("one.csv", "two.csv"):
+        assert "event: class 1" in printed(
+            capsys, "report", file, "--names", "f", "-o", f"{file}.html", "--resamples", 20
+        )
+        pages[file] = Path(f"{file}.html").read_text(encoding="utf-8")
+    assert pages["one.csv"] == pages["two.csv"]
+    assert re.search(r"predicted probability of class 1 is [\d.]+% on average", pages["two.csv"])
+    assert "event: class 1" in pages["two.csv"]
+
+
+def test_a_report_takes_a_notion_of_one_event_only(files, capsys):
+    assert "notion: confidence" in printed(
+        capsys, "report", "two.csv", "--notion", "confidence", "-o", "c.html", "--resamples", 20
+    )
+    words = ["report", "two.csv", "--notion", "class-wise", "-o", "d.html", "--resamples", "20"]
+    assert cli.main(words) == 2
+    assert "a report speaks of one event" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", [name for name in ("isotonic", "beta", "temperature") if name in CALIBRATORS])
+def test_what_is_fitted_to_two_columns_and_applied_is_what_one_gives(method, files, capsys):
+    for file in ("one", "two"):
+        words = printed(capsys, "fit", f"{file}.csv", "--method", method, "-o", f"{file}.json")
+        assert "event: class 1\n" in words
+        printed(capsys, "apply", f"{file}.json", f"{file}.csv", "-o", f"{file}-out.csv")
+    one, two = read_table("one-out.csv"), read_table("two-out.csv")
+    np.testing.assert_allclose(two["p_1"], one["p"], rtol=1e-9)
