@@ -63,8 +63,8 @@ RESNET = {
 METHODS = {
     "uncalibrated": None,
     "temperature": TemperatureScaling(),
-    "isotonic step": ByNotion(IsotonicCalibrator(), "class-wise"),
-    "isotonic interpolated": ByNotion(IsotonicCalibrator(interpolate=True), "class-wise"),
+    "isotonic step": ByNotion(IsotonicCalibrator(finite=None), "class-wise"),
+    "isotonic interpolated": ByNotion(IsotonicCalibrator(interpolate=True, finite=None), "class-wise"),
 }
 HEADS = ("accuracy", "NLL", "Brier", "ECE width", "CW-ECE width")
 HALVES = {

@@ -89,9 +89,10 @@ def design() -> list[str]:
         "is trained until it is far too sure, k-NN has 20 neighbours. Covertype goes without its first column, the number of "
         "the row, which gives the class away. Spambase has two classes: there SCIR is plain isotonic regression of the higher "
         "probability.",
-        "**Methods**, all as they come: NA-FIR is `NormalizedFlattenedIsotonic()`, with a smoothing chosen by "
-        "cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic()`, with an epsilon chosen so; FIR and "
-        'IR-OvR `ByNotion(IsotonicCalibrator(), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
+        "**Methods**: NA-FIR is `NormalizedFlattenedIsotonic()`, with a smoothing chosen by "
+        'cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic(rise="last")`, as in the paper, with an '
+        "epsilon chosen so; FIR and "
+        'IR-OvR `ByNotion(IsotonicCalibrator(finite=None), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
         "`TemperatureScaling()`, `VectorScaling()` and `MatrixScaling()`, on logarithms of the probabilities. Only the "
         "section on where SCIR leads fixes smoothing and epsilon. "
         f"{unpenalised()}",

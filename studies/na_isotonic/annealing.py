@@ -28,7 +28,7 @@ ANNEALED, EXACT, CHOSEN = "NA-FIR, annealed", "NA-FIR, exact", "NA-FIR, exact, s
 
 def methods() -> dict[str, Calibrator]:
     return {
-        "FIR": ByNotion(IsotonicCalibrator(), "flattened"),
+        "FIR": ByNotion(IsotonicCalibrator(finite=None), "flattened"),
         ANNEALED: NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, random_state=0),
         EXACT: NormalizedFlattenedIsotonic(smoothing=0.0),
         CHOSEN: NormalizedFlattenedIsotonic(),

@@ -36,9 +36,9 @@ LEVEL = 0.05
 
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "NA-FIR": NormalizedFlattenedIsotonic,
-    "SCIR": SortedCumulativeIsotonic,
-    "FIR": lambda: ByNotion(IsotonicCalibrator(), "flattened"),
-    "IR-OvR": lambda: ByNotion(IsotonicCalibrator(), "class-wise"),
+    "SCIR": lambda: SortedCumulativeIsotonic(rise="last"),
+    "FIR": lambda: ByNotion(IsotonicCalibrator(finite=None), "flattened"),
+    "IR-OvR": lambda: ByNotion(IsotonicCalibrator(finite=None), "class-wise"),
     "TS": TemperatureScaling,
     "VS": VectorScaling,
     "MS": MatrixScaling,

@@ -14,11 +14,11 @@ from studies.na_isotonic.forecasts import published_models
 from studies.na_isotonic.splits import N_SPLITS, SCIR, calibrated, name_of, splits
 
 OPTIONS: dict[str, Callable[..., Calibrator]] = {
-    "1e-12": partial(SortedCumulativeIsotonic, epsilon=1e-12),
-    "1e-6": partial(SortedCumulativeIsotonic, epsilon=1e-6),
+    "1e-12": partial(SortedCumulativeIsotonic, epsilon=1e-12, rise="last"),
+    "1e-6": partial(SortedCumulativeIsotonic, epsilon=1e-6, rise="last"),
     "1e-4": SCIR,
-    "1e-3": partial(SortedCumulativeIsotonic, epsilon=1e-3),
-    "cv": SortedCumulativeIsotonic,
+    "1e-3": partial(SortedCumulativeIsotonic, epsilon=1e-3, rise="last"),
+    "cv": partial(SortedCumulativeIsotonic, rise="last"),
     "1e-4, ties by column": partial(SCIR, ties="column"),
     "1e-4, spread": partial(SCIR, rise="spread"),
     "cv, spread": partial(SortedCumulativeIsotonic, rise="spread"),

@@ -24,7 +24,7 @@ N_RESAMPLES = 100
 
 METHODS: dict[str, Callable[..., Calibrator]] = {
     "TS": TemperatureScaling,
-    "FIR": partial(ByNotion, IsotonicCalibrator(), "flattened"),
+    "FIR": partial(ByNotion, IsotonicCalibrator(finite=None), "flattened"),
     "NA-FIR": partial(NormalizedFlattenedIsotonic, smoothing=1e-3),
     "SCIR": SCIR,
 }

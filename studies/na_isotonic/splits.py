@@ -16,7 +16,7 @@ from studies.na_isotonic.forecasts import Model
 N_SPLITS = 4
 """The split of the study, and random ones of the same sizes."""
 
-SCIR = partial(SortedCumulativeIsotonic, epsilon=1e-4)
+SCIR = partial(SortedCumulativeIsotonic, epsilon=1e-4, rise="last")
 
 
 def splits(model: Model) -> Iterator[Model]:

@@ -27,7 +27,7 @@ Times = dict[str, list[tuple[float, float]]]
 
 def methods() -> dict[str, Calibrator]:
     return {
-        "SCIR": SortedCumulativeIsotonic(),
+        "SCIR": SortedCumulativeIsotonic(rise="last"),
         "NA-FIR": NormalizedFlattenedIsotonic(),
         "NA-FIR, one smoothing": NormalizedFlattenedIsotonic(smoothing=1e-3),
     }

@@ -65,7 +65,7 @@ def _verdict(is_so: bool, otherwise: str = "refuted") -> str:
 
 def _theorem() -> tuple[str, str]:
     of = of_paper(2)
-    fitted = IsotonicCalibrator().fit(of.p, of.y).predict_proba(of.p)
+    fitted = IsotonicCalibrator(finite=None).fit(of.p, of.y).predict_proba(of.p)
     before, after = (area_under_roc_hull(of.y, p[:, 1]) for p in (of.p, fitted))
     text = (
         f"Area under the hull before {before:.12f}, after {after:.12f}; a property test holds it to 1e-12 on any rows"
@@ -75,7 +75,7 @@ def _theorem() -> tuple[str, str]:
 
 def _coincides() -> tuple[str, str]:
     of, (blocks, regions) = of_paper(2), cuts()
-    isotonic = IsotonicCalibrator().fit(of.p, of.y).predict_proba(of.p)
+    isotonic = IsotonicCalibrator(finite=None).fit(of.p, of.y).predict_proba(of.p)
     exact = IsotonicRecursivePartitioning(max_bins=None, smoothing=0.0).fit(of.p, of.y).predict_proba(of.p)
     is_same = bool(np.array_equal(isotonic, exact))
     shared = np.intersect1d(blocks, regions).size
@@ -211,7 +211,7 @@ def _too_restrictive() -> tuple[str, str]:
 
 def _infinite() -> tuple[str, str]:
     of = of_paper(2)
-    fitted = IsotonicCalibrator().fit(of.p, of.y).predict_proba(of.p_test)
+    fitted = IsotonicCalibrator(finite=None).fit(of.p, of.y).predict_proba(of.p_test)
     zeros = int((fitted[np.arange(of.y_test.size), of.y_test] == 0).sum())
     smooth = on_paper(2)[ISOTONIC][0]
     text = f"{zeros} of {of.y_test.size} test rows had probability zero; with smoothed ends it is {smooth:.4f}"

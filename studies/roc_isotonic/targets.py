@@ -67,7 +67,7 @@ def cuts(n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """Between which of the ordered fitted rows isotonic regression cuts, and the authors' algorithm."""
     of = of_paper(n_classes)
     order = np.argsort(of.p[:, 1])
-    block = IsotonicCalibrator().fit(of.p, of.y).predict_proba(of.p)[order, 1]
+    block = IsotonicCalibrator(finite=None).fit(of.p, of.y).predict_proba(of.p)[order, 1]
     region = irp(n_classes).tree.index(of.p)[order]
     return np.flatnonzero(np.diff(block)), np.flatnonzero(np.diff(region))
 

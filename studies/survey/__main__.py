@@ -141,7 +141,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], list[Finding]]]] = {
 NOTES = {
     "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
     "follows its probability.",
-    "isotonic": "`IsotonicCalibrator(interpolate=True)`, linear between blocks as in the survey.",
+    "isotonic": "`IsotonicCalibrator(interpolate=True, finite=None)`, linear between blocks as in the survey.",
     "platt": "The survey fits the sigmoid to the probabilities themselves, and says itself that a transformation is "
     "required; `PlattScaling` fits it to their log-odds. Both are shown, and judged apart.",
     "beta": "`BetaCalibration()`.",

@@ -42,7 +42,7 @@ OF_THREE: dict[str, Make] = {
 }
 MAKES: dict[str, Make] = {
     **OF_THREE,
-    PENALISED: DirichletCalibration,
+    PENALISED: lambda: DirichletCalibration(diagonal=1e-3),
     ODIR: lambda: DirichletCalibration(diagonal=0.0),
 }
 

@@ -20,7 +20,7 @@ TWO = ("under-confident", "over-confident", "mlp")
 PLATT, STRAIGHT = "on log-odds", "on probabilities"
 BINARY: dict[str, dict[str, Make]] = {
     "binning": {"10 bins": lambda: HistogramBinning(10)},
-    "isotonic": {"isotonic": lambda: IsotonicCalibrator(interpolate=True)},
+    "isotonic": {"isotonic": lambda: IsotonicCalibrator(interpolate=True, finite=None)},
     # A straight line through the probabilities themselves: they are passed as if they were logits.
     "platt": {STRAIGHT: lambda: PlattScaling(input="logit"), PLATT: PlattScaling},
     "beta": {"beta": BetaCalibration},

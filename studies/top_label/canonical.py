@@ -39,7 +39,7 @@ BINNINGS = {
     "projection, 27 random": Projection(27, "random", random_state=0),
 }
 
-OTHERS = {"temperature scaling": TemperatureScaling(), "Dirichlet calibration": DirichletCalibration()}
+OTHERS = {"temperature scaling": TemperatureScaling(), "Dirichlet calibration": DirichletCalibration(diagonal=1e-3)}
 
 RANDOM_SEEDS = 20
 """Draws of the random directions."""

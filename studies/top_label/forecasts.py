@@ -91,8 +91,8 @@ def one_against_rest(*, normalize: bool) -> ByNotion:
 
 SCALINGS = {
     "TS": TemperatureScaling(input="logit"),
-    "VS": VectorScaling(input="logit"),
-    "DS": DirichletCalibration(input="logit"),
+    "VS": VectorScaling(logits="log-softmax", input="logit"),
+    "DS": DirichletCalibration(diagonal=1e-3, input="logit"),
 }
 
 

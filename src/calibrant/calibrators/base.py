@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +39,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     block: ClassVar[int] = 1 << 17
     """Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
+
+    unstored: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Parameters that older files do not hold, with the value that they had when there was no such parameter."""
 
     input: Input
     labels: Sequence[Any] | None

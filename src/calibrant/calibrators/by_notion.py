@@ -206,13 +206,17 @@ class ByNotion(Calibrator):
             )
         simplex, unfitted = as_simplex(problem), clone(self.calibrator)
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
-        self.calibrators_, self.pooled_, empty = [], None, []
+        self.calibrators_, self.pooled_, empty, without_event = [], None, [], False
         for binary in self._problems(simplex):
             self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)
             if not binary.size:
                 empty.append(binary.name)
+            elif not binary.outcome.any():
+                without_event = True
         if empty:
             self._serve_unseen(empty, simplex)
+        if without_event:
+            _tell_of_absent_classes(simplex)
 
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Binary problems, with the log-odds of those that came as logits."""
@@ -229,8 +233,7 @@ class ByNotion(Calibrator):
         if self.unseen == "pooled":
             self.pooled_ = _fitted(clone(self.calibrator), _pooled(list(self._problems(simplex))))
             served = "such scores are mapped as those of all the others together"
-        names = "; ".join(empty[:5]) + (f"; ... ({len(empty)} in all)" if len(empty) > 5 else "")
-        warn(f"no row to calibrate on for {names}: {served}. Fit on more rows.")
+        warn(f"no row to calibrate on for {_first(empty)}: {served}. Fit on more rows.")
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
@@ -275,6 +278,21 @@ def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrat
     fitted = deepcopy(unfitted)  # of a clone: to clone anew for each of a thousand classes would take as long as to fit
     fitted._fit_one(binary)
     return fitted
+
+
+def _tell_of_absent_classes(simplex: SimplexProblem) -> None:
+    """Say which classes did not occur, where others did: of a single class every calibrator says it."""
+    seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
+    if 1 < seen.sum() < seen.size:
+        names = _first([str(name) for name in simplex.classes[~seen]])
+        warn(
+            f"no row to calibrate on is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
+            "the event. Fit on more rows."
+        )
+
+
+def _first(names: list[str]) -> str:
+    return "; ".join(names[:5]) + (f"; ... ({len(names)} in all)" if len(names) > 5 else "")
 
 
 def _log_odds(forecast: Forecast) -> FloatArray | None:

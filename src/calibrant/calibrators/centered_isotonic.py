@@ -20,7 +20,7 @@ from calibrant.calibrators.isotonic import Finite, blocks_of, joined, knots
     "centered-isotonic",
     symbol="CIR",
     source="Oron and Flournoy 2017",
-    guarantees={"order preserving", "ROC-hull preserving", "permutation equivariant"},
+    guarantees={"order preserving", "permutation equivariant", "finite log loss"},
 )
 class CenteredIsotonicCalibrator(BinaryCalibrator):
     """Shrink each block of isotonic regression to a point and join the points by lines (CIR).
@@ -31,9 +31,9 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
 
     Parameters
     ----------
-    finite : {"smooth", "clip"} or float, optional
-        What keeps values off 0 and 1, so that the log loss of any row is finite; see `IsotonicCalibrator`. By default
-        nothing does.
+    finite : {"smooth", "clip"}, float or None, default="smooth"
+        What keeps values off 0 and 1, so that the log loss of any row is finite; see `IsotonicCalibrator`. None: nothing
+        does, as in the paper.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -51,13 +51,14 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
     Notes
     -----
     A block of isotonic regression with event rate strictly between 0 and 1 becomes one knot at the weighted mean of its
-    scores. A block at exactly 0 or 1 stays as wide as it is, with a knot at both ends, as in the paper: the data give no slope
-    there. Below the first and above the last knot the map is constant. Rows are tied there, and on a block at 0 or 1, only:
-    each of these lies in one block of isotonic regression, so the hull of the ROC curve stays as it is.
+    scores. A block at exactly 0 or 1, which there is with ``finite=None`` alone, stays as wide as it is, with a knot at both
+    ends, as in the paper: the data give no slope there. Below the first and above the last knot the map is constant. Rows are
+    tied there, and on a block at 0 or 1, only. With ``finite=None`` or ``"clip"`` each of these lies in one block of isotonic
+    regression, so the convex hull of the ROC curve stays as it is; smoothing may pool blocks.
 
-    Where ``finite`` moves the ends off 0 and 1, they are blocks like the others and shrink, too. With ``"smooth"``, one
-    against the rest on the forecasts of three image networks, it has a lower log loss on new rows than isotonic regression
-    with any ``finite``.
+    Where ``finite`` moves the ends off 0 and 1, they are blocks like the others and shrink, too. On the 39 forecasts of
+    docs/comparison.md ``finite=None`` raised the log loss of the test rows in 44 %, ``"clip"`` in 10 % and ``"smooth"`` in
+    13 %; mean log losses are 0.529, 0.458 and 0.458.
 
     References
     ----------
@@ -67,7 +68,7 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
     Examples
     --------
     >>> from calibrant import CenteredIsotonicCalibrator
-    >>> fitted = CenteredIsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
+    >>> fitted = CenteredIsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
     >>> fitted.calibrate([0.1, 0.2, 0.25, 0.3, 0.5]).round(3).tolist()
     [0.0, 0.333, 0.5, 0.667, 1.0]
     """
@@ -76,7 +77,7 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
     value_: FloatArray
 
     def __init__(
-        self, *, finite: Finite = None, input: Input = "probability", labels: Sequence[Any] | None = None
+        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.finite = finite

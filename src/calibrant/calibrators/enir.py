@@ -25,15 +25,16 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
     Use it in place of isotonic regression when the score may not rise with the event rate everywhere, with a thousand rows
     or more. Do not use it where the order of the scores must be kept, or with a few dozen rows, where a fit that repeats
-    the labels has weight. Its ends can be exactly 0 and 1: a log loss on new rows can be infinite, unless ``finite`` says
-    otherwise.
+    the labels has weight.
 
     Parameters
     ----------
-    finite : {"smooth", "clip"} or float, optional
-        What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does. ``"smooth"``: in
-        each fit that is averaged, a block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to
-        1 / (n + 2) from both ends, for n rows in all. A number from 1e-12 to below 0.5 clips to that.
+    finite : {"smooth", "clip"}, float or None, default="smooth"
+        What keeps values off 0 and 1, so that the log loss of any row is finite. ``"smooth"``: in each fit that is averaged, a
+        block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends,
+        for n rows in all. A number from 1e-12 to below 0.5 clips to that. None: the average itself, as in the paper; its ends
+        can be exactly 0 and 1, and the log loss of a new row infinite. `IsotonicCalibrator` says what the default was chosen
+        by.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -90,7 +91,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
     left_out_: float
 
     def __init__(
-        self, *, finite: Finite = None, input: Input = "probability", labels: Sequence[Any] | None = None
+        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.finite = finite

@@ -92,9 +92,13 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
     where means are those of both classes: each differs by as much as the event rates do. The region with the greatest M is cut
     first, of equal ones the lowest, there at the lowest such cut. The best cuts are among those between the blocks of isotonic
-    regression, so a fit takes one isotonic regression and little more. Without a limit and without smoothing it ends at the map
-    of `IsotonicCalibrator`, with ``smoothing=1`` at that of ``IsotonicCalibrator(finite="smooth")``. The maps of all stages are
-    non-decreasing; `staged_predict_proba` shows them.
+    regression, so a fit takes one isotonic regression and little more. The maps of all stages are non-decreasing;
+    `staged_predict_proba` shows them.
+
+    **Without its regularisers it is isotonic regression.** ``max_bins=None, smoothing=0, softening=0`` gives the map of
+    ``IsotonicCalibrator(finite=None)`` to the last bit, equal scores and weights included;
+    ``max_bins=None, smoothing=1, softening=0`` that of ``IsotonicCalibrator(finite="smooth")``. By default all three are chosen
+    by cross-validation, and the map is then another one.
 
     With softening m isotonic regression, and all that follows, has (1 - m) y + m s in place of the outcome y of a row with
     score s. The value of a bin is then, before it is smoothed, (1 - m) times its event rate and m times its mean score: it does

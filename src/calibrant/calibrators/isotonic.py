@@ -24,26 +24,26 @@ Finite = Literal["smooth", "clip"] | float | None
     "isotonic",
     symbol="IR",
     source="Zadrozny and Elkan 2002",
-    guarantees={"order preserving", "ROC-hull preserving"},
+    guarantees={"order preserving", "finite log loss"},
 )
 class IsotonicCalibrator(BinaryCalibrator):
     """Fit the non-decreasing map with the least squared error (isotonic regression, PAVA).
 
-    Use it with a thousand rows or more, when the shape of the miscalibration is unknown. It also has the least log loss
-    of all non-decreasing maps on the rows it was fitted on. Its ends are often exactly 0 and 1: a log loss on new rows
-    can be infinite, unless ``finite`` says otherwise. Do not use it with few rows: a parametric map, such as
-    `PlattScaling`, wastes fewer of them.
+    Use it with a thousand rows or more, when the shape of the miscalibration is unknown. Do not use it with few rows: a
+    parametric map, such as `PlattScaling`, wastes fewer of them. By default each event rate is smoothed, so that no value is
+    0 or 1; ``finite=None`` gives the regression itself, as scikit-learn and the literature have it.
 
     Parameters
     ----------
     interpolate : bool, default=False
         False: a step function, right-continuous: a score takes the value of the last block that begins at or below it.
         True: linear between the lowest and the highest score of neighbouring blocks, as in scikit-learn.
-    finite : {"smooth", "clip"} or float, optional
-        What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does.
-        ``"smooth"``: a block with k events in m rows takes (k + 1) / (m + 2) in place of k / m, and blocks that are out of
-        order then are pooled again. ``"clip"``: values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number
-        from 1e-12 to below 0.5 clips to that. No value comes nearer than 1e-12 to 0 or 1.
+    finite : {"smooth", "clip"}, float or None, default="smooth"
+        What keeps values off 0 and 1, so that the log loss of any row is finite. ``"smooth"``: a block with k events in m
+        rows takes (k + 1) / (m + 2) in place of k / m, and blocks that are out of order then are pooled again. ``"clip"``:
+        values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number from 1e-12 to below 0.5 clips to that. No
+        value comes nearer than 1e-12 to 0 or 1. None: the regression itself, whose ends are often exactly 0 and 1, so that
+        the log loss of a new row can be infinite.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -54,7 +54,7 @@ class IsotonicCalibrator(BinaryCalibrator):
     left_, right_ : ndarray of shape (n_blocks,)
         Lowest and highest score of each block. Scores outside take the value of the nearest block.
     value_ : ndarray of shape (n_blocks,)
-        Event rate of each block, increasing; with ``finite``, the smoothed or clipped rate, not decreasing.
+        Smoothed or clipped event rate of each block, not decreasing; with ``finite=None`` the rate itself, increasing.
     classes_ : ndarray of shape (2,)
         Labels, the positive one last.
 
@@ -63,12 +63,21 @@ class IsotonicCalibrator(BinaryCalibrator):
     Equal scores are one point with the sum of their weights. Whole weights count as rows; others are scaled to a mean of
     one where rows are counted.
 
-    Smoothing gives every block one more row of each class and fits once more. What comes out is an isotonic regression, so it
-    cannot decrease; each value is a mean of rates (k + 1) / (m + 2), so it is never 0 or 1. A block is trusted as far as its
-    rows go, while clipping trusts an event-free block of three rows like one of all rows: on the forecasts of three image
-    networks, smoothing has the lower log loss on new rows, most clearly with 200 rows to fit on.
+    **The default departs from the literature.** Isotonic regression by Zadrozny and Elkan, the `IsotonicRegression` of
+    scikit-learn and ``CalibratedClassifierCV(method="isotonic")`` are ``finite=None`` (scikit-learn's with
+    ``interpolate=True``). That map has the least squared error, and the least log loss, of all non-decreasing maps on the rows
+    that it was fitted to, and on new rows one event in a block without events costs all. On the 39 forecasts of
+    docs/comparison.md (the probabilities of a table class by class, log loss cut at 1e-12) it raised the log loss of the test
+    rows in 44 %, ``"clip"`` and ``"smooth"`` in 13 %; mean log losses are 0.527, 0.461 and 0.460. In the 356 experiments of
+    docs/do-no-harm.md, with 100 to 2000 rows to fit, harm was done in 77, 46 and 41 %, and smoothing lost 0.0035 less than
+    clipping (standard error over the 54 forecasts 0.0016). ``python -m studies.arena.defaults`` gives these figures.
 
-    Both keep the order. Clipping keeps the hull of the ROC curve as well; smoothing may pool what the hull keeps apart.
+    Smoothing gives every block one more row of each class and fits once more. The result is an isotonic regression, so it
+    cannot decrease; each value is a mean of rates (k + 1) / (m + 2), so it is never 0 or 1. A block is trusted as far as its
+    rows go, while clipping trusts an event-free block of three rows like one of all rows.
+
+    All keep the order. None and clipping keep the convex hull of the ROC curve as well; smoothing may pool what the hull keeps
+    apart.
 
     References
     ----------
@@ -77,10 +86,10 @@ class IsotonicCalibrator(BinaryCalibrator):
     Examples
     --------
     >>> from calibrant import IsotonicCalibrator
-    >>> IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.05, 0.25, 0.9]).tolist()
-    [0.0, 0.5, 1.0]
-    >>> IsotonicCalibrator(finite="smooth").fit([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]).calibrate([0.05, 0.9]).tolist()
+    >>> IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]).calibrate([0.05, 0.9]).tolist()
     [0.25, 0.75]
+    >>> IsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.05, 0.25, 0.9]).tolist()
+    [0.0, 0.5, 1.0]
     """
 
     left_: FloatArray
@@ -91,7 +100,7 @@ class IsotonicCalibrator(BinaryCalibrator):
         self,
         *,
         interpolate: bool = False,
-        finite: Finite = None,
+        finite: Finite = "smooth",
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:

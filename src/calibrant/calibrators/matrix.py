@@ -8,8 +8,8 @@ from typing import Any
 from calibrant._problem import SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.fits.linear import LinearScaling
-from calibrant.calibrators.fits.multinomial import Full, identity, penalties, penalty
+from calibrant.calibrators.fits.linear import LogitScaling
+from calibrant.calibrators.fits.multinomial import Full, Logits, identity, penalties, penalty
 
 
 @declare(
@@ -19,10 +19,10 @@ from calibrant.calibrators.fits.multinomial import Full, identity, penalties, pe
     source="Guo et al. 2017; Kull et al. 2019",
     guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
 )
-class MatrixScaling(LinearScaling):
-    """Make the score of each class linear in all log-probabilities (MS, with ODIR penalties): softmax(W log p + b).
+class MatrixScaling(LogitScaling):
+    """Make the score of each class linear in the logits of all classes (MS, with ODIR penalties): softmax(W z + b).
 
-    Use it with few classes and hundreds of rows a class: it repairs a class that is foretold in place of another. Do not use
+    Use it with few classes and hundreds of rows a class: it corrects a class that is predicted in place of another. Do not use
     it as it stands with many classes: its K (K + 1) parameters over-fit, and the penalty has to grow with K.
     `StructuredMatrixScaling` lets it grow so, and is the better default.
 
@@ -32,9 +32,13 @@ class MatrixScaling(LinearScaling):
         Penalty on the squares of the weights off the diagonal.
     intercept : float, default=1e-3
         Penalty on the squares of the intercepts.
+    logits : {"as-given", "log-softmax", "reference"}, default="as-given"
+        Which logits z enter the map, of all that stand for the same probabilities. ``"as-given"``: the logits of
+        ``input="logit"`` without any change, as Guo et al. have it. ``"log-softmax"``: log-probabilities, which the
+        probabilities determine. ``"reference"``: logits less that of the last class, as in multinomial logistic regression;
+        then another order of the classes gives another map. Of probabilities the first two are the same.
     input : {"probability", "logit"}, default="probability"
-        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities first, exactly;
-        probabilities are clipped at 1e-12.
+        What is passed to ``fit`` and ``predict_proba``. Probabilities are clipped at 1e-12 for their logarithms.
     labels : sequence of length n_classes, optional
         The class of each column; by default 0, 1, ... or the sorted labels.
 
@@ -46,7 +50,7 @@ class MatrixScaling(LinearScaling):
         Intercept of each class; they sum to zero.
     gradient_ : float
         Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
-        over rows of the largest -log p (or 1 if that is less), else there is a `ConvergenceWarning`.
+        over rows of the largest \|z\| (or 1 if that is less), else there is a `ConvergenceWarning`.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (n_classes,)
@@ -63,6 +67,11 @@ class MatrixScaling(LinearScaling):
     classes. In the first two only this ridge may hold the map: a `ConvergenceWarning` says so where a class did not come,
     the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. A vector
     added to all rows of W changes no probability; it is chosen so that the penalty is least.
+
+    A constant added to all logits of a row changes no probability, and this map changes with it. The log loss of the test rows
+    of CIFAR-10 by ResNet-50 is 0.1720 with logits as given, 0.1732 with log-probabilities and 0.1720 against the last class.
+    Over 28 classifiers as given and log-softmax are level, 13 to 15; of the eight networks among them six are better as given.
+    See `VectorScaling` for what was run.
 
     With log-probabilities in place of logits this is the map of `DirichletCalibration`; see there.
 
@@ -85,10 +94,11 @@ class MatrixScaling(LinearScaling):
         *,
         off_diagonal: float = 1e-3,
         intercept: float = 1e-3,
+        logits: Logits = "as-given",
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:
-        super().__init__(input=input, labels=labels)
+        super().__init__(logits=logits, input=input, labels=labels)
         self.off_diagonal = off_diagonal
         self.intercept = intercept
 

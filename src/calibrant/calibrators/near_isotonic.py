@@ -22,8 +22,7 @@ class NearIsotonicCalibrator(BinaryCalibrator):
 
     Use it to see whether a score that should rise with the event rate really does: a step down that is left at a high
     penalty is there in the data. As a calibrator it is an isotonic regression that may break the order; use
-    `EnsembleNearIsotonic` where one penalty is too bold, and `IsotonicCalibrator` where the order must be kept. Its ends can
-    be exactly 0 and 1: a log loss on new rows can be infinite, unless ``finite`` says otherwise.
+    `EnsembleNearIsotonic` where one penalty is too bold, and `IsotonicCalibrator` where the order must be kept.
 
     Parameters
     ----------
@@ -32,10 +31,11 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         events, and one that lies below both gain as many. 0 gives the event rate of each distinct score, and a large
         enough one, such as infinity, isotonic regression. Twice as many rows need a higher one for the same fit. "bic"
         takes the one of least  -2 log likelihood + blocks * log(rows).
-    finite : {"smooth", "clip"} or float, optional
-        What keeps values off 0 and 1, so that the log loss of any row is finite. By default nothing does. ``"smooth"``: a
-        block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends,
-        for n rows in all. A number from 1e-12 to below 0.5 clips to that.
+    finite : {"smooth", "clip"}, float or None, default="smooth"
+        What keeps values off 0 and 1, so that the log loss of any row is finite. ``"smooth"``: a block of value v with m rows
+        takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number
+        from 1e-12 to below 0.5 clips to that. None: the fit itself, as in the paper; its ends can be exactly 0 and 1, and the
+        log loss of a new row infinite. `IsotonicCalibrator` says what the default was chosen by.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -75,7 +75,8 @@ class NearIsotonicCalibrator(BinaryCalibrator):
     Examples
     --------
     >>> from calibrant import NearIsotonicCalibrator
-    >>> NearIsotonicCalibrator(penalty=0.25).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.2, 0.35]).tolist()
+    >>> fitted = NearIsotonicCalibrator(penalty=0.25, finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> fitted.calibrate([0.2, 0.35]).tolist()
     [0.75, 0.25]
     """
 
@@ -87,7 +88,7 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         self,
         *,
         penalty: float | Literal["bic"] = "bic",
-        finite: Finite = None,
+        finite: Finite = "smooth",
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:

@@ -43,9 +43,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     Use it with thousands of rows when what matters is how sure the highest class is, or the few highest together: these are
     the events that are fitted, for all ranks at once, and the solution is exact. It gains most over `TemperatureScaling` and
     `NormalizedFlattenedIsotonic` where over-confidence grows with the confidence, which no map of single probabilities can
-    undo. Do not use it where log loss decides: the probability of one class is a difference of two fitted sums, which is zero
-    wherever both lie in one block, and what such zeros cost depends on ``epsilon`` and ``rise``. Nor does it keep the
-    predicted class.
+    undo. Do not use it where log loss decides: the probability of one class is a difference of two fitted sums, which can be
+    zero, and what such zeros cost depends on ``epsilon`` and ``rise``. Nor does it keep the predicted class.
 
     Parameters
     ----------
@@ -54,10 +53,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         times as much: 1e-3 is a tenth of the mass for a hundred classes. "cv" takes the one of 1e-6 to 0.1 with the least log
         loss on rows left out, and at least 1 / (K (1 + number of rows)); where confidence matters more, 1e-4 or less keeps it.
         See the notes.
-    rise : {"last", "spread"}, default="last"
-        Which class gets the probability by which the map rises after ranks at which it does not. ``"last"``: the one at whose
-        rank it rises, as in the paper. ``"spread"``: all classes since the last rise, in proportion to the forecast. They
-        have it together in either case, and the highest class keeps its value; far fewer probabilities are zero.
+    rise : {"spread", "last"}, default="spread"
+        Which class gets the probability by which the map rises after ranks at which it does not. ``"spread"``: all classes
+        since the last rise, in proportion to the forecast; far fewer probabilities are zero. ``"last"``: the one at whose rank
+        it rises, as in the paper. They have it together in either case, and the highest class keeps its value. The default
+        departs from the paper; see the notes.
     ties : {"share", "column"}, default="share"
         Which of two equal probabilities of a row has the higher rank. ``"share"``: neither; each place among them is taken
         by the class that came with equal probability when fitting, and they share what the map gives them together.
@@ -95,8 +95,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     the events that the more probable class comes on its probability.
 
     The paper adds "a small epsilon" and leaves open which. On forecasts of CIFAR images, 5000 rows to fit and 5000 to test,
-    10 000 for ResNet, these log losses come out, the last column with rises that are spread and the epsilon of
-    cross-validation:
+    10 000 for ResNet, these are the log losses with ``rise="last"``, in the last column with rises that are spread and the
+    epsilon of cross-validation:
 
         =====================  ======  ======  ======  ======  ======  ======
         epsilon                1e-12   1e-6    1e-4    1e-3    "cv"    spread
@@ -106,6 +106,10 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         DenseNet, 100 classes  1.1573  0.9860  0.9356  0.9793  0.9356  0.9041
         LeNet-5, 100 classes   4.4413  4.0876  3.9673  3.9079  3.9079  3.8802
         =====================  ======  ======  ======  ======  ======  ======
+
+    Of the 89 forecasts of docs/na-isotonic.md, with the epsilon of cross-validation, spreading the rises lowers the log loss of
+    the test rows in 56, raises it in 5 (by 0.0017 at most) and leaves the others as they are: on average by 0.0095 (standard
+    error 0.0018), the Brier score by 0.0013 (0.0003) and conf-ECE by 0.0014 (0.0005). So it is the default.
 
     The more is added, the more the confidence is off: of the last forecast by 0.014 at 1e-4 and 0.019 at 1e-3 (15 bins).
 
@@ -146,7 +150,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         self,
         *,
         epsilon: float | Literal["cv"] = "cv",
-        rise: Rise = "last",
+        rise: Rise = "spread",
         ties: Ties = "share",
         progress: bool = False,
         input: Input = "probability",

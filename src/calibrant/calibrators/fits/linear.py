@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,16 @@ from calibrant._links import FloatArray
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.fits.multinomial import Design, Full, fit_table, log_prob_of, temperature_of, tempered
+from calibrant.calibrators.fits.multinomial import (
+    Design,
+    Full,
+    Logits,
+    fit_table,
+    log_prob_of,
+    logits_of,
+    temperature_of,
+    tempered,
+)
 from calibrant.calibrators.temperature import prob_of_scores
 
 
@@ -45,8 +55,23 @@ class LinearScaling(MulticlassCalibrator):
         return prob_of_scores((z * self.coef_ if self.coef_.ndim == 1 else z @ self.coef_.T) + self.intercept_)
 
     def _entering(self, forecast: Forecast) -> FloatArray:
-        """Return the log-probabilities that enter the map."""
+        """Return the log-probabilities, or the logits, that enter the map."""
         return log_prob_of(forecast)
+
+
+class LogitScaling(LinearScaling):
+    """Scores that are linear in logits which a parameter names: the same forecast has more than one table of them."""
+
+    unstored = MappingProxyType({"logits": "log-softmax"})
+
+    def __init__(
+        self, *, logits: Logits = "as-given", input: Input = "probability", labels: Sequence[Any] | None = None
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.logits = logits
+
+    def _entering(self, forecast: Forecast) -> FloatArray:
+        return logits_of(forecast, self.logits)
 
 
 class StructuredScaling(LinearScaling):

@@ -14,17 +14,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
-from calibrant._parameters import number
+from calibrant._parameters import choice, number
 from calibrant._problem import BoolArray, Forecast, SimplexProblem, is_unit_weight
 from calibrant._warnings import warn
 from calibrant.calibrators.fits.newton import TOLERANCE, Minimum, minimise
 from calibrant.calibrators.temperature import TemperatureScaling
+
+Logits = Literal["as-given", "log-softmax", "reference"]
+"""Which of the logits that stand for the same forecast: as they were given, log-probabilities, or less those of the last class."""
 
 TINY_RIDGE = 1e-8
 """Ridge of a parameter that a method leaves free: it decides what the data leave open, and moves nothing else that shows."""
@@ -282,6 +285,23 @@ def penalties(n_classes: int, *, diagonal: float, off_diagonal: float, intercept
 def log_prob_of(forecast: Forecast) -> FloatArray:
     """Log-probabilities, row after row in memory: sums then do not depend on how the forecast lay there."""
     return np.ascontiguousarray(forecast.log_prob)
+
+
+def logits_of(forecast: Forecast, which: Logits) -> FloatArray:
+    """Return the logits that a word names, row after row in memory: a row of one and of another differ by a constant.
+
+    Logits of a forecast that was given as probabilities are its log-probabilities.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the word names none.
+    """
+    if choice("logits", which, get_args(Logits)) == "log-softmax" or not forecast.is_logit:
+        z = log_prob_of(forecast)
+    else:
+        z = np.ascontiguousarray(forecast.values)
+    return z - z[:, -1:] if which == "reference" else z
 
 
 def temperature_of(log_prob: FloatArray, problem: SimplexProblem) -> float:
