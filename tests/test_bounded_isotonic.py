@@ -348,3 +348,21 @@ def test_dogs_are_cut_as_published(dogs, model, ending):
 def test_the_edges_of_alexnet_are_those_that_were_written_down(dogs):
     edges = cut(BoundedIsotonic(), dogs["y"], dogs["alexnet"]).edges
     assert [f"{edge:.7g}" for edge in edges[1:-1]] == ALEXNET_EDGES
+
+
+def test_blocks_of_equal_rate_stay_apart():
+    """The largest size had parted them. Cut where the isotonic value changes, as Algorithm 3 is printed, they would be one bin
+    that is larger than the largest size."""
+    label = [0, 1] * 6
+    bins = cut(BoundedIsotonic(2, 4), label, in_order(label))
+    assert bins.count.tolist() == [4, 4, 4]
+    assert (bins.outcome_sum / bins.weight).tolist() == [0.5, 0.5, 0.5]
+    assert bins.weight.max() <= 4
+    np.testing.assert_allclose(bins.edges[1:-1], [4.5 / 13, 8.5 / 13])
+
+
+def test_of_a_rare_event_blocks_without_events_stay_apart():
+    label = [0] * 40 + [0, 0, 1] * 4
+    bins = cut(BoundedIsotonic(5, 10), label, in_order(label))
+    assert bins.outcome_sum.tolist()[:4] == [0.0] * 4
+    assert bins.weight.max() <= 10

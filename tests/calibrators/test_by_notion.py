@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -283,3 +285,29 @@ def test_fitted_rows_given_as_logits_come_back_on_their_own_steps(make):
         logits, label = 3 * rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
         prob = make().set_params(input="logit").fit(logits, label).predict_proba(logits)
         assert prob[:, 1].mean() == pytest.approx(label.mean(), rel=1e-12)
+
+
+def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(4), 60)
+    label = rng.integers(0, 2, 60)
+    said = r"no row to calibrate on is of class c; d among 60: .* Fit on more rows\."
+    for notion in ("class-wise", "top-label"):
+        with pytest.warns(CalibrationWarning, match=said):
+            ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_of_classes_that_occurred_and_maps_that_need_none_nothing_is_said(notion):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label = rng.integers(0, 2 if notion == "confidence" else 3, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ByNotion(PlattScaling(), notion, labels=range(3)).fit(prob, label)
+
+
+def test_of_one_class_alone_there_is_one_warning():
+    with pytest.warns(CalibrationWarning) as said:
+        ByNotion(PlattScaling(), labels=range(3)).fit(np.full((5, 3), 1 / 3), [1] * 5)
+    assert [str(warning.message)[:16] for warning in said] == ["only the class 1"]

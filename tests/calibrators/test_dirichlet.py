@@ -60,3 +60,23 @@ def test_odir_on_real_forecasts_has_the_published_figure(data_dir):
     fitted = DirichletCalibration(diagonal=0.0).fit(prob[:5000], label[:5000])
     came = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
     assert -np.log(came).mean() == pytest.approx(1.31168, abs=2e-5)
+
+
+def test_on_calibrated_predictions_the_default_tends_to_the_identity():
+    def away(n, **options):
+        rng = np.random.default_rng(0)
+        prob = rng.dirichlet([0.6, 0.6, 0.6], n)
+        label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        return np.abs(DirichletCalibration(**options).fit(prob, label).predict_proba(prob) - prob).mean()
+
+    few, more, most = (away(n) for n in (1_000, 10_000, 100_000))
+    assert most < more < few
+    assert most < 0.003
+    assert away(100_000, diagonal=0.1) > 0.02  # an L2 penalty draws to the uniform prediction, however many the rows
+
+
+def test_the_default_has_no_penalty_on_the_diagonal():
+    prob, label, _ = of_dirichlets(500, [[3.0, 1.5, 1.0], [1.0, 2.0, 1.2], [1.0, 1.0, 2.5]])
+    default, odir, l2 = (DirichletCalibration(**o).fit(prob, label) for o in ({}, {"diagonal": 0.0}, {"diagonal": 1.0}))
+    np.testing.assert_array_equal(default.coef_, odir.coef_)
+    assert np.trace(l2.coef_) < np.trace(odir.coef_)

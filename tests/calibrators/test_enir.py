@@ -30,7 +30,7 @@ def test_the_map_is_the_average_over_the_whole_path(rows):
     label, score, weight = rows
     distinct, mass, events = twin.points(score.tolist(), label.tolist(), weight.tolist())
     expected, weights = twin.ensemble(mass, events)
-    fitted = EnsembleNearIsotonic().fit(score, label, weight)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
     np.testing.assert_allclose(fitted.calibrate(distinct), expected, atol=1e-9)
     assert sorted(fitted.weight_)[::-1] == pytest.approx(sorted(weights)[::-1][: fitted.weight_.size], abs=1e-9)
 
@@ -38,7 +38,7 @@ def test_the_map_is_the_average_over_the_whole_path(rows):
 @given(rows=columns(max_rows=40, weights=any_weights))
 def test_weights_sum_to_one_and_what_is_left_out_to_next_to_nothing(rows):
     label, score, weight = rows
-    fitted = EnsembleNearIsotonic().fit(score, label, weight)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
     assert fitted.weight_.sum() == pytest.approx(1.0)
     assert 0.0 <= fitted.left_out_ <= 1e-13
     assert (np.diff(fitted.penalty_) > 0).all()
@@ -48,7 +48,7 @@ def test_weights_sum_to_one_and_what_is_left_out_to_next_to_nothing(rows):
 def test_few_fits_are_looked_at_and_the_others_weigh_no_more_than_is_said(n):
     label, score = wavy(n)
     path = NearIsotonicPath.of(as_problem(label, score))
-    fitted = EnsembleNearIsotonic().fit(score, label)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label)
     bic = np.array([path.bic(knot) for knot in path.knots])
     weight = np.exp(0.5 * (bic.min() - bic))
     left_out = weight[~np.isin(path.knots, fitted.penalty_)].sum() / weight.sum()
@@ -60,9 +60,9 @@ def test_few_fits_are_looked_at_and_the_others_weigh_no_more_than_is_said(n):
 @given(rows=columns(weights=any_weights), new=st.lists(scores, min_size=1, max_size=10))
 def test_the_map_is_the_weighted_sum_of_its_fits(rows, new):
     label, score, weight = rows
-    fitted = EnsembleNearIsotonic().fit(score, label, weight)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
     fits = [
-        NearIsotonicCalibrator(penalty=penalty).fit(score, label, weight).calibrate(new)
+        NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(new)
         for penalty in fitted.penalty_.tolist()
     ]
     np.testing.assert_allclose(fitted.calibrate(new), fitted.weight_ @ fits, atol=1e-12)
@@ -70,7 +70,7 @@ def test_the_map_is_the_weighted_sum_of_its_fits(rows, new):
 
 def test_joins_at_one_penalty_are_one_fit():
     # Labels that alternate: blocks of one row all join at a penalty of one half.
-    fitted = EnsembleNearIsotonic().fit(np.linspace(0.1, 0.9, 12), [1, 0] * 6)
+    fitted = EnsembleNearIsotonic(finite=None).fit(np.linspace(0.1, 0.9, 12), [1, 0] * 6)
     assert fitted.penalty_.tolist() == [0.0, 0.5]
     odds = np.exp(0.5 * (12 * np.log(12)) - 0.5 * (2 * 12 * np.log(2) + np.log(12)))
     assert fitted.weight_[1] / fitted.weight_[0] == pytest.approx(odds)
@@ -80,14 +80,14 @@ def test_joins_at_one_penalty_are_one_fit():
 def test_only_proportions_of_weights_that_are_not_whole_count(rows, times):
     label, score, weight = rows
     once, scaled = (
-        EnsembleNearIsotonic().fit(score, label, (weight + 0.5) * factor).calibrate(score) for factor in (1.0, times)
+        EnsembleNearIsotonic(finite=None).fit(score, label, (weight + 0.5) * factor).calibrate(score) for factor in (1.0, times)
     )
     np.testing.assert_allclose(scaled, once, atol=1e-9)
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_a_constant(label):
-    fitted = EnsembleNearIsotonic().fit([0.2, 0.4, 0.7], [label] * 3)
+    fitted = EnsembleNearIsotonic(finite=None).fit([0.2, 0.4, 0.7], [label] * 3)
     assert fitted.calibrate([0.0, 0.5, 1.0]).tolist() == [label] * 3
     assert fitted.weight_.tolist() == [1.0]
 
@@ -95,8 +95,8 @@ def test_one_class_only_is_a_constant(label):
 def test_rates_in_order_are_kept_as_isotonic_regression_keeps_them():
     score, label = np.repeat([0.2, 0.5, 0.8], 10), np.repeat([0, 1, 0, 1, 0, 1], [8, 2, 5, 5, 2, 8])
     np.testing.assert_array_equal(
-        EnsembleNearIsotonic().fit(score, label).calibrate(score),
-        IsotonicCalibrator().fit(score, label).calibrate(score),
+        EnsembleNearIsotonic(finite=None).fit(score, label).calibrate(score),
+        IsotonicCalibrator(finite=None).fit(score, label).calibrate(score),
     )
 
 
@@ -118,5 +118,5 @@ def test_a_long_path_takes_few_likelihoods(monkeypatch):
     label, score = wavy(20_000)
     asked, bic = [], near_isotonic_path.NearIsotonicPath.bic
     monkeypatch.setattr(NearIsotonicPath, "bic", lambda self, penalty: asked.append(penalty) or bic(self, penalty))
-    fitted = EnsembleNearIsotonic().fit(score, label)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label)
     assert len(asked) == fitted.penalty_.size < 100

@@ -66,7 +66,7 @@ def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(r
 def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_between_blocks(
     rows, max_bins, min_gain, least
 ):
-    borders = set(IsotonicCalibrator().fit(rows[1], rows[0], rows[2]).left_.tolist())
+    borders = set(IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
     stages, thresholds, _ = twin.grow(*lists(rows), max_bins, min_gain, least, borders)
     ours = fitted(rows, max_bins=max_bins, min_gain=min_gain, min_samples=least)
     assert ours.threshold_.tolist() == thresholds
@@ -76,7 +76,7 @@ def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_betwee
 @given(rows=few)
 def test_no_cut_that_is_first_among_the_best_falls_inside_a_block_of_isotonic_regression(rows):
     """The proof is in isotonic_tree.py; here no block is known beforehand."""
-    blocks = IsotonicCalibrator().fit(rows[1], rows[0], rows[2])
+    blocks = IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
     assert set(twin.grow(*lists(rows))[1]) <= set(blocks.left_.tolist())
 
 
@@ -116,7 +116,7 @@ def test_between_scores_that_touch_the_border_is_the_lower_one(score):
 
 @given(rows=columns(weights=st.one_of(whole_weights, st.floats(0.1, 5.0))))
 def test_run_to_the_end_it_is_isotonic_regression_to_the_last_bit(rows):
-    ours, theirs = fitted(rows), IsotonicCalibrator().fit(rows[1], rows[0], rows[2])
+    ours, theirs = fitted(rows), IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
     np.testing.assert_array_equal(ours.left_, theirs.left_)
     np.testing.assert_array_equal(ours.value_, theirs.value_)
     assert ours.n_bins_ == theirs.value_.size
@@ -423,7 +423,7 @@ def test_the_forecast_of_the_paper_ends_at_the_blocks_of_isotonic_regression(cov
     prob, label = covertype
     ours = IsotonicRecursivePartitioning(**WHOLE).fit(prob, label)
     assert ours.n_bins_ == 16
-    assert set(ours.threshold_) == set(IsotonicCalibrator().fit(prob, label).left_[1:])
+    assert set(ours.threshold_) == set(IsotonicCalibrator(finite=None).fit(prob, label).left_[1:])
 
 
 def test_the_first_cuts_are_those_of_the_paper_up_to_the_gap_between_scores_and_a_step_of_its_grid(covertype):
@@ -434,3 +434,18 @@ def test_the_first_cuts_are_those_of_the_paper_up_to_the_gap_between_scores_and_
     for left, published in zip(tree.left, [0.453, 0.715, 0.249, 0.849, 0.392], strict=False):
         below = score[np.searchsorted(score, left) - 1]
         assert below - 0.001 < 1.0 - published < left + 0.001
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_its_regularisers_it_is_isotonic_regression_bit_for_bit(weighted):
+    """Ties, weights and new scores included; with its defaults it is another map."""
+    rng = np.random.default_rng(3)
+    score = np.round(rng.random(500), 2)  # some five rows a score
+    label = (rng.random(500) < score**2).astype(int)
+    weight = rng.uniform(0.1, 5.0, 500) if weighted else None
+    new = np.concatenate([score, rng.random(200), [0.0, 1.0]])
+    bare = IsotonicRecursivePartitioning(softening=0, smoothing=0, max_bins=None).fit(score, label, weight)
+    isotonic = IsotonicCalibrator(finite=None).fit(score, label, weight)
+    np.testing.assert_array_equal(bare.calibrate(new), isotonic.calibrate(new))
+    default = IsotonicRecursivePartitioning().fit(score, label, weight)
+    assert not np.array_equal(default.calibrate(new), isotonic.calibrate(new))

@@ -260,7 +260,7 @@ def test_two_classes_are_isotonic_regression(rows):
     calibrator = MulticlassRecursivePartitioning(max_regions=None, smoothing=0.0, labels=[0, 1]).fit(
         score, label, weight
     )
-    isotonic = IsotonicCalibrator(labels=[0, 1]).fit(score, label, weight)
+    isotonic = IsotonicCalibrator(finite=None, labels=[0, 1]).fit(score, label, weight)
     assert calibrator.n_regions_ == isotonic.value_.size
     np.testing.assert_allclose(calibrator.calibrate(score), isotonic.calibrate(score), rtol=1e-12, atol=1e-12)
 
@@ -269,7 +269,7 @@ def test_two_classes_on_a_fine_grid_are_isotonic_regression():
     label, prob, weight = random_rows(5, 300, 2)
     prob = np.round(prob, 2)
     calibrator = fitted((label, prob, weight), candidates=200, smoothing=0.0)
-    isotonic = IsotonicCalibrator().fit(prob, label)
+    isotonic = IsotonicCalibrator(finite=None).fit(prob, label)
     assert calibrator.n_regions_ == isotonic.value_.size
     np.testing.assert_allclose(calibrator.predict_proba(prob), isotonic.predict_proba(prob), rtol=1e-12, atol=1e-12)
 
@@ -552,7 +552,7 @@ def test_the_two_classes_of_the_paper(data_dir):
     calibrator, loss = authors_map(prob, label, 1000)
     assert loss == pytest.approx(0.489725, abs=1e-6)
     assert calibrator.tree_.gamma[:5, 0].tolist() == [0.453, 0.715, 0.249, 0.849, 0.392]
-    isotonic = IsotonicCalibrator().fit(prob, label).predict_proba(prob)
+    isotonic = IsotonicCalibrator(finite=None).fit(prob, label).predict_proba(prob)
     blocks = np.unique(isotonic[:, 1], return_inverse=True)[1]
     regions = np.unique(calibrator.predict_proba(prob)[:, 1], return_inverse=True)[1]
     assert calibrator.n_regions_ == blocks.max() + 1 == 16
@@ -567,3 +567,19 @@ def test_the_three_classes_of_the_paper(data_dir):
     assert calibrator.staged_regions_.tolist() == [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16]
     first = [[0.29, 0.37, 0.34], [0.20, 0.70, 0.10], [0.00, 0.08, 0.92], [0.73, 0.27, 0.00]]
     np.testing.assert_allclose(calibrator.tree_.gamma[:4], first, rtol=0.0, atol=1e-12)
+
+
+def test_candidates_of_the_data_can_miss_the_best_first_split():
+    """As the docstring says: here a point within the simplex parts the rows with a higher quality, and keeps them monotone."""
+    rng = np.random.default_rng(7)
+    truth = rng.dirichlet(np.ones(3), 12)
+    label = (rng.random((12, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    prob = truth**0.7 / (truth**0.7).sum(axis=1, keepdims=True)
+    found = MulticlassRecursivePartitioning(max_regions=3, smoothing=0.0, labels=[0, 1, 2]).fit(prob, label)
+    side = (prob - [0.306, 0.414, 0.280]).argmax(axis=1)
+    means = np.array([np.eye(3)[label[side == k]].mean(axis=0) for k in range(3)])
+    apart = np.abs(means - np.eye(3)[label].mean(axis=0)).sum(axis=1)
+    quality = (np.bincount(side) * apart).sum() / 12
+    assert all(means[i, i] - means[i, j] >= means[j, i] - means[j, j] for i in range(3) for j in range(3))
+    assert found.gain_[0] == pytest.approx(1.0)
+    assert quality == pytest.approx(7 / 6)

@@ -404,3 +404,16 @@ def test_a_bad_option_is_refused(options, error, message):
     label, prob = drawn(50)
     with pytest.raises(error, match=message):
         SafeCalibrator(**options).fit(prob, label)
+
+
+def test_the_pool_can_be_better_than_the_forecast_and_than_its_candidate():
+    """The example of the README: a hundred rows for ten isotonic regressions."""
+    y, prob = load_digits_forecast()
+    isotonic = ByNotion(IsotonicCalibrator(), "class-wise")
+    safe = SafeCalibrator(isotonic).fit(prob[:100], y[:100])
+    before, alone, pooled = (
+        negative_log_likelihood(y[748:], p)
+        for p in (prob[748:], safe.calibrator_.predict_proba(prob[748:]), safe.predict_proba(prob[748:]))
+    )
+    assert 0.5 < safe.weight_ < 0.99
+    assert pooled < alone - 0.05 < before

@@ -72,7 +72,7 @@ def test_of_two_classes_hull_and_probability_agree_after_isotonic_regression(row
     label, prob, weight = rows
     label, score = np.append(label > 0, [0, 1]), np.append(prob[:, 0], [0.5, 0.5])
     weight = np.append(weight, [1.0, 1.0])
-    calibrated = IsotonicCalibrator().fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
+    calibrated = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
     hull, probability, before = (
         volume_under_surface(label, p, method=method, sample_weight=weight)
         for p, method in ((calibrated, "hull"), (calibrated, "probability"), (score, "hull"))

@@ -19,7 +19,7 @@ LEFT_OUT = 1e-13
 """Weight that fits may have that are not averaged, all of them together."""
 
 
-@declare("calibrator", "enir", symbol="ENIR", source="Naeini and Cooper 2016")
+@declare("calibrator", "enir", symbol="ENIR", source="Naeini and Cooper 2016", guarantees={"finite log loss"})
 class EnsembleNearIsotonic(BinaryCalibrator):
     """Average the nearly-isotonic fits of all penalties, weighted by how well they explain the labels (ENIR).
 

@@ -50,7 +50,7 @@ class MatrixScaling(LogitScaling):
         Intercept of each class; they sum to zero.
     gradient_ : float
         Largest component of the gradient of the objective at the solution, the certificate: at most 1e-8 times the mean
-        over rows of the largest \|z\| (or 1 if that is less), else there is a `ConvergenceWarning`.
+        over rows of the largest size of a logit z (or 1 if less), else there is a `ConvergenceWarning`.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (n_classes,)

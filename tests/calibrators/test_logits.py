@@ -1,0 +1,201 @@
+"""Vector and matrix scaling on logits: which of the logits that stand for the same probabilities enter the map."""
+
+import json
+
+import numpy as np
+import pytest
+from reference import multinomial as twin
+
+from calibrant import (
+    DirichletCalibration,
+    MatrixScaling,
+    PlattScaling,
+    SafeCalibrator,
+    VectorScaling,
+    load_calibrator,
+    negative_log_likelihood,
+    save_calibrator,
+)
+from calibrant.interop.persistence import _checksum
+
+WORDS = ("as-given", "log-softmax", "reference")
+SCALINGS = (VectorScaling, MatrixScaling)
+each_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=lambda scaling: scaling.__name__)
+each_word = pytest.mark.parametrize("word", WORDS)
+
+
+def drawn(n=400, k=3, seed=0):
+    """Logits with a number a row that probabilities do not show, and on which the class depends."""
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(0.0, 1.5, (n, k)) + rng.normal(0.0, 2.0, (n, 1))
+    truth = twin.softmax(logit * np.linspace(0.4, 1.2, k))
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return logit, label
+
+
+def entering(logit, word):
+    return {"as-given": logit, "log-softmax": np.log(twin.softmax(logit)), "reference": logit - logit[:, -1:]}[word]
+
+
+def objective(fitted, z, label):
+    if isinstance(fitted, VectorScaling):
+        return twin.vector_objective(z, label, np.ones(len(z)), fitted.coef_, fitted.intercept_, 1e-8, 1e-8)
+    return twin.matrix_objective(z, label, np.ones(len(z)), fitted.coef_, fitted.intercept_, 1e-8, 1e-3, 1e-3)
+
+
+@each_scaling
+@each_word
+def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
+    logit, label = drawn()
+    fitted = scaling(logits=word, input="logit").fit(logit, label)
+    z = entering(logit, word)
+    lowest = (
+        twin.lowest_vector(z, label, np.ones(len(z)), 1e-8, 1e-8)[0]
+        if scaling is VectorScaling
+        else twin.lowest_matrix(z, label, np.ones(len(z)), 1e-8, 1e-3, 1e-3)[0]
+    )
+    assert objective(fitted, z, label) <= lowest + 1e-9
+    scores = z * fitted.coef_ if fitted.coef_.ndim == 1 else z @ fitted.coef_.T
+    np.testing.assert_allclose(fitted.calibrate(logit), twin.softmax(scores + fitted.intercept_), rtol=1e-9)
+
+
+@each_scaling
+@each_word
+def test_the_certificate_is_the_gradient_at_the_map(scaling, word):
+    logit, label = drawn(seed=1)
+    fitted = scaling(logits=word, input="logit").fit(logit, label)
+    z, step, slopes = entering(logit, word), 1e-6, []
+    for name in ("coef_", "intercept_"):
+        kept = getattr(fitted, name).copy()
+        for at in np.ndindex(kept.shape):
+            values = []
+            for sign in (1.0, -1.0):
+                moved = kept.copy()
+                moved[at] += sign * step
+                setattr(fitted, name, moved)
+                values.append(objective(fitted, z, label))
+            setattr(fitted, name, kept)
+            slopes.append((values[0] - values[1]) / (2.0 * step))
+    assert fitted.gradient_ <= 1e-8 * max(1.0, np.abs(z).max(axis=1).mean())
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-7)
+
+
+@each_scaling
+def test_by_default_raw_logits_reach_the_method(scaling):
+    logit, label = drawn()
+    default = scaling(input="logit").fit(logit, label)
+    np.testing.assert_array_equal(
+        default.calibrate(logit), scaling(logits="as-given", input="logit").fit(logit, label).calibrate(logit)
+    )
+    losses = [
+        negative_log_likelihood(label, scaling(logits=w, input="logit").fit(logit, label).calibrate(logit))
+        for w in WORDS
+    ]
+    assert losses[0] < losses[1] - 0.01  # here the number that the probabilities hide tells of the class
+
+
+@each_scaling
+def test_of_probabilities_those_as_given_are_log_probabilities(scaling):
+    logit, label = drawn()
+    prob = twin.softmax(logit)
+    given, logs = (scaling(logits=word).fit(prob, label) for word in WORDS[:2])
+    np.testing.assert_array_equal(given.coef_, logs.coef_)
+    np.testing.assert_array_equal(given.calibrate(prob), logs.calibrate(prob))
+
+
+@each_scaling
+@pytest.mark.parametrize("word", WORDS[1:])
+def test_a_number_added_to_a_row_changes_nothing_but_as_given(scaling, word):
+    logit, label = drawn()
+    shifted = logit + np.random.default_rng(2).normal(0.0, 3.0, (len(logit), 1))
+    fitted = scaling(logits=word, input="logit").fit(logit, label)
+    again = scaling(logits=word, input="logit").fit(shifted, label)
+    np.testing.assert_allclose(again.calibrate(shifted), fitted.calibrate(logit), rtol=1e-7, atol=1e-12)
+    as_given = scaling(input="logit").fit(logit, label)
+    assert np.abs(as_given.calibrate(shifted) - as_given.calibrate(logit)).max() > 0.01
+
+
+@each_scaling
+def test_against_the_last_class_another_order_of_classes_gives_another_map(scaling):
+    logit, label = drawn()
+    fitted = scaling(logits="reference", input="logit").fit(logit, label).calibrate(logit)
+    turned = scaling(logits="reference", input="logit").fit(logit[:, ::-1], 2 - label).calibrate(logit[:, ::-1])
+    assert np.abs(turned[:, ::-1] - fitted).max() > 1e-3
+
+
+@each_scaling
+@each_word
+def test_labels_that_are_drawn_from_the_forecast_leave_it_as_it_is(scaling, word):
+    logit, _ = drawn(n=60)
+    prob = twin.softmax(logit)
+    rows = np.repeat(logit, 3, axis=0), np.tile(np.arange(3), 60), prob.ravel()
+    fitted = scaling(logits=word, input="logit").fit(*rows)
+    np.testing.assert_allclose(fitted.calibrate(logit), prob, rtol=1e-6, atol=1e-9)
+
+
+def test_of_one_column_of_logits_the_map_is_platt_scaling():
+    logit, label = drawn(n=1000, k=2)
+    one = logit[:, 1] - logit[:, 0]
+    fitted = VectorScaling(input="logit").fit(one, label)
+    platt = PlattScaling(input="logit").fit(one, label)
+    np.testing.assert_allclose(fitted.calibrate(one), platt.calibrate(one), atol=2e-3)  # Platt smooths the labels
+
+
+def test_matrix_scaling_of_raw_logits_is_no_dirichlet_calibration():
+    logit, label = drawn()
+    raw, logs = (MatrixScaling(logits=word, input="logit").fit(logit, label) for word in WORDS[:2])
+    dirichlet = DirichletCalibration(input="logit").fit(logit, label)
+    np.testing.assert_allclose(dirichlet.coef_, logs.coef_, rtol=1e-9)
+    assert np.abs(dirichlet.calibrate(logit) - raw.calibrate(logit)).max() > 0.01
+
+
+@each_scaling
+def test_raw_logits_reach_a_method_inside_the_safeguard(scaling):
+    logit, label = drawn()
+    inside = SafeCalibrator(scaling(), input="logit").fit(logit, label).calibrator_
+    np.testing.assert_allclose(inside.coef_, scaling(input="logit").fit(logit, label).coef_, rtol=1e-5, atol=1e-7)
+
+
+@each_scaling
+@each_word
+def test_a_file_says_which_logits_enter(scaling, word, tmp_path):
+    logit, label = drawn()
+    fitted = scaling(logits=word, input="logit").fit(logit, label)
+    save_calibrator(fitted, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    assert loaded.logits == word
+    np.testing.assert_array_equal(loaded.calibrate(logit), fitted.calibrate(logit))
+
+
+@each_scaling
+def test_a_file_from_before_there_was_the_word_keeps_its_map(scaling, tmp_path):
+    """Then log-probabilities entered."""
+    logit, label = drawn()
+    fitted = scaling(logits="log-softmax", input="logit").fit(logit, label)
+    save_calibrator(fitted, tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    del document["calibrator"]["parameters"]["logits"], document["checksum"]
+    (tmp_path / "old.json").write_text(json.dumps(document | {"checksum": _checksum(document)}))
+    old = load_calibrator(tmp_path / "old.json")
+    assert old.logits == "log-softmax"
+    np.testing.assert_array_equal(old.calibrate(logit), fitted.calibrate(logit))
+
+
+@each_scaling
+def test_a_word_that_names_no_logits_is_refused(scaling):
+    logit, label = drawn(n=50)
+    with pytest.raises(ValueError, match=r"logits must be one of 'as-given', 'log-softmax', 'reference'; got 'raw'"):
+        scaling(logits="raw", input="logit").fit(logit, label)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "figures"),
+    [(VectorScaling, (0.16916, 0.17043, 0.17163)), (MatrixScaling, (0.17195, 0.17316, 0.17199))],
+    ids=["vector", "matrix"],
+)
+def test_figures_of_the_logits_of_a_network(data_dir, scaling, figures):
+    with np.load(data_dir / "cifar10_resnet50.npz") as data:
+        fit, y_fit, test, y_test = (data[key] for key in ("logits_cal", "y_cal", "logits_test", "y_test"))
+    for word, figure in zip(WORDS, figures, strict=True):
+        fitted = scaling(logits=word, input="logit").fit(fit, y_fit.ravel())
+        assert negative_log_likelihood(y_test.ravel(), fitted.calibrate(test)) == pytest.approx(figure, abs=2e-5)
