@@ -26,7 +26,11 @@ def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
     """Where the map is zero in all of a row, one keeps the forecast and the other makes it uniform."""
     label, prob, weight = rows
     labels = range(prob.shape[1])
-    ours = ByNotion(IsotonicCalibrator(), "flattened", labels=labels).fit(prob, label, weight).predict_proba(prob)
+    ours = (
+        ByNotion(IsotonicCalibrator(finite=None), "flattened", labels=labels)
+        .fit(prob, label, weight)
+        .predict_proba(prob)
+    )
     other = MulticlassIsotonic(epsilon=0.0, labels=labels).fit(prob, label, weight).predict_proba(prob)
     np.testing.assert_allclose(ours, other, rtol=1e-12)
 
@@ -34,13 +38,15 @@ def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
 @given(rows=tables())
 def test_within_a_row_it_preserves_the_order(rows):
     label, prob, weight = rows
-    calibrator = ByNotion(IsotonicCalibrator(), "flattened", labels=range(prob.shape[1])).fit(prob, label, weight)
+    calibrator = ByNotion(IsotonicCalibrator(finite=None), "flattened", labels=range(prob.shape[1])).fit(
+        prob, label, weight
+    )
     calibrated = calibrator.predict_proba(prob)
     more = prob[:, :, None] > prob[:, None, :]
     assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
 
 
-@pytest.mark.parametrize("calibrator", [IsotonicCalibrator(), HistogramBinning(10)])
+@pytest.mark.parametrize("calibrator", [IsotonicCalibrator(finite=None), HistogramBinning(10)])
 def test_renaming_the_classes_renames_the_result(calibrator):
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(4), 100), rng.integers(0, 4, 100)

@@ -1,8 +1,8 @@
 """What defaults were chosen by: python -m studies.arena.defaults [finite] [logits] [diagonal] [rise]
 
-Each prints the log loss of test rows by option, and the paired differences between two options, in about a minute. The forecasts
-are those of studies/arena/compare.py and studies/arena/harm.py, for ``rise`` those of docs/na-isotonic.md, and for ``logits``
-the classifiers below, whose logits are known as they leave the classifier.
+Each prints the log loss of test rows by option, and the paired differences between two options, in about a minute. The
+forecasts are those of studies/arena/compare.py and studies/arena/harm.py, for ``rise`` those of docs/na-isotonic.md, and for
+``logits`` the classifiers below, whose logits are known as they leave the classifier.
 """
 
 from __future__ import annotations
@@ -189,8 +189,8 @@ def show(title: str, losses: Losses, before: dict[tuple[str, ...], float] | None
         every = np.concatenate(list(of_forecast.values()))
         means = np.array([np.mean(some) for some in of_forecast.values()])
         sys.stdout.write(
-            f"  {b} less {a}: {every.mean():+.5f}, standard error {means.std(ddof=1) / len(means) ** 0.5:.5f} over {len(means)} "
-            f"forecasts; lower in {(every < 0).sum()}, higher in {(every > 0).sum()} cases, by forecast "
+            f"  {b} less {a}: {every.mean():+.5f}, standard error {means.std(ddof=1) / len(means) ** 0.5:.5f} over "
+            f"{len(means)} forecasts; lower in {(every < 0).sum()}, higher in {(every > 0).sum()} cases, by forecast "
             f"{(means < 0).sum()} and {(means > 0).sum()}; from {every.min():+.4f} to {every.max():+.4f}\n"
         )
 

@@ -42,7 +42,9 @@ def test_the_worked_example_of_four_points():
 @given(rows=columns(weights=some_weights))
 def test_each_block_inside_is_a_knot_at_its_mean_score(rows):
     label, score, weight = rows
-    blocks, fitted = (c(finite=None).fit(score, label, weight) for c in (IsotonicCalibrator, CenteredIsotonicCalibrator))
+    blocks, fitted = (
+        c(finite=None).fit(score, label, weight) for c in (IsotonicCalibrator, CenteredIsotonicCalibrator)
+    )
     inside = [b for b, v in enumerate(blocks.value_) if 0 < v < 1]
     is_inside = (fitted.value_ > 0) & (fitted.value_ < 1)
     assert fitted.value_[is_inside].tolist() == blocks.value_[inside].tolist()
@@ -54,7 +56,9 @@ def test_each_block_inside_is_a_knot_at_its_mean_score(rows):
 @given(rows=columns())
 def test_a_block_at_0_or_1_stays_as_wide_as_it_is(rows):
     label, score, weight = rows
-    blocks, fitted = (c(finite=None).fit(score, label, weight) for c in (IsotonicCalibrator, CenteredIsotonicCalibrator))
+    blocks, fitted = (
+        c(finite=None).fit(score, label, weight) for c in (IsotonicCalibrator, CenteredIsotonicCalibrator)
+    )
     for end in (0.0, 1.0):
         wide = [s for b, v in enumerate(blocks.value_) if v == end for s in (blocks.left_[b], blocks.right_[b])]
         assert fitted.knot_[fitted.value_ == end].tolist() == sorted(set(wide))
@@ -79,7 +83,9 @@ def test_scores_stay_apart_that_isotonic_regression_ties(seed):
     rng = np.random.default_rng(seed)
     score = rng.random(500)
     label = (rng.random(500) < 0.2 + 0.6 * score).astype(int)
-    line, step = (c(finite=None).fit(score, label).calibrate(score) for c in (CenteredIsotonicCalibrator, IsotonicCalibrator))
+    line, step = (
+        c(finite=None).fit(score, label).calibrate(score) for c in (CenteredIsotonicCalibrator, IsotonicCalibrator)
+    )
     assert np.unique(line).size > 400 > 40 > np.unique(step).size
     assert roc_auc_score(label, line) >= roc_auc_score(label, score) - 0.01
 

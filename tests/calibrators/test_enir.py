@@ -80,7 +80,8 @@ def test_joins_at_one_penalty_are_one_fit():
 def test_only_proportions_of_weights_that_are_not_whole_count(rows, times):
     label, score, weight = rows
     once, scaled = (
-        EnsembleNearIsotonic(finite=None).fit(score, label, (weight + 0.5) * factor).calibrate(score) for factor in (1.0, times)
+        EnsembleNearIsotonic(finite=None).fit(score, label, (weight + 0.5) * factor).calibrate(score)
+        for factor in (1.0, times)
     )
     np.testing.assert_allclose(scaled, once, atol=1e-9)
 

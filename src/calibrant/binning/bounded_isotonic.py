@@ -47,8 +47,8 @@ class BoundedIsotonic(OrderedBinning):
     Notes
     -----
     Whole weights count as rows; others are scaled to a mean of one. Each block is a bin, and edges lie midway between the
-    scores at which blocks part. Here Algorithm 3 is not followed as it is printed: it cuts where the isotonic value changes, and
-    so joins neighbouring blocks of equal event rate, which ``max_count`` had parted, into bins larger than ``max_count``. The
+    scores at which blocks part. Algorithm 3 is not followed as it is printed: it cuts where the isotonic value changes, and so
+    joins neighbouring blocks of equal event rate, which ``max_count`` had parted, into bins larger than ``max_count``. The
     sizes of bins that the authors print are those of the blocks. Where events are rare the difference is large: many blocks
     hold none.
 

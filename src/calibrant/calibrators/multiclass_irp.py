@@ -145,9 +145,9 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     with the values that are delivered, smoothed. So whatever gamma was taken to part forecasts, the calibrated ones can be
     parted in the same way, and no point of the ROC surface that a split stands for is lost. That is the converse of Definition
     3.2, which asks that every split of the calibrated values be a split of the forecasts. ``monotone="exact"`` decides this
-    converse, with one point for all sides in place of a threshold for each two; no choice here decides the definition. Sides without rows are no
-    regions: what falls there later goes to the side with the next largest p_k - gamma_k, while the authors take the nearest
-    of their points that has rows.
+    converse, with one point for all sides in place of a threshold for each two; no choice here decides the definition. Sides
+    without rows are no regions: what falls there later goes to the side with the next largest p_k - gamma_k, while the authors
+    take the nearest of their points that has rows.
 
     The authors smooth with (mean + lambda) / (1 + lambda), whose rows sum to (1 + K lambda) / (1 + lambda). Divided by that
     it is ``smoothing=0, mixture=m, prior="uniform"`` with m = K lambda / (1 + K lambda); it trusts one row as much as a

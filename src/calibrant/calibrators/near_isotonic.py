@@ -16,7 +16,13 @@ from calibrant.calibrators.fits.near_isotonic_path import NearIsotonicPath
 from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
 
 
-@declare("calibrator", "near-isotonic", symbol="NIR", source="Tibshirani, Hoefling and Tibshirani 2011", guarantees={"finite log loss"})
+@declare(
+    "calibrator",
+    "near-isotonic",
+    symbol="NIR",
+    source="Tibshirani, Hoefling and Tibshirani 2011",
+    guarantees={"finite log loss"},
+)
 class NearIsotonicCalibrator(BinaryCalibrator):
     """Fit a step function that pays for every step down (nearly-isotonic regression, NIR).
 

@@ -27,7 +27,7 @@ from calibrant.calibrators.fits.newton import TOLERANCE, Minimum, minimise
 from calibrant.calibrators.temperature import TemperatureScaling
 
 Logits = Literal["as-given", "log-softmax", "reference"]
-"""Which of the logits that stand for the same forecast: as they were given, log-probabilities, or less those of the last class."""
+"""Which of the logits that stand for one forecast: as they were given, log-probabilities, or less that of the last class."""
 
 TINY_RIDGE = 1e-8
 """Ridge of a parameter that a method leaves free: it decides what the data leave open, and moves nothing else that shows."""
