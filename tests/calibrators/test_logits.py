@@ -120,7 +120,7 @@ def test_against_the_last_class_another_order_of_classes_gives_another_map(scali
     logit, label = drawn()
     fitted = scaling(logits="reference", input="logit").fit(logit, label).calibrate(logit)
     turned = scaling(logits="reference", input="logit").fit(logit[:, ::-1], 2 - label).calibrate(logit[:, ::-1])
-    assert np.abs(turned[:, ::-1] - fitted).max() > 1e-3
+    assert np.abs(turned[:, ::-1] - fitted).max() > 1e-4  # of a matrix the penalties alone tell
 
 
 @each_scaling
