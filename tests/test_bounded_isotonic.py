@@ -353,7 +353,7 @@ def test_the_edges_of_alexnet_are_those_that_were_written_down(dogs):
 def test_blocks_of_equal_rate_stay_apart():
     """The largest size had parted them. Cut where the isotonic value changes, as Algorithm 3 is printed, they would be one bin
     that is larger than the largest size."""
-    label = [0, 1] * 6
+    label = [1, 0] * 6
     bins = cut(BoundedIsotonic(2, 4), label, in_order(label))
     assert bins.count.tolist() == [4, 4, 4]
     assert (bins.outcome_sum / bins.weight).tolist() == [0.5, 0.5, 0.5]
