@@ -12,7 +12,7 @@ from strategies import tables
 
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibrator
 
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 FIR = ByNotion(IsotonicCalibrator(finite=None), "flattened")
 HB_FLATTENED = ByNotion(HistogramBinning(1), "flattened")

@@ -276,7 +276,11 @@ def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, mess
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: IsotonicCalibrator(finite=None), lambda: ByNotion(IsotonicCalibrator(finite=None), "class-wise", normalize=False)]
+    "make",
+    [
+        lambda: IsotonicCalibrator(finite=None),
+        lambda: ByNotion(IsotonicCalibrator(finite=None), "class-wise", normalize=False),
+    ],
 )
 def test_fitted_rows_given_as_logits_come_back_on_their_own_steps(make):
     """The mean of an isotonic fit over its own rows is the event rate, which a row on another step would move."""

@@ -8,7 +8,7 @@ from strategies import columns, scores
 from calibrant import ByNotion, CDFSplineCalibration, load_digits_forecast
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 new_scores = st.lists(scores, min_size=1, max_size=10)
 

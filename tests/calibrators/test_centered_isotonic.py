@@ -16,7 +16,7 @@ from calibrant import (
 )
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 some_weights = st.one_of(st.integers(1, 4), st.floats(0.1, 5.0))

@@ -22,7 +22,7 @@ from calibrant import (
 )
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 RULES = ["midpoint", "interpolate", "base-rate", "identity"]
 new_scores = st.lists(scores, min_size=1, max_size=20)

@@ -26,7 +26,7 @@ from calibrant.calibrators.fits.path_choice import SMOOTHINGS
 from calibrant.interop.persistence import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 few = columns(max_rows=12)

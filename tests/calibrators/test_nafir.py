@@ -28,6 +28,7 @@ from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
     pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
 ]
 

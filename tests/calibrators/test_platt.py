@@ -14,7 +14,7 @@ from calibrant import ByNotion, logistic
 from calibrant.calibrators.platt import PlattScaling
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
 
 def sample(n, a=0.4, b=0.6, seed=0):

@@ -28,6 +28,7 @@ from calibrant.calibrators.safe import folds, in_order, pool, weighted_part
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
