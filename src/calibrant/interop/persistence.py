@@ -286,7 +286,8 @@ def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
 
 def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
     target = find("calibrator", description["method"]).target
-    calibrator: Calibrator = target(input=input, **target.unstored | _decoded(description["parameters"]))
+    parameters = dict(getattr(target, "unstored", {})) | _decoded(description["parameters"])
+    calibrator: Calibrator = target(input=input, **parameters)
     return calibrator
 
 
