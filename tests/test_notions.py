@@ -271,7 +271,7 @@ def test_a_calibrator_looks_the_name_of_a_class_up():
 
 
 def test_one_class_can_be_calibrated_by_itself():
-    calibrated = ByNotion(IsotonicCalibrator(), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
+    calibrated = ByNotion(IsotonicCalibrator(finite=None), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
     assert calibrated[:, 2].tolist() == [0.0, 1.0, 0.0]
     np.testing.assert_allclose(calibrated[2, :2], [7 / 9, 2 / 9])
 
@@ -384,7 +384,7 @@ def test_all_ranks_but_the_last_leave_the_rest_to_it():
 @pytest.mark.parametrize("word", ["top-2-confidence", "top-2-label"])
 def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
     """Of the first rank half came, at no score more than at another; of the second a third; by class it is the same."""
-    fitted = ByNotion(IsotonicCalibrator(), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
+    fitted = ByNotion(IsotonicCalibrator(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
     np.testing.assert_allclose(
         fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]
     )

@@ -35,10 +35,14 @@ def test_what_the_steps_say_is_what_the_calibrator_gives():
     assert (np.diff(np.sort(new, axis=1)) > 0).all()  # no ties
     order = np.argsort(-new, axis=1)
     before = np.cumsum(np.take_along_axis(new, order, axis=1), axis=1)
-    after = np.cumsum(np.take_along_axis(FITTED.predict_proba(new), order, axis=1), axis=1)
+    last = SortedCumulativeIsotonic(epsilon=0.0, rise="last").fit(PROB[:748], Y[:748])
+    after, spread = (
+        np.cumsum(np.take_along_axis(fitted.predict_proba(new), order, axis=1), axis=1) for fitted in (last, FITTED)
+    )
     for panel in cumulative_map(FITTED, ranks=9).panels:
         at = np.searchsorted(panel.left, before[:, panel.rank - 1], side="right") - 1
         np.testing.assert_allclose(panel.value[at], after[:, panel.rank - 1], atol=1e-12)
+        assert (spread[:, panel.rank - 1] >= panel.value[at] - 1e-12).all()
 
 
 def test_corners_are_the_ends_of_the_steps():

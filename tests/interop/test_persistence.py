@@ -41,6 +41,8 @@ from calibrant.interop.persistence import (
 )
 from calibrant.notions import as_notion
 
+pytestmark = pytest.mark.filterwarnings("ignore:no row to calibrate on is of class")
+
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet([1.0, 1.0, 1.0, 0.01], 300)
 PROB[:, 3] = 0.0  # the last class is never predicted: a part of top-label without rows
