@@ -413,7 +413,7 @@ def test_the_pool_can_be_better_than_the_forecast_and_than_its_candidate():
     isotonic = ByNotion(IsotonicCalibrator(), "class-wise")
     safe = SafeCalibrator(isotonic).fit(prob[:100], y[:100])
     before, alone, pooled = (
-        negative_log_likelihood(y[748:], p)
+        negative_log_likelihood(y[748:], p, clip=1e-12)
         for p in (prob[748:], safe.calibrator_.predict_proba(prob[748:]), safe.predict_proba(prob[748:]))
     )
     assert 0.5 < safe.weight_ < 0.99
