@@ -163,9 +163,9 @@ def cumulative_map(
     Notes
     -----
     The value of the map at the sum q of the r highest probabilities is the probability that the true class is among them.
-    With ``rise="last"`` the class at rank r gets the difference of the maps of r and r - 1, each at the sum of its own row: maps
-    that lie on each other leave it next to nothing. With ``rise="spread"``, the default of the calibrator, classes whose maps
-    lie on each other share the next rise, so that calibrated sums may lie above the map at ranks before it.
+    With ``rise="last"`` the class at rank r gets the difference of the maps of r and r - 1, each at the sum of its own row:
+    maps that lie on each other leave it next to nothing. With ``rise="spread"``, the default of the calibrator, classes whose
+    maps lie on each other share the next rise, so that calibrated sums may lie above the map at ranks before it.
 
     Of equal probabilities in a row the first column counts as the higher one for the event rates.
 
