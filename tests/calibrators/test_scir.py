@@ -30,7 +30,7 @@ fractional = st.sampled_from([0.1, 0.25, 0.7, 1.0, 3.3])
 
 def fitted(rows, **options):
     label, prob, weight = rows
-    options = {"epsilon": 1e-4, "labels": range(prob.shape[1])} | options
+    options = {"epsilon": 1e-4, "rise": "last", "labels": range(prob.shape[1])} | options  # rises as in the paper
     return SortedCumulativeIsotonic(**options).fit(prob, label, weight)
 
 
@@ -170,7 +170,7 @@ def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, l
     assert (came * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
     assert -(xlogy(came, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
     # Each point has its own value on the map: none below it has more.
-    calibrator = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob[:5000], label)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
     for rank in range(1, rows.n_ranks + 1):
         here = points.rank == rank
         np.testing.assert_array_equal(value(calibrator, points.score[here], rank), fit[here])
@@ -245,7 +245,7 @@ def test_two_classes_have_the_isotonic_regression_of_the_highest_probability(row
 
 def test_one_column_is_two_classes():
     score, label = [0.1, 0.2, 0.7, 0.9], [0, 1, 0, 1]
-    calibrator = SortedCumulativeIsotonic(epsilon=0.0).fit(score, label)
+    calibrator = SortedCumulativeIsotonic(epsilon=0.0, rise="last").fit(score, label)
     np.testing.assert_allclose(calibrator.calibrate([0.1, 0.25, 0.9]), [0.0, 1.0, 1.0])
 
 
@@ -280,7 +280,7 @@ def test_the_map_rises_with_the_score_and_with_the_rank(rows):
 
 def test_few_corners_make_the_map(data_dir):
     label, prob = half_of(np.load(data_dir / "cifar100_densenet_bc.npz"))
-    calibrator = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob[:5000], label)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
     assert calibrator.score_.size < 2000
 
 
@@ -386,3 +386,14 @@ def test_the_fit_of_the_rows_is_given_by_its_corners():
     assert found.score[0] == 0.0
     assert (np.diff(found.score) >= 0).all()
     assert found.value[0] == found.value.min()
+
+
+def test_by_default_rises_are_spread():
+    label, prob, weight = rows = (np.array([0, 1, 2, 0]), np.eye(3)[[0, 1, 2, 0]] * 0.5 + 1 / 6, None)
+    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
+    default = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob, label, weight).predict_proba(prob)
+    np.testing.assert_array_equal(default, spread)
+    prob = np.array([[0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
+    rows = np.array([0, 2, 0, 2]), prob, None
+    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
+    assert (spread > 0.01).sum() > (last > 0.01).sum()

@@ -56,8 +56,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     rise : {"spread", "last"}, default="spread"
         Which class gets the probability by which the map rises after ranks at which it does not. ``"spread"``: all classes
         since the last rise, in proportion to the forecast; far fewer probabilities are zero. ``"last"``: the one at whose rank
-        it rises, as in the paper. They have it together in either case, and the highest class keeps its value. The default
-        departs from the paper; see the notes.
+        it rises, as in the paper. They have it together in either case, and the highest class keeps its value unless that is
+        0: then it shares too. The default departs from the paper; see the notes.
     ties : {"share", "column"}, default="share"
         Which of two equal probabilities of a row has the higher rank. ``"share"``: neither; each place among them is taken
         by the class that came with equal probability when fitting, and they share what the map gives them together.
