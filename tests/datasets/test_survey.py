@@ -46,15 +46,26 @@ def test_the_posterior_is_defined_arbitrarily_far_out(far):
     assert SurveyMixture(3).posterior([far, -far]).tolist() == [[1, 0, 0], [1, 0, 0]]
 
 
-def test_the_second_number_of_a_gaussian_is_its_variance():
-    x, y = SurveyMixture(3).sample(200_000, rng=0)
+@pytest.mark.parametrize(("class_3", "third"), [("variance", 8), ("standard deviation", 64)])
+def test_the_second_number_of_a_gaussian_is_its_variance_but_of_the_third_class_as_asked(class_3, third):
+    x, y = SurveyMixture(3, class_3).sample(200_000, rng=0)
     for label, (mean, variance) in enumerate(
-        [(30, 960 / 2 + 1280 / 2 + 34**2), (-34, 980 / 2 + 1024 / 2 + 38**2), (0, 8)]
+        [(30, 960 / 2 + 1280 / 2 + 34**2), (-34, 980 / 2 + 1024 / 2 + 38**2), (0, third)]
     ):
         mine = x[y == label]
         assert mine.mean() == pytest.approx(mean, abs=5 * mine.std() / np.sqrt(mine.size))
         squares = (mine - mean) ** 2
         assert squares.mean() == pytest.approx(variance, abs=5 * squares.std() / np.sqrt(mine.size))
+
+
+@pytest.mark.parametrize(("class_3", "highest"), [("variance", 0.908), ("standard deviation", 0.777)])
+def test_the_highest_posterior_of_class_3_depends_on_what_its_8_is(class_3, highest):
+    x = np.linspace(-30, 30, 60_001)
+    assert SurveyMixture(3, class_3).posterior(x)[:, 2].max() == pytest.approx(highest, abs=5e-4)
+    densities = [mixtures.density(0, cls) for cls in (1, 2)]
+    third = 1 / np.sqrt(2 * np.pi * (8 if class_3 == "variance" else 64))
+    at_0 = SurveyMixture(3, class_3).posterior([0.0])[0, 2]
+    assert at_0 == pytest.approx(third / (third + sum(densities)), rel=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -72,6 +83,13 @@ def test_high_values_speak_for_the_event():
 def test_other_numbers_of_classes_are_refused():
     with pytest.raises(ValueError, match=r"must be 2 or 3; got 4.*make_softmax_forecast"):
         SurveyMixture(4)
+
+
+def test_what_the_8_of_class_3_cannot_be_is_refused():
+    with pytest.raises(ValueError, match=r"class_3 must be one of 'variance', 'standard deviation'; got 'sd'"):
+        SurveyMixture(3, "sd")
+    with pytest.raises(ValueError, match=r"of a third class.*n_classes=2\. Pass n_classes=3"):
+        SurveyMixture(2, "standard deviation")
 
 
 # The forecasts
@@ -145,3 +163,11 @@ def test_what_the_survey_has_not_is_refused_with_a_hint():
         make_survey_forecast(10, model="svm")
     with pytest.raises(ValueError, match=r"speaks of two classes; got n_classes=3.*'mlp'"):
         make_survey_forecast(10, n_classes=3)
+
+
+def test_there_is_no_network_of_the_world_that_it_was_not_trained_in():
+    asked = {"n_classes": 3, "class_3": "standard deviation"}
+    with pytest.raises(ValueError, match=r"trained with class_3='variance'; got 'standard deviation'.*'bayes-optimal'"):
+        make_survey_forecast(10, model="mlp", **asked)
+    truth = make_survey_forecast(1000, model="bayes-optimal", rng=0, **asked)
+    assert truth.prob.tolist() == SurveyMixture(3, "standard deviation").posterior(truth.x).tolist()

@@ -18,12 +18,10 @@ from calibrant.datasets.truth import KnownTruth, require_rows
 # (mean, variance) of the two equally likely Gaussians of each class.
 CLASS_1 = ((-4.0, 960.0), (64.0, 1280.0))
 CLASS_2 = ((4.0, 980.0), (-72.0, 1024.0))
-CLASS_3 = ((0.0, 8.0), (0.0, 8.0))
 
-COMPONENTS: Mapping[int, FloatArray] = {
-    2: np.array([CLASS_2, CLASS_1]),  # the event, label 1, is the survey's class 1
-    3: np.array([CLASS_1, CLASS_2, CLASS_3]),
-}
+# The survey prints Gaussian(0, 8) for class 3 and does not say what the 8 is.
+VARIANCE_OF_CLASS_3: Mapping[str, float] = {"variance": 8.0, "standard deviation": 8.0**2}
+
 SLOPES = {"under-confident": 0.01, "over-confident": 0.05}
 MODELS = ("bayes-optimal", *SLOPES, "mlp")
 FAR = 1e9
@@ -34,14 +32,25 @@ FAR = 1e9
 class SurveyMixture:
     """The generative models of the survey: equally likely classes, each a mixture of two Gaussians of one feature.
 
-    Class 1 has the components N(-4, 960) and N(64, 1280), class 2 N(4, 980) and N(-72, 1024), and class 3, if there is one,
-    is N(0, 8); the second number is the variance. High values speak for class 1.
+    Class 1 has the components N(-4, 960) and N(64, 1280) and class 2 N(4, 980) and N(-72, 1024), where the second number is
+    the variance. Class 3, if there is one, is one Gaussian of mean 0. High values speak for class 1.
 
     Parameters
     ----------
     n_classes : {2, 3}, default=2
         Two classes (section 5.2): label 1 is class 1, the event, and label 0 is class 2; probabilities are one
         column, that of the event. Three classes (section 5.4): labels 0, 1, 2 are the classes 1, 2, 3.
+    class_3 : {"variance", "standard deviation"}, default="variance"
+        What the 8 of the third class, printed as Gaussian(0, 8), is. See Notes. Without a third class it must be
+        left at its default.
+
+    Notes
+    -----
+    The survey does not say whether the second number of a Gaussian is its variance or its standard deviation. For the classes 1
+    and 2 its own Fig. 12 decides: predictions 1 / (1 + exp(-0.01 x)) barely leave [0.1, 0.9], which takes 960 to 1280 as
+    variances; as standard deviations they would put 83 % of the predictions outside. For class 3 the text allows both,
+    and they are different worlds: the posterior of class 3 reaches 0.91 with a variance of 8, and 0.777 with a
+    standard deviation of 8. The caption of Fig. 20 says that it is capped around 0.8.
 
     References
     ----------
@@ -55,13 +64,30 @@ class SurveyMixture:
     """
 
     n_classes: int = 2
+    class_3: str = "variance"
 
     def __post_init__(self) -> None:
-        if self.n_classes not in COMPONENTS:
+        if self.n_classes not in (2, 3):
             raise ValueError(
                 f"n_classes of the survey's mixtures must be 2 or 3; got {self.n_classes!r}. "
                 "For other numbers use make_softmax_forecast."
             )
+        if self.class_3 not in VARIANCE_OF_CLASS_3:
+            raise ValueError(
+                f"class_3 must be one of {', '.join(map(repr, VARIANCE_OF_CLASS_3))}; got {self.class_3!r}. Pass one."
+            )
+        if self.n_classes == 2 and self.class_3 != "variance":
+            raise ValueError(
+                f"class_3 says what the 8 of a third class is; got {self.class_3!r} with n_classes=2. Pass n_classes=3."
+            )
+
+    @property
+    def components(self) -> FloatArray:
+        """Mean and variance of the two Gaussians of each label, shape (n_classes, 2, 2)."""
+        if self.n_classes == 2:
+            return np.array([CLASS_2, CLASS_1])  # the event, label 1, is the survey's class 1
+        third = (0.0, VARIANCE_OF_CLASS_3[self.class_3])
+        return np.array([CLASS_1, CLASS_2, (third, third)])
 
     def sample(self, n: int, *, rng: np.random.Generator | int | None = None) -> tuple[FloatArray, IntArray]:
         """Draw instances.
@@ -83,7 +109,7 @@ class SurveyMixture:
         require_rows(n)
         rng = np.random.default_rng(source("rng", rng))
         y, component = rng.integers(self.n_classes, size=n), rng.integers(2, size=n)
-        mean, variance = np.moveaxis(COMPONENTS[self.n_classes][y, component], -1, 0)
+        mean, variance = np.moveaxis(self.components[y, component], -1, 0)
         return rng.normal(mean, np.sqrt(variance)), y.astype(np.intp, copy=False)
 
     def log_density(self, x: Any) -> FloatArray:
@@ -99,7 +125,7 @@ class SurveyMixture:
         ndarray of shape (n, n_classes)
             A column a label.
         """
-        mean, variance = np.moveaxis(COMPONENTS[self.n_classes], -1, 0)
+        mean, variance = np.moveaxis(self.components, -1, 0)
         squares = (np.asarray(x, dtype=np.float64)[:, None, None] - mean) ** 2
         halves = -0.5 * (squares / variance + np.log(2.0 * np.pi * variance)) - np.log(2.0)
         return np.asarray(logsumexp(halves, axis=2), dtype=np.float64)
@@ -122,20 +148,27 @@ class SurveyMixture:
 
 
 def make_survey_forecast(
-    n: int, *, model: str = "over-confident", n_classes: int = 2, rng: np.random.Generator | int | None = None
+    n: int,
+    *,
+    model: str = "over-confident",
+    n_classes: int = 2,
+    class_3: str = "variance",
+    rng: np.random.Generator | int | None = None,
 ) -> KnownTruth:
-    """Draw a test case of the survey: labels, forecast, and the exact probabilities behind the labels.
+    """Draw a test case of the survey: labels, predicted probabilities, and the exact probabilities behind the labels.
 
     Parameters
     ----------
     n : int
         Number of rows.
     model : {"over-confident", "under-confident", "mlp", "bayes-optimal"}, default="over-confident"
-        Who forecasts from the feature x: the logistic functions 1 / (1 + exp(-0.05 x)) and 1 / (1 + exp(-0.01 x)), for two
+        The classifier of the feature x: the logistic functions 1 / (1 + exp(-0.05 x)) and 1 / (1 + exp(-0.01 x)), for two
         classes; a neural network with two layers of 128 units that scikit-learn trained on 10 000 other instances,
-        embedded here; or Bayes' rule itself, which is calibrated.
+        embedded here; or Bayes' rule itself, which is calibrated. The networks were trained with ``class_3="variance"``.
     n_classes : {2, 3}, default=2
         Which of the mixtures: see `SurveyMixture`.
+    class_3 : {"variance", "standard deviation"}, default="variance"
+        What the 8 of the third class is: see `SurveyMixture`. There is no network for the standard deviation.
     rng : numpy.random.Generator or int, optional
         Source of randomness of the rows.
 
@@ -165,7 +198,12 @@ def make_survey_forecast(
     """
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}; got {model!r}. Pass one.")
-    mixture = SurveyMixture(n_classes)
+    mixture = SurveyMixture(n_classes, class_3)
+    if model == "mlp" and class_3 != "variance":
+        raise ValueError(
+            f"model 'mlp' is a network that was trained with class_3='variance'; got {class_3!r}. "
+            "Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)."
+        )
     if model in SLOPES and n_classes != 2:
         raise ValueError(
             f"model {model!r} is logistic and speaks of two classes; got n_classes={n_classes}. "
