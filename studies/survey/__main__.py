@@ -1,9 +1,10 @@
-"""Draw the survey's figures 13 to 20 and write docs/survey-calibrators.md: python -m studies.survey"""
+"""Judge the claims about the survey, draw its figures 13 to 20, write docs/survey-calibrators.md: python -m studies.survey"""
 
 from __future__ import annotations
 
+import io
 import warnings
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,22 @@ import numpy as np
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
-from matplotlib.colors import SymLogNorm
 
 from calibrant import simplex_map
 from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style
-from calibrant.plots._legend import legend_above
+from studies.claims import AGAINST, Row, Verdict, claims_table, run
+from studies.coverage import coverage_table
+from studies.survey.cases import DRAWS, ROWS, the_case
+from studies.survey.claims import PAPER
+from studies.survey.coverage import COVERAGE
 from studies.survey.exact import Case
-from studies.survey.findings import CLEAR, DRAWS, ROWS, Finding, findings, the_case
 from studies.survey.grid import largest_change
-from studies.survey.sigmoids import beta, platt
-from studies.survey.steps import binning, isotonic
-from studies.survey.three import dirichlet, matrix, temperature, vector
+from studies.survey.judges import left
 from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
-from studies.survey.two_errors import BINARY, TWO, fitted, of_two, spelt, values
-from tools.make_gallery import save_picture
+from studies.survey.two_errors import BINARY, TWO, fitted, of_two, values
+from studies.survey.words import spelt
+from tools.make_gallery import COLOURS, DPI
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
@@ -37,19 +39,22 @@ TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
 BEFORE = {"color": _style.IDEAL, "linewidth": 1.1, "zorder": 2}
 
 
-CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
-"""Changes of a probability that colours span, the same in Fig. 17 to 20: to scale up to 0.01, by powers of ten from there."""
-
-
 def save(figure: Any, number: int) -> None:
-    """Save a picture of the page."""
-    save_picture(figure, IMAGES / f"fig-{number}.png")
+    """Save a picture, with few colours."""
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=DPI)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    image.save(IMAGES / f"fig-{number}.png", optimize=True)
+    plt.close(figure)
 
 
 def curve(
     of: Case, value: np.ndarray, target: np.ndarray, cells: int = 250
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Forecast, what comes given it, and the mass there, for a picture."""
+    """Return predictions, the probability of the event given them, and their mass, for a picture."""
     cell = np.unique((value * cells).astype(np.int64), return_inverse=True)[1]
     mass = np.bincount(cell, of.mass)
     x, y = (np.bincount(cell, of.mass * v) / np.maximum(mass, 1e-300) for v in (value, target))
@@ -69,7 +74,7 @@ def draw_two(number: int, family: str) -> None:
     axes[0, 0].set_ylabel("calibrated probability")
     axes[1, 0].set_ylabel("probability of the event given it")
     for ax in axes[:, 0]:
-        legend_above(ax)
+        ax.legend(fontsize="small", **_style.LEGEND)
     save(figure, number)
 
 
@@ -104,7 +109,7 @@ def draw_three(number: int, method: str) -> None:
     """Maps on the simplex above, class-wise reliability before and after calibration below."""
     of = the_case("mlp", 3)
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
+    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0])
     density = of.mass / np.gradient(of.x)
     for j in range(3):
         where = density > 1e-9
@@ -120,92 +125,141 @@ def draw_three(number: int, method: str) -> None:
         ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
         ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
-    legend_above(axes[1, 0])
+    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
     save(figure, number)
 
 
 # The page
 
 
-SECTIONS: dict[str, tuple[str, Callable[[], list[Finding]]]] = {
-    "binning": ("Fig. 13: empirical binning", binning),
-    "isotonic": ("Fig. 14: isotonic regression", isotonic),
-    "platt": ("Fig. 15: Platt scaling", platt),
-    "beta": ("Fig. 16: beta calibration", beta),
-    "temperature": ("Fig. 17: temperature scaling", temperature),
-    "vector": ("Fig. 18: vector scaling", vector),
-    "matrix": ("Fig. 19: matrix scaling", matrix),
-    "dirichlet": ("Fig. 20: Dirichlet calibration", dirichlet),
+FIGURES = {
+    "binning": "Fig. 13: empirical binning",
+    "isotonic": "Fig. 14: isotonic regression",
+    "platt": "Fig. 15: Platt scaling",
+    "beta": "Fig. 16: beta calibration",
+    "temperature": "Fig. 17: temperature scaling",
+    "vector": "Fig. 18: vector scaling",
+    "matrix": "Fig. 19: matrix scaling",
+    "dirichlet": "Fig. 20: Dirichlet calibration",
 }
 
 NOTES = {
     "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
     "follows its probability.",
     "isotonic": "`IsotonicCalibrator(interpolate=True, finite=None)`, linear between blocks as in the survey.",
-    "platt": "The survey fits the sigmoid to the probabilities themselves, and says itself that a transformation is "
-    "required; `PlattScaling` fits it to their log-odds. Both are shown, and judged apart.",
+    "platt": 'The survey fits the sigmoid to the probabilities themselves (`PlattScaling(input="logit")` on them), and says '
+    "that a transformation such as the logit would be required. `PlattScaling()` fits it to the log-odds. That is "
+    "shown "
+    "beside it, and is no verdict on the survey, which did not run it.",
     "beta": "`BetaCalibration()`.",
-    "temperature": "`TemperatureScaling()`. Red: the probability of the class rises; blue: it falls; the black line "
-    "is where it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. "
-    "The dotted line is where the network's forecasts lie: they are functions of one feature, "
-    "and what the map does off that line is extrapolation. The network is the one embedded in calibrant, trained "
-    "as the survey says; it is not the survey's own.",
-    "vector": "`VectorScaling()`, on log-probabilities.",
-    "matrix": "The survey's form: W z + b of the log-odds against the last class, z_j = log s_j / s_3, here a "
-    "logistic regression of scikit-learn. On log-probabilities, as `MatrixScaling` takes them, it is the same "
-    "family as Dirichlet calibration.",
-    "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the "
-    "survey's formula.",
+    "temperature": "`TemperatureScaling()`. Red: calibration raises the probability of the class; blue: lowers it; on "
+    "the black "
+    "line it stays. The dotted line is where the network's predictions lie: they are functions of one feature, "
+    "and off that line the map is extrapolation.",
+    "vector": "`VectorScaling()`, on log-probabilities. (Where logits are not at hand, the survey takes log s_j / "
+    "s_3, with the "
+    "last class for reference: another family.)",
+    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn.",
+    "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the survey's "
+    "formula.",
 }
 
 
-def page() -> str:
-    """The whole page."""
-    parts = [
+def summary(rows: list[Row]) -> str:
+    """What was found, in a few sentences, from the rows."""
+    said = {claim.key: claim.says for claim in PAPER.claims}
+    open_, judged = Counter(said.values())[Verdict.OPEN], [v for v in said.values() if v in (*AGAINST, Verdict.HOLDS)]
+    numbers = {row.key: row.numbers for row in rows}
+    shares = {key: 100 * np.mean(left(**numbers[key])) for key in ("platt-under", "platt-over", "beta-over-high")}
+    highest = numbers["capped"]["highest"]
+    return "\n".join(
+        [
+            f"* **{len(judged)} sentences are judged**, {judged.count(Verdict.HOLDS)} of which hold, "
+            f"{judged.count(Verdict.IN_PART)} in part and {judged.count(Verdict.FAILS)} not. Those that hold in part "
+            "are mostly "
+            "figures of the tables, which the survey worked out with rounded entries.",
+            f"* **{open_} sentences are not decided**, most of them about neural networks. calibrant embeds one "
+            "network of two "
+            "classes and one of three, and one network decides nothing.",
+            "* **Three classes are two worlds.** The survey prints class 3 as Gaussian(0, 8) and does not say whether "
+            "8 is a variance "
+            f"or a standard deviation. Its posterior reaches {highest['variance']['bayes']:.3f} with the one and "
+            f"{highest['standard deviation']['bayes']:.3f} with the other. The embedded network was trained with a "
+            "variance of 8.",
+            f"* **Of two logistic classifiers** Platt scaling leaves {shares['platt-under']:.0f} % of the error of the "
+            f"under-confident one and {shares['platt-over']:.0f} % of that of the over-confident one. Where the "
+            "latter predicts "
+            f"0.5 or more, beta calibration leaves {shares['beta-over-high']:.0f} %, while the survey says that it "
+            "does not "
+            "help much there.",
+        ]
+    )
+
+
+def introduction(rows: list[Row]) -> list[str]:
+    """What was run, what is here of the paper, and the verdicts."""
+    return [
         "# The survey's calibrators, run",
-        "Figures 13 to 20 of *Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, "
-        "Santos-Rodriguez, Kull, Flach, Machine Learning 2023), drawn again by `python "
-        "studies/survey/__main__.py`, and each thing that the survey says of them beside a figure that bears "
-        "it out or does not.",
+        "*Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Machine "
+        "Learning "
+        "2023), run by `make reproduce-survey`, which writes this page and its pictures. [The survey, run](survey.md) "
+        "shows "
+        "how its tables are computed.",
+        summary(rows),
+        "## What of the paper is here",
+        coverage_table(COVERAGE),
+        "## What the survey says",
         "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
-        "logistic functions of x, one under- and one over-confident, and a neural network forecast two classes "
-        f"(section 5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. The pictures "
-        f"show one calibration set, the figures are means over {DRAWS}.",
+        "logistic functions of x, one under- and one over-confident, and a neural network predict two classes "
+        f"(section 5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. Figures are "
+        "means over "
+        f"{DRAWS} such calibration sets, with the standard error in brackets; of a difference, that of the pairs. The "
+        "pictures "
+        "show one set. A difference is clear from 2 standard errors on.",
         "Nothing is measured on rows: with one feature every expectation is a sum over a grid of "
-        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables moves by more "
-        f"than {largest_change():.2f} of the last digit shown. In brackets stands the standard error over the calibration "
-        "sets, of a difference that of the pairs.",
-        "S is the forecast, C the probability of the event given the forecast, Q given the feature. **E abs(S - C)** is what "
-        "an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** E(C - Q)^2, "
-        "what is lost where rows with different Q get one forecast, plus what no forecast can avoid. The **log loss above "
-        "Bayes** is that of S minus that of Q. What the survey says of its network is asked of another one, trained "
-        "alike.",
-        "The verdicts are calibrant's; judge by the figures. What counts as bearing a claim out stands in its row and is a "
-        f"choice; a difference counts from {CLEAR:g} standard errors on, and is **not seen** if it is smaller. Three borders "
-        "of an earlier edition (the time of isotonic regression, its middle left and right, and how exact an identity is) were "
-        "set with the figures in sight: "
-        "the first has given way to bare figures, the second to standard errors, the third stands. So was a fourth: whether "
-        "matrix scaling overfits is judged beside temperature scaling, as for Dirichlet calibration, and no longer beside "
-        "vector scaling, whose row shows that difference.",
+        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables moves "
+        "by more "
+        f"than {largest_change():.2f} of the last digit shown.",
+        "S is the predicted probability, C the probability of the event given S, and Q that given the feature. **E "
+        "abs(S - C)** is "
+        "what an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** "
+        "E(C - Q)^2, which is lost where rows with different Q get one prediction, plus the irreducible loss. The "
+        "**log loss above "
+        "Bayes** is that of S minus that of Q.",
+        "Words such as *well* have no number in the survey. The column *holds if* states the one that was chosen "
+        "here. A sentence "
+        "about a neural network is *not decided* until several networks agree on it, and one about three classes "
+        "until they do "
+        "so for both ways to read class 3.",
+        claims_table(PAPER.claims, rows),
     ]
-    for number, (method, (title, found)) in zip(range(13, 21), SECTIONS.items(), strict=True):
+
+
+def page(rows: list[Row]) -> str:
+    """The whole page."""
+    parts = introduction(rows)
+    for number, (method, title) in zip(range(13, 21), FIGURES.items(), strict=True):
         parts += [f"## {title}", NOTES[method], f"![{title}](images/survey/fig-{number}.png)"]
         if method in BINARY:
             parts.append(of_two(list(BINARY[method])))
         elif method == "temperature":
+            parts.append("The network of three classes, trained with a variance of 8 of class 3:")
             parts.append(of_three_classes())
-        parts.append(findings(found()))
     return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
-    """Draw the pictures and write the page."""
+    """Measure and judge the claims, draw the pictures and write the page."""
     warnings.simplefilter("ignore")
+    rows = run(PAPER)
     for number, family in zip(range(13, 17), BINARY, strict=True):
+        print(f"picture {number}", flush=True)
         draw_two(number, family)
     for number, method in zip(range(17, 21), OF_THREE, strict=True):
+        print(f"picture {number}", flush=True)
         draw_three(number, method)
-    PAGE.write_text(page(), encoding="utf-8")
+    print("page", flush=True)
+    PAGE.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from studies.claims import Claim, Paper
+from studies.survey import (
+    claims_binning,
+    claims_cases,
+    claims_isotonic,
+    claims_matrix,
+    claims_sigmoids,
+    claims_tables,
+    claims_tests,
+    claims_vector,
+)
 from studies.survey.coverage import COVERAGE
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (
+    *claims_tables.CLAIMS,
+    *claims_cases.CLAIMS,
+    *claims_binning.CLAIMS,
+    *claims_isotonic.CLAIMS,
+    *claims_sigmoids.CLAIMS,
+    *claims_vector.CLAIMS,
+    *claims_matrix.CLAIMS,
+    *claims_tests.CLAIMS,
+)
 
 PAPER = Paper(
     name="survey",

@@ -22,7 +22,7 @@ FINE, COARSE = 1e-4, 5e-3
 the branches that make the same forecast must meet in one cell."""
 
 CELL = 1e-4
-"""Forecasts that differ by less are one: what comes given a forecast is a mean over the points where it is made."""
+"""Predictions that differ by less are one: the probability of the event given a prediction is a mean over its points."""
 
 LEAST = 1e-300
 
@@ -37,6 +37,7 @@ class Case:
     mass: np.ndarray
     posterior: np.ndarray
     forecast: np.ndarray
+    class_3: str = "variance"
 
     @property
     def n_classes(self) -> int:
@@ -44,7 +45,7 @@ class Case:
 
     def draw(self, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """A calibration set: forecasts and labels."""
-        drawn = make_survey_forecast(rows, model=self.name, n_classes=self.n_classes, rng=seed)
+        drawn = make_survey_forecast(rows, model=self.name, n_classes=self.n_classes, class_3=self.class_3, rng=seed)
         return np.asarray(drawn.prob), np.asarray(drawn.y)
 
     def mean(self, values: np.ndarray) -> float:
@@ -52,17 +53,17 @@ class Case:
         return float(self.mass @ values)
 
 
-def case(name: str, n_classes: int = 2, refined: int = 1) -> Case:
+def case(name: str, n_classes: int = 2, class_3: str = "variance", *, refined: int = 1) -> Case:
     """A test case: "under-confident", "over-confident", "mlp" or "bayes-optimal"; ``refined`` times as many points."""
     x, width = grid(refined)
-    mixture = SurveyMixture(n_classes)
+    mixture = SurveyMixture(n_classes, class_3)
     mass = np.exp(mixture.log_density(x)).mean(axis=1) * width
     posterior = mixture.posterior(x)
     if name in SLOPES:
         forecast = 1.0 / (1.0 + np.exp(-SLOPES[name] * x))
     else:
         forecast = posterior if name == "bayes-optimal" else survey_network(n_classes)(x)
-    return Case(name, x, mass / mass.sum(), posterior, forecast)
+    return Case(name, x, mass / mass.sum(), posterior, forecast, class_3)
 
 
 def grid(refined: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +109,7 @@ def errors(case: Case, value: np.ndarray) -> Errors:
 
 
 def divergence(truth: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Kullback and Leibler's divergence of each row, infinite where the value rules out what can come."""
+    """Kullback and Leibler's divergence of each row, infinite where the value rules out a class that can occur."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(truth > 0, truth * (np.log(truth) - np.log(value)), 0.0)
     return np.asarray(terms.sum(axis=1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from studies.survey.cases import the_case
 from studies.survey.exact import Case, case, class_wise, errors
-from studies.survey.findings import the_case
 from studies.survey.three_errors import OF_THREE, fitted_three
 from studies.survey.two_errors import METHODS, fitted
 

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from calibrant import DirichletCalibration, TemperatureScaling, VectorScaling
 from studies.markdown import table
+from studies.survey.cases import Make, over_draws, rows, show, the_case
 from studies.survey.exact import class_wise, divergence
-from studies.survey.findings import Make, Mean, over_draws, rows, the_case
 
 CLASSES = (0, 1, 2)
 Region = tuple[float, float]
@@ -33,7 +33,7 @@ class RelativeMatrix:
         return np.asarray(log_prob[:, :-1] - log_prob[:, -1:])
 
 
-PENALISED, ODIR = "dirichlet, all penalties", "dirichlet, ODIR"
+ODIR = "dirichlet, ODIR"
 OF_THREE: dict[str, Make] = {
     "temperature": TemperatureScaling,
     "vector": VectorScaling,
@@ -42,8 +42,7 @@ OF_THREE: dict[str, Make] = {
 }
 MAKES: dict[str, Make] = {
     **OF_THREE,
-    PENALISED: lambda: DirichletCalibration(diagonal=1e-3),
-    ODIR: lambda: DirichletCalibration(diagonal=0.0),
+    ODIR: lambda: DirichletCalibration(diagonal=0.0, off_diagonal=1e-3, intercept=1e-3),
 }
 
 
@@ -75,7 +74,7 @@ def before_of_class(j: int, region: Region = (0.0, 1.0)) -> float:
     return _inside(j, region, None, 0)
 
 
-def of_class(j: int, method: str, region: Region = (0.0, 1.0)) -> Mean:
+def of_class(j: int, method: str, region: Region = (0.0, 1.0)) -> list[float]:
     """The same after calibration, over the forecasts that were in the region before it."""
     return over_draws(lambda seed: _inside(j, region, method, seed))
 
@@ -86,8 +85,8 @@ def _inside(j: int, region: Region, method: str | None, seed: int) -> float:
     return float(mass @ _off(method, seed)[:, j] / mass.sum())
 
 
-def mean_of_classes(method: str) -> Mean:
-    return Mean(np.mean([of_class(j, method).of_draws for j in CLASSES], axis=0))
+def mean_of_classes(method: str) -> list[float]:
+    return [float(v) for v in np.mean([of_class(j, method) for j in CLASSES], axis=0)]
 
 
 def excess_before() -> float:
@@ -102,7 +101,7 @@ def _excess(method: str, seed: int) -> float:
     return of.mean(divergence(of.posterior, values_three(method, seed)))
 
 
-def excess(method: str) -> Mean:
+def excess(method: str) -> list[float]:
     """Log loss above that of Bayes' rule after calibration."""
     return over_draws(lambda seed: _excess(method, seed))
 
@@ -112,8 +111,8 @@ def of_three_classes() -> str:
     was = [before_of_class(j) for j in CLASSES]
     body = [["before", *(f"{v:.4f}" for v in was), f"{np.mean(was):.4f}", f"{excess_before():.5f}"]]
     for method in OF_THREE:
-        cells = (of_class(j, method).show() for j in CLASSES)
-        body.append([method, *cells, mean_of_classes(method).show(), excess(method).show(5)])
+        cells = (show(of_class(j, method)) for j in CLASSES)
+        body.append([method, *cells, show(mean_of_classes(method)), show(excess(method), 5)])
     return table(["", "E abs(S - C), class 1", "class 2", "class 3", "mean", "log loss above Bayes"], body)
 
 
@@ -121,7 +120,7 @@ def of_three_classes() -> str:
 
 
 @cache
-def on_few_rows(method: str, few: int) -> Mean:
+def on_few_rows(method: str, few: int) -> list[float]:
     """Log loss above that of Bayes' rule after a fit to few rows of the network's forecasts."""
     of = the_case("mlp", 3)
 
@@ -133,12 +132,12 @@ def on_few_rows(method: str, few: int) -> Mean:
 
 
 @cache
-def added_to_bayes(method: str) -> Mean:
-    """Log loss that a calibrator adds to Bayes' own forecast of three classes."""
-    of = the_case("bayes-optimal", 3)
+def added_to_bayes(method: str, class_3: str) -> list[float]:
+    """Log loss that a calibrator adds to Bayes' own predictions of three classes."""
+    of = the_case("bayes-optimal", 3, class_3)
 
     def added(seed: int) -> float:
-        value = MAKES[method]().fit(*rows("bayes-optimal", 3, seed)).calibrate(of.forecast)
+        value = MAKES[method]().fit(*rows("bayes-optimal", 3, seed, class_3)).calibrate(of.forecast)
         return of.mean(divergence(of.posterior, np.asarray(value)))
 
     return over_draws(added)

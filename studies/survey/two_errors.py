@@ -13,10 +13,12 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import BetaCalibration, HistogramBinning, IsotonicCalibrator, PlattScaling
 from studies.markdown import table
+from studies.survey.cases import Make, over_draws, rows, show, the_case
 from studies.survey.exact import CELL, Errors, case, errors, given
-from studies.survey.findings import Make, Mean, over_draws, rows, the_case
+from studies.survey.words import spelt
 
-TWO = ("under-confident", "over-confident", "mlp")
+LOGISTIC = ("under-confident", "over-confident")
+TWO = (*LOGISTIC, "mlp")
 PLATT, STRAIGHT = "on log-odds", "on probabilities"
 BINARY: dict[str, dict[str, Make]] = {
     "binning": {"10 bins": lambda: HistogramBinning(10)},
@@ -32,10 +34,6 @@ MOVED = 1e-3
 """From which difference on a forecast counts as moved."""
 
 Region = tuple[float, float]
-
-
-def spelt(name: str) -> str:
-    return "neural network" if name == "mlp" else name
 
 
 # Fits
@@ -66,7 +64,7 @@ def _after(name: str, method: str, seed: int) -> Errors:
     return errors(the_case(name), values(name, method, seed))
 
 
-def after(name: str, method: str, what: str = "calibration") -> Mean:
+def after(name: str, method: str, what: str = "calibration") -> list[float]:
     """One of the errors of a calibrated forecast."""
     return over_draws(lambda seed: getattr(_after(name, method, seed), what))
 
@@ -86,7 +84,7 @@ def mass_of(name: str, *regions: Region) -> np.ndarray:
     return np.asarray(of.mass * np.any(inside, axis=0))
 
 
-def off_inside(name: str, method: str, *regions: Region) -> Mean:
+def off_inside(name: str, method: str, *regions: Region) -> list[float]:
     """Mean |S - C| after calibration, over the forecasts that were in the regions before it."""
     mass = mass_of(name, *regions)
     return over_draws(lambda seed: mass @ off(name, method, seed) / mass.sum())
@@ -97,7 +95,7 @@ def off_before(name: str, *regions: Region) -> float:
     return float(mass @ off(name, None) / mass.sum())
 
 
-def close_to_diagonal(name: str, method: str, border: float) -> Mean:
+def close_to_diagonal(name: str, method: str, border: float) -> list[float]:
     """Probability of a forecast with |S - C| below a border after calibration."""
     mass = the_case(name).mass
     return over_draws(lambda seed: mass @ (off(name, method, seed) < border))
@@ -112,13 +110,14 @@ def of_two(methods: list[str]) -> str:
         body.append([f"{spelt(name)}, before", *_cells(was_shown), f"{was.log_excess:.5f}"])
         for method in methods:
             excess = after(name, method, "log_excess")
+            calibration, grouped = after(name, method, "brier_calibration"), after(name, method, "grouping")
             body.append(
                 [
                     f"... {method}",
-                    after(name, method).show(),
-                    after(name, method, "brier_calibration").show(3, 1000),
-                    after(name, method, "grouping").show(3, 1000),
-                    excess.show(5) if np.isfinite(excess.of_draws).all() else "infinite",
+                    show(after(name, method)),
+                    show(calibration, 3, 1000),
+                    show(grouped, 3, 1000),
+                    show(excess, 5) if np.isfinite(excess).all() else "infinite",
                 ]
             )
     head = ["", "E abs(S - C)", "calibration loss x 1000", "grouping loss x 1000", "log loss above Bayes"]
@@ -135,7 +134,7 @@ def _cells(figures: list[float]) -> list[str]:
 @dataclass(frozen=True)
 class Monotone:
     """The best monotone map of the network's forecast: the grouping loss that it adds, and the share of forecasts that it
-    moves from what comes given them."""
+    moves from the probability of the event given them."""
 
     grouping: float
     moved: float
@@ -155,7 +154,7 @@ def best_monotone() -> Monotone:
     return Monotone(float(mass @ (truth - best) ** 2), float(mass @ (np.abs(truth - best) > MOVED)))
 
 
-def best_case_added(name: str, make: Make) -> Mean:
+def best_case_added(name: str, make: Make) -> list[float]:
     """Log loss that a calibrator adds to Bayes' own forecast."""
     of = the_case(name)
 
