@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,3 +58,12 @@ def under_all_readings(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict that every reading of an ambiguous text gives; not decided where they differ."""
     found = set(verdicts)
     return found.pop() if len(found) == 1 else Verdict.OPEN
+
+
+def on_several(judge: Callable[..., Verdict]) -> Callable[[Sequence[Mapping[str, Any]]], Verdict]:
+    """Return what all networks, or data sets, say; a single one decides nothing."""
+
+    def of(networks: Sequence[Mapping[str, Any]]) -> Verdict:
+        return under_all_readings(judge(**one) for one in networks) if len(networks) > 1 else Verdict.OPEN
+
+    return of

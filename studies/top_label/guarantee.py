@@ -6,6 +6,7 @@ The worlds, and their truth in closed form, are those of tests/reference/guarant
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from math import log, sqrt
 from pathlib import Path
 
@@ -54,6 +55,36 @@ def without_edges(k: int) -> Fit:
         return edges, value
 
     return fit
+
+
+@cache
+def simulated(name: str, n: int, k: int, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return errors and probabilities of pairs in a world without ties, with the rows inside bins."""
+    fit = binned(k, interior=True)
+    errors, masses = worlds.simulate(WITHOUT_TIES[name], fit, n, draws, np.random.default_rng(0))
+    return errors, masses
+
+
+def promised_rates(draws: int) -> dict[str, list[float]]:
+    """Return, for each calibration set, the probability of a new row for which each promise is kept, or whether it is kept."""
+    found = {}
+    for name in WITHOUT_TIES:
+        for n, k in SETTINGS:
+            error, mass = simulated(name, n, k, draws)
+            promised = binning_guarantee(n, k, n_classes=3, alpha=ALPHA, delta=DELTA)
+            case = f"{name}, n {n}, k {k}"
+            found[f"new row, {case}"] = (mass * (error <= promised.marginal_error)).sum(axis=1)
+            found[f"all pairs and TL-MCE, {case}"] = error.max(axis=1) <= promised.conditional_error
+            found[f"TL-ECE, {case}"] = (error * mass).sum(axis=1) <= promised.conditional_error
+    return {case: [round(float(one), 6) for one in of] for case, of in found.items()}
+
+
+def mean_errors(draws: int) -> dict[str, dict[str, float]]:
+    """Return the mean TL-ECE of each world and setting, and the bound of Theorem 1."""
+    cases = {f"{name}, n {n}, k {k}": (name, n, k) for name in WITHOUT_TIES for n, k in SETTINGS}
+    lower = {case: float(np.mean(np.sum(np.prod(simulated(*of, draws), axis=0), axis=1))) for case, of in cases.items()}
+    upper = {case: binning_guarantee(n, k, n_classes=3, delta=DELTA).expected_error for case, (_, n, k) in cases.items()}
+    return {"lower": lower, "upper": upper}
 
 
 def kept(world: worlds.World, fit: Fit, n: int, k: int, draws: int) -> list[str]:

@@ -23,7 +23,7 @@ from calibrant import (
     validity_curve,
 )
 from calibrant.plots import _style
-from studies.top_label.findings import BINS
+from studies.top_label.networks import BINS
 from studies.top_label.forecasts import Forecast, cifar, forecasts
 from tools.make_gallery import save_picture
 
