@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from studies.claims import Claim, Verdict
+from studies.judging import on_several
 from studies.survey import judges, words
 from studies.survey.cases import DRAWS
 from studies.survey.judges import CLEARLY, CLOSE, FALLS
@@ -45,11 +46,11 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         key="binning-works-network",
         where="Fig. 13",
-        sentence="The same: the neural network.",
+        sentence="Binning works well, with most points close to the diagonal: the neural network.",
         target="the same, for every one of several networks",
         says=Verdict.OPEN,
         measure=network(near, BINS),
-        judge=judges.on_networks(judges.on_the_diagonal),
+        judge=on_several(judges.on_the_diagonal),
         words=words.of_networks(words.near_the_diagonal),
     ),
     Claim(
@@ -65,11 +66,11 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         key="binning-grouping-network",
         where="Section 5.3",
-        sentence="The same: the neural network.",
+        sentence="Binning lowers the calibration loss at the cost of a higher grouping loss: the neural network.",
         target="the same, for every one of several networks",
         says=Verdict.OPEN,
         measure=network(parts, BINS),
-        judge=judges.on_networks(judges.traded),
+        judge=on_several(judges.traded),
         words=words.of_networks(words.exchanged),
     ),
 )

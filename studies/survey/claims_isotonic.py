@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import IsotonicCalibrator, PlattScaling
 from studies.claims import Claim, Verdict
-from studies.judging import holds
+from studies.judging import holds, on_several
 from studies.survey import judges, words
 from studies.survey.cases import DRAWS, change, less, show
 from studies.survey.judges import CLEARLY, FALLS
@@ -118,11 +118,11 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         key="isotonic-works-network",
         where="Fig. 14",
-        sentence="The same: the neural network.",
+        sentence="Isotonic regression works reasonably well: the neural network.",
         target="the same, for every one of several networks",
         says=Verdict.OPEN,
         measure=network(errors, ISOTONIC),
-        judge=judges.on_networks(judges.falls),
+        judge=on_several(judges.falls),
         words=words.of_networks(words.from_to),
     ),
     in_the_middle("isotonic-middle-left", "middle-left", MIDDLE_LEFT, Verdict.HOLDS),
@@ -161,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
         target="the best monotone map adds more grouping loss than the model has, for every one of several networks",
         says=Verdict.OPEN,
         measure=not_monotone,
-        judge=judges.on_networks(lambda moved, best, own, after: holds(best > own)),
+        judge=on_several(lambda moved, best, own, after: holds(best > own)),
         words=words.of_networks(
             lambda moved, best, own, after: (
                 f"the best monotone map moves {moved:.0%} of the predictions by more than {MOVED:g} and adds "

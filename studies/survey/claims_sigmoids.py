@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import BetaCalibration
 from studies.claims import Claim, Verdict
-from studies.judging import below_zero
+from studies.judging import below_zero, on_several
 from studies.survey import judges, words
 from studies.survey.cases import less, over_draws, show, the_case
 from studies.survey.judges import CLEARLY, FALLS, LEFT_OVER, LITTLE, SAME
@@ -44,7 +44,7 @@ def on_log_odds(key: str, sentence: str, measure: Any, say: words.Words) -> Clai
     return Claim(
         key=key,
         where="not in the survey",
-        sentence=f"{sentence} (Platt scaling on log-odds)",
+        sentence=f"Platt scaling on log-odds: {sentence}",
         target=NOT_THEIRS,
         says=Verdict.NOT_JUDGED,
         measure=measure,
@@ -114,14 +114,14 @@ PLATT_SCALING: tuple[Claim, ...] = (
         target=f"worse in two tenths of [0, 1] or more, {CLEARLY}, for every one of several networks",
         says=Verdict.OPEN,
         measure=lambda: {"networks": [by_region(STRAIGHT)]},
-        judge=judges.on_networks(judges.worse_in_regions),
+        judge=on_several(judges.worse_in_regions),
         words=words.of_networks(words.region_by_region),
     ),
     on_log_odds(
-        "log-odds-under", "The under-confident case.", of_case("under-confident", PLATT), words.how_much_is_left
+        "log-odds-under", "the under-confident case.", of_case("under-confident", PLATT), words.how_much_is_left
     ),
-    on_log_odds("log-odds-over", "The over-confident case.", of_case("over-confident", PLATT), words.how_much_is_left),
-    on_log_odds("log-odds-network", "The neural network.", lambda: by_region(PLATT), words.region_by_region),
+    on_log_odds("log-odds-over", "the over-confident case.", of_case("over-confident", PLATT), words.how_much_is_left),
+    on_log_odds("log-odds-network", "the neural network.", lambda: by_region(PLATT), words.region_by_region),
 )
 
 BETA_CALIBRATION: tuple[Claim, ...] = (
@@ -167,7 +167,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         target=f"{FALLS} there, for every one of several networks",
         says=Verdict.OPEN,
         measure=lambda: {"networks": [inside("mlp", BETA, UPPER)]},
-        judge=judges.on_networks(judges.falls),
+        judge=on_several(judges.falls),
         words=words.of_networks(words.how_much_is_left),
     ),
     Claim(
@@ -177,7 +177,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         target=f"{LEFT_OVER}, for every one of several networks",
         says=Verdict.OPEN,
         measure=lambda: {"networks": [inside("mlp", BETA, UPPER)]},
-        judge=judges.on_networks(judges.works_well),
+        judge=on_several(judges.works_well),
         words=words.of_networks(words.how_much_is_left),
     ),
     Claim(

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from studies.claims import Verdict
-from studies.judging import CLEAR, above_zero, all_of, below_zero, under_all_readings
+from studies.judging import CLEAR, above_zero, all_of, below_zero, on_several, under_all_readings
 from studies.survey.cases import less
 
 Draws = Sequence[float]
@@ -57,18 +57,9 @@ def in_each(judge: Judge) -> Judge:
     return lambda cases: all_of(judge(**of) for of in cases.values())
 
 
-def on_networks(judge: Judge) -> Judge:
-    """Return what all networks say; a single one decides nothing."""
-
-    def of(networks: Sequence[Mapping[str, Any]]) -> Verdict:
-        return under_all_readings(judge(**one) for one in networks) if len(networks) > 1 else Verdict.OPEN
-
-    return of
-
-
 def in_both_worlds(judge: Judge) -> Judge:
     """Return what all networks say whichever way class 3 is read; a world without networks decides nothing."""
-    return lambda worlds: under_all_readings(on_networks(judge)(networks) for networks in worlds.values())
+    return lambda worlds: under_all_readings(on_several(judge)(networks) for networks in worlds.values())
 
 
 # Single sentences

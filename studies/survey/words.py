@@ -65,7 +65,7 @@ def of_worlds(words: Words) -> Words:
     """Return the sentences of the networks of both worlds."""
 
     def of(worlds: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-        return "; ".join(f"With 8 as a {name}: {seen(networks)}" for name, networks in worlds.items())
+        return "; ".join(f"with 8 as a {name}: {seen(networks)}" for name, networks in worlds.items())
 
     def seen(networks: Sequence[Mapping[str, Any]]) -> str:
         return of_networks(words)(networks) if networks else "no network yet"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from studies.claims import Claim, Paper
+from studies.top_label import claims_forests, claims_networks, claims_theory
 from studies.top_label.coverage import COVERAGE
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*claims_theory.CLAIMS, *claims_networks.CLAIMS, *claims_forests.CLAIMS)
 
 PAPER = Paper(
     name="top_label",

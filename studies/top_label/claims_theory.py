@@ -130,7 +130,8 @@ CLAIMS: tuple[Claim, ...] = (
         key="confidence-below",
         where="Fig. 1",
         sentence="The confidence diagram suggests better calibration than the top-label diagram.",
-        target="over the same bins the conf-ECE is never above the TL-ECE, as the triangle inequality says of any predictions",
+        target="over the same bins the conf-ECE is never above the TL-ECE, as the triangle inequality says of any "
+        "predictions",
         says=Verdict.HOLDS,
         measure=both_errors,
         judge=judges.never_above,
@@ -167,7 +168,9 @@ CLAIMS: tuple[Claim, ...] = (
         judge=lambda class_wise, canonical: (
             Verdict.HOLDS if Fraction(class_wise) == 0 < Fraction(canonical) else Verdict.FAILS
         ),
-        words=lambda class_wise, canonical: f"Class-wise ECE {class_wise}, canonical ECE {canonical}: [example B](notions.md)",
+        words=lambda class_wise, canonical: (
+            f"Class-wise ECE {class_wise}, canonical ECE {canonical}: [example B](notions.md)"
+        ),
     ),
     Claim(
         key="accuracy",
@@ -200,10 +203,12 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.HOLDS,
         measure=lambda: {"rates": promised_rates(DRAWS), "promised": 1 - ALPHA},
         judge=judges.kept,
-        words=lambda rates, promised: f"Kept least often, over {len(rates)} promises in simulated worlds of known truth: "
-        + "; ".join(
-            f"{100 * sum(of) / len(of):.1f} % ({name})"
-            for name, of in sorted(rates.items(), key=lambda item: sum(item[1]) / len(item[1]))[:2]
+        words=lambda rates, promised: (
+            f"Kept least often, over {len(rates)} promises in simulated worlds of known truth: "
+            + "; ".join(
+                f"{100 * sum(of) / len(of):.1f} % ({name})"
+                for name, of in sorted(rates.items(), key=lambda item: sum(item[1]) / len(item[1]))[:2]
+            )
         ),
     ),
     Claim(

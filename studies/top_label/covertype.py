@@ -47,7 +47,7 @@ class Design:
 
     @property
     def share(self) -> np.ndarray:
-        """Of the classes, where the forecast is for."""
+        """Shares of the classes where predictions are wanted."""
         counts = np.array(self.calibrate, dtype=float)
         return counts / counts.sum()
 
@@ -70,7 +70,7 @@ def covertype() -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one forest forecasts on test rows, before and after: the label, the scores, and the weight of each row."""
+    """Predictions of one forest on test rows, before and after calibration: label, scores, and the weight of each row."""
 
     y: np.ndarray
     label: np.ndarray
@@ -146,12 +146,12 @@ class ByClass:
 
     error: np.ndarray
     square: np.ndarray
-    """Mean squared gaps without what chance adds: one can be negative, and they are right on average."""
+    """Mean squared gaps less their variance: one can be negative, and they are right on average."""
     share: np.ndarray
 
     @property
     def root(self) -> np.ndarray:
-        """Root of the mean square over seeds, without bias."""
+        """Root of the mean square over seeds, bias-corrected."""
         return np.sqrt(np.maximum(self.square.mean(axis=0), 0.0))
 
     @property
@@ -162,7 +162,7 @@ class ByClass:
 
 @cache
 def by_class(design: Design, name: str) -> ByClass:
-    """What each predicted class comes to, over the seeds."""
+    """Errors of each predicted class, over the seeds."""
     plain = [errors(design, seed, name) for seed in range(SEEDS)]
     squares = [errors(design, seed, name, square_without_bias).value for seed in range(SEEDS)]
     return ByClass(np.array([one.value for one in plain]), np.array(squares), np.array([one.share for one in plain]))

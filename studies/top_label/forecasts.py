@@ -34,7 +34,7 @@ class Forecast:
     """A table, the pair of ``predict_top``, or columns that do not sum to one.
 
     A pair has ``label``, the predicted class of each row. Columns lie one below the other: ``y`` says whether the class in
-    ``column`` came, of which a score speaks.
+    ``column`` is the true one, of which a score speaks.
     """
 
     y: np.ndarray
@@ -91,14 +91,14 @@ def one_against_rest(*, normalize: bool) -> ByNotion:
 
 SCALINGS = {
     "TS": TemperatureScaling(input="logit"),
-    "VS": VectorScaling(logits="log-softmax", input="logit"),
-    "DS": DirichletCalibration(diagonal=1e-3, input="logit"),
+    "VS": VectorScaling(input="logit"),
+    "DS": DirichletCalibration(input="logit", diagonal=1e-3, off_diagonal=1e-3, intercept=1e-3),
 }
 
 
 @cache
 def forecasts() -> dict[str, Forecast]:
-    """The test forecasts by the name of the method."""
+    """The predictions of the test rows by the name of the method."""
     return dict(_forecasts())
 
 

@@ -83,7 +83,9 @@ def mean_errors(draws: int) -> dict[str, dict[str, float]]:
     """Return the mean TL-ECE of each world and setting, and the bound of Theorem 1."""
     cases = {f"{name}, n {n}, k {k}": (name, n, k) for name in WITHOUT_TIES for n, k in SETTINGS}
     lower = {case: float(np.mean(np.sum(np.prod(simulated(*of, draws), axis=0), axis=1))) for case, of in cases.items()}
-    upper = {case: binning_guarantee(n, k, n_classes=3, delta=DELTA).expected_error for case, (_, n, k) in cases.items()}
+    upper = {
+        case: binning_guarantee(n, k, n_classes=3, delta=DELTA).expected_error for case, (_, n, k) in cases.items()
+    }
     return {"lower": lower, "upper": upper}
 
 

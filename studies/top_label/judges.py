@@ -88,5 +88,3 @@ def uniform(spread: Figures) -> Verdict:
     """Return whether points per bin leave the least spread between classes, and little of the forest's."""
     ours = spread["100 points a bin"]
     return holds(ours == min(spread.values()) and ours < ALIKE * spread["forest"])
-
-

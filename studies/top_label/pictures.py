@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,9 @@ from calibrant import (
     validity_curve,
 )
 from calibrant.plots import _style
-from studies.top_label.networks import BINS
 from studies.top_label.forecasts import Forecast, cifar, forecasts
-from tools.make_gallery import save_picture
+from studies.top_label.networks import BINS
+from tools.make_gallery import COLOURS, DPI
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
@@ -34,8 +35,14 @@ WORDS = {"TL-ECE": "top-label", "conf-ECE": "confidence"}
 
 
 def save(figure: Any, name: str) -> None:
-    """Save a picture of the page."""
-    save_picture(figure, IMAGES / f"top-label-{name}.png")
+    """Save a picture, with few colours."""
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=DPI)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    image.save(IMAGES / f"top-label-{name}.png", optimize=True)
+    plt.close(figure)
 
 
 def curve_of(method: str) -> Any:
@@ -63,7 +70,8 @@ def fullest_bin() -> str:
     lowest, above = min(gaps, key=lambda name: gaps[name]), sum(gap > 0 for gap in gaps.values())
     return (
         f"{curve.share[b]:.0%} of the predictions lie in this bin. As a whole its accuracy is {-curve.bins.gap[b]:.4f} "
-        f"below its mean probability. That of predictions of class {lowest} is {-gaps[lowest]:.4f} below, those of {above} "
+        f"below its mean probability. That of predictions of class {lowest} is {-gaps[lowest]:.4f} below, those of "
+        f"{above} "
         "classes are above."
     )
 
