@@ -1,7 +1,8 @@
 """Make the embedded networks of the survey's test cases: scikit-learn's, two layers of 128 units, on 10 000 instances.
 
-The second number of every Gaussian is read as its variance (see SurveyMixture). All other settings are scikit-learn's own. The
-weights are kept in single precision, so that every machine has the same predictions without a minute of training. Run: python -m tools.make_survey_networks
+The second number of every Gaussian is read as its variance (see SurveyMixture). All other settings are scikit-learn's own.
+The weights are kept in single precision, so that every machine has the same predictions without a minute of training.
+Run: python -m tools.make_survey_networks
 """
 
 from pathlib import Path
