@@ -18,6 +18,7 @@ from studies.top_label.canonical import canonical_table, random_directions
 from studies.top_label.canonical import draw as draw_partitions
 from studies.top_label.canonical import finding as canonical_finding
 from studies.top_label.claims import PAPER
+from studies.top_label.claims_networks import CLAIMS as ABOUT_NETWORKS
 from studies.top_label.claims_networks import NOTE
 from studies.top_label.coverage import COVERAGE
 from studies.top_label.covertype import ALIKE, CLASSES, METHODS, RARE, SEEDS, TREES, by_class
@@ -68,9 +69,8 @@ def summary() -> str:
     says = [claim.says for claim in PAPER.claims]
     undecided, slips = says.count(Verdict.OPEN), sum(verdict in AGAINST for verdict in says)
     lines = [
-        f"* **{undecided} sentences are not decided**, all but one of them about the eight networks: one network "
-        "decides "
-        "nothing about which method is best, or that the TL-ECE is two to three times the conf-ECE.",
+        f"* **{undecided} sentences are not decided**, {len(ABOUT_NETWORKS)} of them about the eight networks: one network "
+        "decides nothing about which method is best, or that the TL-ECE is two to three times the conf-ECE.",
         f"* **On that network** temperature scaling lowers the conf-ECE from {confidence['Base']:.4f} to "
         f"{confidence['TS']:.4f} and leaves the TL-ECE at {top['TS'].value:.4f} ({top['Base'].value:.4f} before). "
         "Top-label "
