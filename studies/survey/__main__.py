@@ -149,16 +149,13 @@ NOTES = {
     "isotonic": "`IsotonicCalibrator(interpolate=True, finite=None)`, linear between blocks as in the survey.",
     "platt": 'The survey fits the sigmoid to the probabilities themselves (`PlattScaling(input="logit")` on them), and says '
     "that a transformation such as the logit would be required. `PlattScaling()` fits it to the log-odds. That is "
-    "shown "
-    "beside it, and is no verdict on the survey, which did not run it.",
+    "shown beside it, and is no verdict on the survey, which did not run it.",
     "beta": "`BetaCalibration()`.",
     "temperature": "`TemperatureScaling()`. Red: calibration raises the probability of the class; blue: lowers it; on "
-    "the black "
-    "line it stays. The dotted line is where the network's predictions lie: they are functions of one feature, "
-    "and off that line the map is extrapolation.",
-    "vector": "`VectorScaling()`, on log-probabilities. (Where logits are not at hand, the survey takes log s_j / "
-    "s_3, with the "
-    "last class for reference: another family.)",
+    "the black line it stays. The dotted line is where the network's predictions lie: they are functions of one "
+    "feature, and off that line the map is extrapolation.",
+    "vector": "`VectorScaling()`, on log-probabilities. (Where logits are not at hand, the survey takes log s_j / s_3, "
+    "with the last class for reference: another family.)",
     "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn.",
     "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the survey's "
     "formula.",
@@ -176,22 +173,17 @@ def summary(rows: list[Row]) -> str:
         [
             f"* **{len(judged)} sentences are judged**, {judged.count(Verdict.HOLDS)} of which hold, "
             f"{judged.count(Verdict.IN_PART)} in part and {judged.count(Verdict.FAILS)} not. Those that hold in part "
-            "are mostly "
-            "figures of the tables, which the survey worked out with rounded entries.",
+            "are mostly figures of the tables, which the survey worked out with rounded entries.",
             f"* **{open_} sentences are not decided**, most of them about neural networks. calibrant embeds one "
-            "network of two "
-            "classes and one of three, and one network decides nothing.",
+            "network of two classes and one of three, and one network decides nothing.",
             "* **Three classes are two worlds.** The survey prints class 3 as Gaussian(0, 8) and does not say whether "
-            "8 is a variance "
-            f"or a standard deviation. Its posterior reaches {highest['variance']['bayes']:.3f} with the one and "
-            f"{highest['standard deviation']['bayes']:.3f} with the other. The embedded network was trained with a "
-            "variance of 8.",
+            f"8 is a variance or a standard deviation. Its posterior reaches {highest['variance']['bayes']:.3f} with "
+            f"the one and {highest['standard deviation']['bayes']:.3f} with the other. The embedded network was "
+            "trained with a variance of 8.",
             f"* **Of two logistic classifiers** Platt scaling leaves {shares['platt-under']:.0f} % of the error of the "
-            f"under-confident one and {shares['platt-over']:.0f} % of that of the over-confident one. Where the "
-            "latter predicts "
-            f"0.5 or more, beta calibration leaves {shares['beta-over-high']:.0f} %, while the survey says that it "
-            "does not "
-            "help much there.",
+            f"under-confident one and {shares['platt-over']:.0f} % of that of the over-confident one. Where the latter "
+            f"predicts 0.5 or more, beta calibration leaves {shares['beta-over-high']:.0f} %, while the survey says "
+            "that it does not help much there.",
         ]
     )
 
@@ -201,36 +193,27 @@ def introduction(rows: list[Row]) -> list[str]:
     return [
         "# The survey's calibrators, run",
         "*Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Machine "
-        "Learning "
-        "2023), run by `make reproduce-survey`, which writes this page and its pictures. [The survey, run](survey.md) "
-        "shows "
-        "how its tables are computed.",
+        "Learning 2023), run by `make reproduce-survey`, which writes this page and its pictures. [The survey, "
+        "run](survey.md) shows how its tables are computed.",
         summary(rows),
         "## What of the paper is here",
         coverage_table(COVERAGE),
         "## What the survey says",
         "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
-        "logistic functions of x, one under- and one over-confident, and a neural network predict two classes "
-        f"(section 5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. Figures are "
-        "means over "
+        "logistic functions of x, one under- and one over-confident, and a neural network predict two classes (section "
+        f"5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. Figures are means over "
         f"{DRAWS} such calibration sets, with the standard error in brackets; of a difference, that of the pairs. The "
-        "pictures "
-        "show one set. A difference is clear from 2 standard errors on.",
+        "pictures show one set. A difference is clear from 2 standard errors on.",
         "Nothing is measured on rows: with one feature every expectation is a sum over a grid of "
         f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables moves "
-        "by more "
-        f"than {largest_change():.2f} of the last digit shown.",
+        f"by more than {largest_change():.2f} of the last digit shown.",
         "S is the predicted probability, C the probability of the event given S, and Q that given the feature. **E "
-        "abs(S - C)** is "
-        "what an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus **grouping loss** "
-        "E(C - Q)^2, which is lost where rows with different Q get one prediction, plus the irreducible loss. The "
-        "**log loss above "
-        "Bayes** is that of S minus that of Q.",
-        "Words such as *well* have no number in the survey. The column *holds if* states the one that was chosen "
-        "here. A sentence "
-        "about a neural network is *not decided* until several networks agree on it, and one about three classes "
-        "until they do "
-        "so for both ways to read class 3.",
+        "abs(S - C)** is what an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus "
+        "**grouping loss** E(C - Q)^2, which is lost where rows with different Q get one prediction, plus the "
+        "irreducible loss. The **log loss above Bayes** is that of S minus that of Q.",
+        "Words such as *well* have no number in the survey. The column *holds if* states the one that was chosen here. "
+        "A sentence about a neural network is *not decided* until several networks agree on it, and one about three "
+        "classes until they do so for both ways to read class 3.",
         claims_table(PAPER.claims, rows),
     ]
 

@@ -81,8 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
         key="fig-12-slopes",
         where="Fig. 12",
         sentence="The diagram of the under-confident case is steeper than the diagonal, that of the over-confident "
-        "case flatter "
-        "about the middle.",
+        "case flatter about the middle.",
         target="least-squares slopes above 1, and below 1 in [0.25, 0.75]",
         says=Verdict.HOLDS,
         measure=slopes,

@@ -211,8 +211,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         judge=lambda beta, platt, platt_log_odds: below_zero(less(beta, platt)),
         words=lambda beta, platt, platt_log_odds: (
             f"Log loss added: {words.compared(beta, platt, 'beta', 'Platt scaling', 5)}; on log-odds, which contains "
-            "the identity "
-            f"and which the survey did not run, {show(platt_log_odds, 5)}"
+            f"the identity and which the survey did not run, {show(platt_log_odds, 5)}"
         ),
     ),
 )

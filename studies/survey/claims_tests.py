@@ -70,8 +70,7 @@ CLAIMS: tuple[Claim, ...] = (
         judge=one_run,
         words=lambda pvalue, draws, printed: (
             f"{pvalue:.4f} with {draws:,} label sets (standard error {(pvalue * (1 - pvalue) / draws) ** 0.5:.4f}); "
-            "one "
-            f"run of {PRINTED_DRAWS} has a standard error of {(pvalue * (1 - pvalue) / PRINTED_DRAWS) ** 0.5:.4f}"
+            f"one run of {PRINTED_DRAWS} has a standard error of {(pvalue * (1 - pvalue) / PRINTED_DRAWS) ** 0.5:.4f}"
         ),
     ),
 )  # fmt: skip

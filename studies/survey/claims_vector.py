@@ -131,8 +131,7 @@ VECTOR: tuple[Claim, ...] = (
         class_3_not_as_bad,
         lambda before, temperature, vector: (
             f"E abs(S - C) of class 3 {before:.4f} before, {show(temperature)} after temperature scaling, "
-            f"{show(vector)} "
-            "after vector scaling"
+            f"{show(vector)} after vector scaling"
         ),
     ),
     on_the_network(
@@ -149,8 +148,7 @@ VECTOR: tuple[Claim, ...] = (
         balanced,
         lambda few_vector, few_matrix, vector, temperature: (
             f"log loss above Bayes, {FEW} rows: {words.compared(few_vector, few_matrix, 'vector', 'matrix')}; 10,000 "
-            "rows: "
-            f"{words.compared(vector, temperature, 'vector', 'temperature', 5)}"
+            f"rows: {words.compared(vector, temperature, 'vector', 'temperature', 5)}"
         ),
     ),
 )

@@ -120,11 +120,9 @@ def finding() -> str:
     return (
         "* **Canonical binning**, on one forecast of three classes and one split. The logistic regression is "
         f"calibrated as far as 1000 rows tell (p = {before.pvalue:.2f}), and four partitions that were fitted on 500 "
-        "rows have a "
-        f"bias-corrected canonical ECE of {min(error.values()):.3f} to {max(error.values()):.3f}, where it has "
-        f"{before.debiased:.3f}, and a Brier score of {min(loss.values()):.3f} to {max(loss.values()):.3f} where it "
-        "has "
-        f"{brier:.3f}. The paper shows such partitions and no figures."
+        f"rows have a bias-corrected canonical ECE of {min(error.values()):.3f} to {max(error.values()):.3f}, where it "
+        f"has {before.debiased:.3f}, and a Brier score of {min(loss.values()):.3f} to {max(loss.values()):.3f} where "
+        f"it has {brier:.3f}. The paper shows such partitions and no figures."
     )
 
 

@@ -217,6 +217,5 @@ CLAIMS: tuple[Claim, ...] = (
 
 NOTE = (
     f"In brackets stands the standard error of the plug-in difference, over {DRAWS} bootstrap draws of the test rows, "
-    "the same "
-    "for both methods. It does not hold what another calibration set, or another network, would change."
+    "the same for both methods. It does not hold what another calibration set, or another network, would change."
 )

@@ -71,8 +71,7 @@ def fullest_bin() -> str:
     return (
         f"{curve.share[b]:.0%} of the predictions lie in this bin. As a whole its accuracy is {-curve.bins.gap[b]:.4f} "
         f"below its mean probability. That of predictions of class {lowest} is {-gaps[lowest]:.4f} below, those of "
-        f"{above} "
-        "classes are above."
+        f"{above} classes are above."
     )
 
 
