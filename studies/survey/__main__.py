@@ -167,7 +167,8 @@ def summary(rows: list[Row]) -> str:
     said = {claim.key: claim.says for claim in PAPER.claims}
     open_, judged = Counter(said.values())[Verdict.OPEN], [v for v in said.values() if v in (*AGAINST, Verdict.HOLDS)]
     numbers = {row.key: row.numbers for row in rows}
-    shares = {key: 100 * np.mean(left(**numbers[key])) for key in ("platt-under", "platt-over", "beta-over-high")}
+    shares = {key: 100 * np.mean(left(**numbers[key])) for key in ("platt-under", "platt-over")}
+    high = 100 * np.mean(left(**numbers["beta-over-high"]["readings"]["there before,"]))
     highest = numbers["capped"]["highest"]
     return "\n".join(
         [
@@ -182,7 +183,7 @@ def summary(rows: list[Row]) -> str:
             "trained with a variance of 8.",
             f"* **Of two logistic classifiers** Platt scaling leaves {shares['platt-under']:.0f} % of the error of the "
             f"under-confident one and {shares['platt-over']:.0f} % of that of the over-confident one. Where the latter "
-            f"predicts 0.5 or more, beta calibration leaves {shares['beta-over-high']:.0f} %, while the survey says "
+            f"predicts 0.5 or more, beta calibration leaves {high:.0f} %, while the survey says "
             "that it does not help much there.",
         ]
     )

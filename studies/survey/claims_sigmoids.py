@@ -8,12 +8,22 @@ import numpy as np
 
 from calibrant import BetaCalibration
 from studies.claims import Claim, Verdict
-from studies.judging import below_zero, on_several
+from studies.judging import below_zero, on_several, under_all_readings
 from studies.survey import judges, words
 from studies.survey.cases import less, over_draws, show, the_case
 from studies.survey.judges import CLEARLY, FALLS, LEFT_OVER, LITTLE, SAME
 from studies.survey.measures import errors
-from studies.survey.two_errors import METHODS, PLATT, STRAIGHT, Region, best_case_added, off_before, off_inside, values
+from studies.survey.two_errors import (
+    METHODS,
+    PLATT,
+    STRAIGHT,
+    Region,
+    best_case_added,
+    off_before,
+    off_inside,
+    off_where,
+    values,
+)
 
 BETA = "beta"
 TENTHS: list[Region] = [(k / 10, (k + 1) / 10 + (0.01 if k == 9 else 0.0)) for k in range(10)]
@@ -29,6 +39,14 @@ def of_case(name: str, method: str) -> Any:
 def inside(name: str, method: str, region: Region) -> dict[str, Any]:
     """Return E|S - C| in a region before and after."""
     return {"before": off_before(name, region), "after": off_inside(name, method, region)}
+
+
+def high_in_both_readings() -> dict[str, Any]:
+    """Return E|S - C| of the over-confident case in [0.5, 1], which can be read as a region before or after calibration."""
+    there = inside("over-confident", BETA, HIGH)
+    return {
+        "readings": {"there before,": there, "there after,": there | {"after": off_where("over-confident", BETA, HIGH)}}
+    }
 
 
 def by_region(method: str) -> dict[str, Any]:
@@ -153,12 +171,13 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         key="beta-over-high",
         where="Fig. 16",
         sentence="It does not help much in [0.5, 1].",
-        target=f"more than {LITTLE:.0%} of E abs(S - C) is left, {CLEARLY}",
+        target=f"more than {LITTLE:.0%} of E abs(S - C) is left, {CLEARLY}, for predictions that are there before calibration, "
+        "and for those that are there after it",
         says=Verdict.FAILS,
-        measure=lambda: inside("over-confident", BETA, HIGH),
-        judge=judges.does_little,
-        words=words.how_much_is_left,
-        over="after",
+        measure=high_in_both_readings,
+        judge=lambda readings: under_all_readings(judges.does_little(**of) for of in readings.values()),
+        words=lambda readings: "; ".join(f"{when} {words.how_much_is_left(**of)}" for when, of in readings.items()),
+        over="readings",
     ),
     Claim(
         key="beta-network",

@@ -90,6 +90,17 @@ def off_inside(name: str, method: str, *regions: Region) -> list[float]:
     return over_draws(lambda seed: mass @ off(name, method, seed) / mass.sum())
 
 
+def off_where(name: str, method: str, region: Region) -> list[float]:
+    """Mean |S - C| after calibration, over the predictions that are in the region after it."""
+
+    def measure(seed: int) -> float:
+        value = values(name, method, seed)
+        mass = the_case(name).mass * ((value >= region[0]) & (value < region[1]))
+        return float(mass @ off(name, method, seed) / mass.sum())
+
+    return over_draws(measure)
+
+
 def off_before(name: str, *regions: Region) -> float:
     mass = mass_of(name, *regions)
     return float(mass @ off(name, None) / mass.sum())

@@ -107,6 +107,12 @@ def test_several_regions_are_two_or_more(worse, verdict):
     assert judges.worse_in_regions([0.1] * 5, after) is verdict
 
 
+@pytest.mark.parametrize(("before", "after", "verdict"), [(0.09, 0.09, HOLDS), (0.05, 0.05, FAILS), (0.05, 0.09, OPEN)])
+def test_a_region_is_read_before_and_after_calibration(before, after, verdict):
+    found = {when: {"before": 0.1, "after": draws(of)} for when, of in (("before", before), ("after", after))}
+    assert BY_KEY["beta-over-high"].judge(found) is verdict
+
+
 @pytest.mark.parametrize(("apart", "verdict"), [(0.001, HOLDS), (0.05, FAILS)])
 def test_predictions_are_almost_the_same(apart, verdict):
     assert judges.almost_the_same(draws(apart)) is verdict
