@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -14,10 +13,12 @@ import numpy as np
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.colors import SymLogNorm
 
 from calibrant import simplex_map
 from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style
+from calibrant.plots._legend import legend_above
 from studies.claims import AGAINST, Row, Verdict, claims_table, run
 from studies.coverage import coverage_table
 from studies.survey.cases import DRAWS, ROWS, the_case
@@ -29,7 +30,7 @@ from studies.survey.judges import left
 from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
 from studies.survey.two_errors import BINARY, TWO, fitted, of_two, values
 from studies.survey.words import spelt
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
@@ -39,16 +40,13 @@ TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
 BEFORE = {"color": _style.IDEAL, "linewidth": 1.1, "zorder": 2}
 
 
-def save(figure: Any, number: int) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
+CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
+"""Changes of a probability that colours span, the same in Fig. 17 to 20: to scale up to 0.01, by powers of ten from there."""
 
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI)
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    image.save(IMAGES / f"fig-{number}.png", optimize=True)
-    plt.close(figure)
+
+def save(figure: Any, number: int) -> None:
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"fig-{number}.png")
 
 
 def curve(
@@ -74,7 +72,7 @@ def draw_two(number: int, family: str) -> None:
     axes[0, 0].set_ylabel("calibrated probability")
     axes[1, 0].set_ylabel("probability of the event given it")
     for ax in axes[:, 0]:
-        ax.legend(fontsize="small", **_style.LEGEND)
+        legend_above(ax)
     save(figure, number)
 
 
@@ -109,7 +107,7 @@ def draw_three(number: int, method: str) -> None:
     """Maps on the simplex above, class-wise reliability before and after calibration below."""
     of = the_case("mlp", 3)
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0])
+    simplex_map(fitted_three(method, 0).calibrate, resolution=121).plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
     density = of.mass / np.gradient(of.x)
     for j in range(3):
         where = density > 1e-9
@@ -125,7 +123,7 @@ def draw_three(number: int, method: str) -> None:
         ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
         ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
-    axes[1, 0].legend(fontsize="small", **_style.LEGEND)
+    legend_above(axes[1, 0])
     save(figure, number)
 
 
@@ -151,9 +149,10 @@ NOTES = {
     "that a transformation such as the logit would be required. `PlattScaling()` fits it to the log-odds. That is "
     "shown beside it, and is no verdict on the survey, which did not run it.",
     "beta": "`BetaCalibration()`.",
-    "temperature": "`TemperatureScaling()`. Red: calibration raises the probability of the class; blue: lowers it; on "
-    "the black line it stays. The dotted line is where the network's predictions lie: they are functions of one "
-    "feature, and off that line the map is extrapolation.",
+    "temperature": "`TemperatureScaling()`. Red: calibration raises the probability of the class; blue: lowers it; on the "
+    "black line it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. The "
+    "dotted line is where the network's predictions lie: they are functions of one feature, and off that line the map is "
+    "extrapolation.",
     "vector": "`VectorScaling()`, on log-probabilities. (Where logits are not at hand, the survey takes log s_j / s_3, "
     "with the last class for reference: another family.)",
     "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn.",

@@ -204,10 +204,9 @@ CLAIMS: tuple[Claim, ...] = (
         measure=lambda: {"rates": promised_rates(DRAWS), "promised": 1 - ALPHA},
         judge=judges.kept,
         words=lambda rates, promised: (
-            f"Kept least often, over {len(rates)} promises in simulated worlds of known truth: "
+            f"Kept least often, of {len(rates)} promises in simulated worlds of known truth: "
             + "; ".join(
-                f"{100 * sum(of) / len(of):.1f} % ({name})"
-                for name, of in sorted(rates.items(), key=lambda item: sum(item[1]) / len(item[1]))[:2]
+                f"{rate:.1%} ({name})" for name, (rate, _) in sorted(rates.items(), key=lambda item: item[1])[:2]
             )
         ),
     ),

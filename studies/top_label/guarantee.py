@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import binom
 
 from calibrant import HistogramBinning, PointsPerBin, binning_guarantee, canonical_binning_guarantee
+from studies.judging import mean_and_error
 from studies.markdown import table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -66,7 +67,7 @@ def simulated(name: str, n: int, k: int, draws: int) -> tuple[np.ndarray, np.nda
 
 
 def promised_rates(draws: int) -> dict[str, list[float]]:
-    """Return, for each calibration set, the probability of a new row for which each promise is kept, or whether it is kept."""
+    """Return how often each promise is kept, a mean over calibration sets and its standard error."""
     found = {}
     for name in WITHOUT_TIES:
         for n, k in SETTINGS:
@@ -76,7 +77,7 @@ def promised_rates(draws: int) -> dict[str, list[float]]:
             found[f"new row, {case}"] = (mass * (error <= promised.marginal_error)).sum(axis=1)
             found[f"all pairs and TL-MCE, {case}"] = error.max(axis=1) <= promised.conditional_error
             found[f"TL-ECE, {case}"] = (error * mass).sum(axis=1) <= promised.conditional_error
-    return {case: [round(float(one), 6) for one in of] for case, of in found.items()}
+    return {case: list(mean_and_error([float(one) for one in of])) for case, of in found.items()}
 
 
 def mean_errors(draws: int) -> dict[str, dict[str, float]]:

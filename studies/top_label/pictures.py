@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from calibrant import (
 from calibrant.plots import _style
 from studies.top_label.forecasts import Forecast, cifar, forecasts
 from studies.top_label.networks import BINS
-from tools.make_gallery import COLOURS, DPI
+from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
@@ -35,14 +34,8 @@ WORDS = {"TL-ECE": "top-label", "conf-ECE": "confidence"}
 
 
 def save(figure: Any, name: str) -> None:
-    """Save a picture, with few colours."""
-    from PIL import Image
-
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    image.save(IMAGES / f"top-label-{name}.png", optimize=True)
-    plt.close(figure)
+    """Save a picture of the page."""
+    save_picture(figure, IMAGES / f"top-label-{name}.png")
 
 
 def curve_of(method: str) -> Any:

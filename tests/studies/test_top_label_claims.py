@@ -116,12 +116,9 @@ def test_a_bound_is_never_exceeded(lower, verdict):
     assert judges.never_above({"a": lower, "b": 0.0}, {"a": 0.2, "b": 0.1}) is verdict
 
 
-@pytest.mark.parametrize(
-    ("rate", "verdict"),
-    [([1.0] * 95 + [0.0] * 5, HOLDS), ([1.0] * 87 + [0.0] * 13, HOLDS), ([1.0] * 70 + [0.0] * 30, FAILS)],
-)
+@pytest.mark.parametrize(("rate", "verdict"), [(0.95, HOLDS), (0.89, HOLDS), (0.85, FAILS)])
 def test_a_promise_is_kept_up_to_two_standard_errors(rate, verdict):
-    assert judges.kept({"one": [1.0] * 100, "other": rate}, 0.9) is verdict
+    assert judges.kept({"one": [1.0, 0.0], "other": [rate, 0.01]}, 0.9) is verdict
 
 
 @pytest.mark.parametrize(
