@@ -86,7 +86,7 @@ def test_the_canonical_error_of_the_six_points():
 def test_two_patients_are_calibrated_in_confidence_and_wrong_of_the_top_label():
     toy = load_two_patients()
     how = {"binning": Unique(), "labels": [1, 2]}
-    assert expected_calibration_error(toy.y, toy.prob, **how) == pytest.approx(0, abs=EXACT)
+    assert expected_calibration_error(toy.y, toy.prob, notion="confidence", **how) == pytest.approx(0, abs=EXACT)
     assert top_label_calibration_error(toy.y, toy.prob, **how) == pytest.approx(0.4, abs=EXACT)
 
 

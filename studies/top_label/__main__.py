@@ -103,8 +103,8 @@ def networks() -> list[str]:
         "have figures that differ from the fourth digit on, such as a TL-ECE of 0.0181 for N-HB: they hold one draw of "
         "noise, added to the scores to break ties. Here equal scores stay together and nothing is added.",
         'Base is the softmax of the logits. TS and VS are `TemperatureScaling(input="logit")` and '
-        '`VectorScaling(input="logit")`, DS is `DirichletCalibration` with all three penalties at 1e-3. N-HB and '
-        "CW-HB are "
+        '`VectorScaling(logits="log-softmax", input="logit")`, DS is `DirichletCalibration` with all three penalties at 1e-3. '
+        "N-HB and CW-HB are "
         '`ByNotion(HistogramBinning(EqualMass(100)), "class-wise")`, with rows divided by their sums and without. TL-HB is '
         '`ByNotion(HistogramBinning(PointsPerBin(k), delta=1e-10), "top-label")` with k = 50 or 100, measured as the pair '
         "(label, probability) of `predict_top`. The paper has one TL-HB; its text suggests k = 50.",

@@ -91,7 +91,7 @@ def one_against_rest(*, normalize: bool) -> ByNotion:
 
 SCALINGS = {
     "TS": TemperatureScaling(input="logit"),
-    "VS": VectorScaling(input="logit"),
+    "VS": VectorScaling(logits="log-softmax", input="logit"),
     "DS": DirichletCalibration(input="logit", diagonal=1e-3, off_diagonal=1e-3, intercept=1e-3),
 }
 

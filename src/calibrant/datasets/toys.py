@@ -167,7 +167,7 @@ def load_two_patients() -> KnownTruth:
     --------
     >>> from calibrant import expected_calibration_error, load_two_patients, top_label_calibration_error
     >>> toy = load_two_patients()
-    >>> round(expected_calibration_error(toy.y, toy.prob, labels=[1, 2]), 3)
+    >>> round(expected_calibration_error(toy.y, toy.prob, notion="confidence", labels=[1, 2]), 3)
     0.0
     >>> round(top_label_calibration_error(toy.y, toy.prob, labels=[1, 2]), 3)
     0.4
