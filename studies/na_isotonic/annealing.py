@@ -112,8 +112,8 @@ def finding() -> str:
     n = len(above)
     return (
         f"Annealing ends {min(above):.6f} to {max(above):.6f} above the optimum of the rows fitted. The optimum itself "
-        f"over-fits: on test rows it is worse than annealing, which stops on its way there, on {worse} of {n}. With the "
-        f"smoothing chosen by cross-validation the exact solution is better than annealing on {better} of {n}, by "
+        f"over-fits: on test rows it is worse than annealing, which stops on its way there, on {worse} of {n}. With "
+        f"smoothing by cross-validation the exact solution is better than annealing on {better} of {n}, by "
         f"{_by()} on the test rows."
     )
 
@@ -128,11 +128,11 @@ def section() -> list[str]:
         "## Exact against annealing",
         "The paper calls the problem of NA-FIR no longer convex and searches at random. In the logarithm of the map it is "
         "convex: `NormalizedFlattenedIsotonic` finds the optimum, and `smoothing` keeps it from over-fitting. Annealed is the "
-        "paper's Algorithm 1 with the settings that it states; by how much a value is changed at a time it does not say, and "
-        "0.003 is ours. Exact has no smoothing either, and solves the same problem; the last is the default. What other "
-        "programs found for the rows to calibrate on stands beside; the command stops if the optimum differs from that by "
-        "more than 1e-6, or FIR by more than 1e-5. Annealed is one random search, of the "
-        "first seed.",
+        "paper's Algorithm 1 with the settings that it states; by how much a value is changed at a time it does not say: here "
+        "0.003. Exact has no smoothing either, and solves the same problem; the last is the library's default. What other "
+        "programs found for the calibration rows stands beside; the command stops if the optimum differs from that by "
+        "more than 1e-6, or FIR by more than 1e-5. Annealed is one random search, of the first seed. Three sets of "
+        "predictions, one split each: what all models show of search and optimum stands in the table of claims.",
         annealing_table(),
         finding(),
         f"Where {SEEDS} random searches end, by the size of a change:",

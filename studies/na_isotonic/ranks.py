@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-from studies.na_isotonic.measured import LEVEL, METHODS, METRICS, measured
+from studies.na_isotonic.measured import CLIPPED, LEVEL, MEASURED, METHODS, METRICS, measured
 
 Name = tuple[str, str]
 
@@ -37,14 +35,24 @@ def of_architecture(architecture: str) -> np.ndarray:
 
 
 @cache
-def values(metric: str) -> np.ndarray:
-    """The metric of each model after each method, shape (n_models, n_methods)."""
-    which = list(METRICS).index(metric)
+def all_values(metric: str) -> np.ndarray:
+    """The metric of each model after each method in every reading, shape (n_models, len(MEASURED))."""
+    which = list(METRICS | CLIPPED).index(metric)
     found = [
         np.mean([one.value[:, which] for one in measured() if (one.data_set, one.architecture) == name], axis=0)
         for name in names()
     ]
     return np.array(found)
+
+
+def values(metric: str) -> np.ndarray:
+    """The metric of each model after each method that is ranked, shape (n_models, n_methods)."""
+    return all_values(metric)[:, : len(METHODS)]
+
+
+def after(metric: str, method: str) -> np.ndarray:
+    """The metric of each model after one method in one reading."""
+    return all_values(metric)[:, MEASURED.index(method)]
 
 
 @cache
@@ -73,34 +81,6 @@ def standardised(metric: str) -> np.ndarray:
     return (of - of.mean(axis=1, keepdims=True)) / of.std(axis=1, keepdims=True)
 
 
-@dataclass(frozen=True)
-class Versus:
-    """On how many models the one is better than the other, of those on which they differ, and the sign test's p-value."""
-
-    better: int
-    different: int
-    pvalue: float
-
-    def __str__(self) -> str:
-        return f"better on {self.better} of {self.different} models (p = {self.pvalue:.2g})"
-
-    @property
-    def verdict(self) -> str:
-        if self.pvalue > LEVEL:
-            return "**not clear**"
-        return "**confirmed**" if 2 * self.better > self.different else "**refuted**"
-
-
-def versus(metric: str, one: str, others: str | Iterable[str], models: np.ndarray | None = None) -> Versus:
-    """The one against another, or against the best of others."""
-    of = ranks(metric)[slice(None) if models is None else models]
-    others = [others] if isinstance(others, str) else list(others)
-    lowest = of[:, [METHODS.index(other) for other in others]].min(axis=1)
-    own = of[:, METHODS.index(one)]
-    better, different = int((own < lowest).sum()), int((own != lowest).sum())
-    return Versus(better, different, binomtest(better, different).pvalue if different else 1.0)
-
-
 def friedman(metric: str) -> float:
     """P-value of the hypothesis that all methods are alike."""
     return float(friedmanchisquare(*values(metric).T).pvalue)
@@ -117,9 +97,3 @@ def mean_rank(metric: str) -> dict[str, float]:
     """Mean rank of each method over all models, best first."""
     of = dict(zip(METHODS, ranks(metric).mean(axis=0), strict=True))
     return dict(sorted(of.items(), key=lambda item: item[1]))
-
-
-def clearly_behind(metric: str, best: str) -> list[str]:
-    """The methods whose mean rank is clearly worse than that of one."""
-    of = mean_rank(metric)
-    return [name for name in of if of[name] - of[best] > critical_difference()]

@@ -45,11 +45,11 @@ def bent(prob: np.ndarray, by: float) -> np.ndarray:
     return raised(prob, 1.0 + by * prob.max(axis=1, keepdims=True))
 
 
-CAME, BENT_BACK = "as it came", f"bent back, p^(1 - {-BACK:g} max p)"
+UNCHANGED, BENT_BACK = "unchanged", f"bent back, p^(1 - {-BACK:g} max p)"
 BENT_SHAPES = {f"bent, p^(1 + {by:g} max p)": partial(bent, by=by) for by in BENT}
 
 SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    CAME: lambda prob: prob,
+    UNCHANGED: lambda prob: prob,
     "sharpened, p^2": lambda prob: raised(prob, 2.0),
     "sharpened, p^3": lambda prob: raised(prob, 3.0),
     **BENT_SHAPES,

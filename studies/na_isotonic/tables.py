@@ -35,7 +35,7 @@ SHOWN = (
 
 
 def forecast_table() -> str:
-    """What was forecast, and by how much it is too sure."""
+    """What was predicted, and by how much it is too sure."""
     body = []
     for data_set in data_sets():
         of = [one for one in measured() if one.data_set == data_set]
@@ -177,8 +177,8 @@ def p_value_table() -> str:
     body = []
     for data_set in data_sets():
         of = [one for one in measured() if one.data_set == data_set]
-        body.append([data_set, str(len(of)), *_shares([one.pvalue for one in of])])
-    body.append(["**all**", str(len(measured())), *_shares([one.pvalue for one in measured()])])
+        body.append([data_set, str(len(of)), *_shares([one.pvalue[: len(METHODS)] for one in of])])
+    body.append(["**all**", str(len(measured())), *_shares([one.pvalue[: len(METHODS)] for one in measured()])])
     return table(["data set", "forecasts", *METHODS], body)
 
 

@@ -48,7 +48,7 @@ def merged(n_rows: int, n_classes: int) -> Rows:
 
 
 def drawn(n_rows: int, n_classes: int) -> Rows:
-    """An over-confident random forecast: normal logits, and classes that come by 0.6 of them."""
+    """Over-confident random predictions: normal logits, and true classes drawn by 0.6 of them."""
     rng = np.random.default_rng(0)
     z = 2.0 * rng.standard_normal((n_rows, n_classes))
     truth = softmax(0.6 * z, axis=1).cumsum(axis=1)
@@ -136,8 +136,8 @@ def section() -> list[str]:
     return [
         "## Fit time against size",
         "CPU seconds of a fit, of one core. The rows of CIFAR-100 are those of the DenseNet; for fewer classes neighbouring "
-        "ones are put together, as the paper does. Random forecasts have normal logits of standard deviation 2, and the class "
-        "that comes is drawn from the softmax of 0.6 of them. NA-FIR chooses its smoothing by cross-validation of 8 values in "
+        "ones are put together, as the paper does. Random predictions have normal logits of standard deviation 2, and the true "
+        "class is drawn from the softmax of 0.6 of them. NA-FIR chooses its smoothing by cross-validation of 8 values in "
         "5 folds; with one smoothing it fits once.",
         "![Fit time against rows](images/na/times-rows.png)",
         "![Fit time against classes](images/na/times-classes.png)",
@@ -145,5 +145,5 @@ def section() -> list[str]:
         "Exponents are slopes of the upper half of the sizes on log scales.",
         f"At the size of the paper's ImageNet, {rows:,} rows of {classes} classes:",
         paper_table(),
-        "Other forecasts, another machine and another language: the factor says what kind of time it is, no more.",
+        "Other predictions, another machine and another program: the factor compares orders of magnitude, no more.",
     ]

@@ -1,0 +1,340 @@
+"""What the paper says of standings: who is often best, who is always near the top, and what decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from scipy.stats import binomtest, mannwhitneyu, rankdata, spearmanr
+
+from studies.claims import Claim, Numbers, Verdict
+from studies.judging import all_of, holds, under_all_readings
+from studies.na_isotonic.duels import MS, NA_FIR, NLLS, SCIR, model_names, span
+from studies.na_isotonic.measured import LEVEL, MEASURED, measured
+from studies.na_isotonic.ranks import after, data_sets, names, of_data_set
+from studies.na_isotonic.times import PAPER_MINUTES, PAPER_SIZE, at_paper_size, by_classes, growth
+
+TOP, FEW_ROWS, FEWEST_DATA_SETS = 3, 100, 3
+COMPARABLE = 1.01
+"""A Brier score up to so many times the other's is comparable."""
+OVER_CONFIDENT = 0.1
+"""Mean confidence less accuracy from which on a forecast is over-confident."""
+
+OTHERS = ("FIR", "IR-OvR", "TS", "VS", *MS, "Uncalibrated")
+CHOICES = {f"{fir}; {scir}": (fir, scir, *OTHERS) for fir, scir in product(NA_FIR, SCIR)}
+"""The eight methods in every reading of the paper."""
+
+
+def ranked(metric: str, methods: Sequence[str]) -> np.ndarray:
+    """Ranks of some methods on each model, 1 the lowest; equal ones share."""
+    return rankdata(np.column_stack([after(metric, method) for method in methods]).round(12), axis=1)
+
+
+def share_clear(count: int, n: int) -> Verdict:
+    """Whether more than half of n, clearly (binomial test)."""
+    if not n or binomtest(count, n).pvalue > LEVEL:
+        return Verdict.OPEN
+    return holds(2 * count > n)
+
+
+# SCIR has the lowest conf-ECE most often.
+
+
+def measure_wins() -> Numbers:
+    wins = {}
+    for name, methods in CHOICES.items():
+        rank = ranked("conf-ECE", methods)
+        best = rank == rank.min(axis=1, keepdims=True)
+        share = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
+        wins[name] = {method.split(",")[0]: float(n) for method, n in zip(methods, share, strict=True)}
+    return {"models": model_names(), "wins": wins}
+
+
+def judge_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -> Verdict:
+    return under_all_readings(_most_wins(of) for of in wins.values())
+
+
+def _most_wins(of: Mapping[str, float]) -> Verdict:
+    """Whether SCIR has more wins than the next method, clearly."""
+    own, other = round(of["SCIR"]), round(max(n for name, n in of.items() if name != "SCIR"))
+    return share_clear(own, own + other)
+
+
+def words_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -> str:
+    own = [round(of["SCIR"]) for of in wins.values()]
+    next_best = [round(max(n for name, n in of.items() if name != "SCIR")) for of in wins.values()]
+    return (
+        f"SCIR is lowest on {span(own)} of {len(models)} models over {len(wins)} readings of the paper, the best other method "
+        f"on {span(next_best)}."
+    )
+
+
+# NA-FIR is consistently among the top by conf-ECE.
+
+
+def measure_top() -> Numbers:
+    return {
+        "models": model_names(),
+        "among_first": {name: int((ranked("conf-ECE", of)[:, 0] <= TOP).sum()) for name, of in CHOICES.items()},
+    }
+
+
+def judge_top(models: Sequence[str], among_first: Mapping[str, int]) -> Verdict:
+    return under_all_readings(share_clear(count, len(models)) for count in among_first.values())
+
+
+def words_top(models: Sequence[str], among_first: Mapping[str, int]) -> str:
+    counts = list(among_first.values())
+    return f"Among the first {TOP} of eight on {span(counts)} of {len(models)} models over {len(counts)} readings of the paper."
+
+
+# SCIR's NLL is worse even where its Brier score is comparable.
+
+
+def measure_comparable() -> Numbers:
+    readings = {}
+    for fir, scir in product(NA_FIR, SCIR):
+        comparable = after("BS", scir) <= COMPARABLE * after("BS", fir)
+        worse = comparable & (after("NLL", scir) > after("NLL", fir))
+        readings[f"{fir}; {scir}"] = [int(worse.sum()), int(comparable.sum())]
+    return {"models": model_names(), "readings": readings}
+
+
+def judge_comparable(models: Sequence[str], readings: Mapping[str, Sequence[int]]) -> Verdict:
+    return under_all_readings(share_clear(worse, n) for worse, n in readings.values())
+
+
+def words_comparable(models: Sequence[str], readings: Mapping[str, Sequence[int]]) -> str:
+    worse, n = zip(*readings.values(), strict=True)
+    return (
+        f"SCIR's Brier score is at most 1% above NA-FIR's on {span(n)} of {len(models)} models, and its NLL is worse on "
+        f"{span(worse)} of these (ranges over {len(readings)} readings of the paper)."
+    )
+
+
+# MS and IR-OvR depend on the number of rows a class.
+
+
+def rows_a_class() -> np.ndarray:
+    size = {(one.data_set, one.architecture): one.n_fit / one.n_classes for one in measured()}
+    return np.array([size[name] for name in names()])
+
+
+def measure_rows() -> Numbers:
+    few = rows_a_class() < FEW_ROWS
+    sets = np.array([name[0] for name in names()])
+    parted = {
+        f"{method}; {metric}": _parted(ranked(metric, (NA_FIR[0], SCIR[2], *OTHERS))[:, 2 + OTHERS.index(method)], few)
+        for method in (*MS, "IR-OvR")
+        for metric in NLLS
+    }
+    return {
+        "models": model_names(),
+        "data_sets": [len(set(sets[few])), len(set(sets[~few]))],
+        "parted": parted,
+    }
+
+
+def _parted(rank: np.ndarray, first: np.ndarray) -> list[float]:
+    """Mean rank on some models and on the others, and the p-value of a rank-sum test."""
+    p = float(mannwhitneyu(rank[first], rank[~first]).pvalue)
+    return [float(rank[first].mean()), float(rank[~first].mean()), p]
+
+
+def judge_rows(models: Sequence[str], data_sets: Sequence[int], parted: Mapping[str, Sequence[float]]) -> Verdict:
+    """Models of few data sets do not decide: what sets these apart may be something else."""
+    if min(data_sets) < FEWEST_DATA_SETS:
+        return Verdict.OPEN
+    return all_of(Verdict.OPEN if p > LEVEL else holds(few > many) for few, many, p in parted.values())
+
+
+def words_rows(models: Sequence[str], data_sets: Sequence[int], parted: Mapping[str, Sequence[float]]) -> str:
+    said = "; ".join(
+        f"{name.split(';')[0]} {few:.1f} with fewer than {FEW_ROWS} rows a class, {many:.1f} with more (p = {p:.2g})"
+        for name, (few, many, p) in parted.items()
+        if name.endswith("; NLL")
+    )
+    return f"Mean ranks by NLL: {said}. The few rows are those of {data_sets[0]} data sets, the others those of {data_sets[1]}."
+
+
+# SCIR gains most where a classifier is over-confident.
+
+
+def overconfidence() -> np.ndarray:
+    """Mean over seeds of each model."""
+    return np.array(
+        [np.mean([m.overconfidence for m in measured() if (m.data_set, m.architecture) == name]) for name in names()]
+    )
+
+
+def measure_sure() -> Numbers:
+    sure = overconfidence()
+    readings = {}
+    for name, methods in CHOICES.items():
+        rank = ranked("conf-ECE", methods)[:, 1]
+        within = [
+            float(spearmanr(sure[here], rank[here]).statistic)
+            for here in (of_data_set(of) for of in data_sets())
+            if here.sum() >= FEWEST_DATA_SETS and np.ptp(rank[here]) > 0
+        ]
+        readings[name] = {"parted": _parted(rank, sure > np.median(sure)), "within": within}
+    return {"models": model_names(), "readings": readings}
+
+
+def judge_sure(models: Sequence[str], readings: Mapping[str, Mapping[str, Sequence[float]]]) -> Verdict:
+    return under_all_readings(_surer(**of) for of in readings.values())
+
+
+def _surer(parted: Sequence[float], within: Sequence[float]) -> Verdict:
+    """A clear difference over models counts if most data sets agree within."""
+    one, other, p = parted
+    agreeing = sum(r < 0 if one < other else r > 0 for r in within)
+    if p > LEVEL or 2 * agreeing <= len(within):
+        return Verdict.OPEN
+    return holds(one < other)
+
+
+def words_sure(models: Sequence[str], readings: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    one, other, p = (np.array(part) for part in zip(*(of["parted"] for of in readings.values()), strict=True))
+    within = [r for of in readings.values() for r in of["within"]]
+    n = max(len(of["within"]) for of in readings.values())
+    return (
+        f"Mean rank of SCIR {one.min():.1f} to {one.max():.1f} on the half of the models that is most over-confident, "
+        f"{other.min():.1f} to {other.max():.1f} on the other (rank-sum tests, p = {p.min():.2g} to {p.max():.2g}); rank "
+        f"correlations within {n} data sets of seven classifiers {min(within):+.2f} to {max(within):+.2f}."
+    )
+
+
+# Two statements that no other data can contradict: on one network, and on the authors' machine.
+
+
+def measure_passing() -> Numbers:
+    sure = [one for one in measured() if one.overconfidence > OVER_CONFIDENT]
+    passed = np.array([one.pvalue for one in sure]) > LEVEL
+    at = {method: passed[:, MEASURED.index(method)] for method in MEASURED}
+    alone = {
+        name: int(np.logical_and.reduce([at[m] for m in methods[:2]] + [~at[m] for m in methods[2:]]).sum())
+        for name, methods in CHOICES.items()
+    }
+    return {
+        "forecasts": [f"{one.data_set}, {one.architecture}, {one.seed}" for one in sure],
+        "passed": {method: int(count.sum()) for method, count in at.items()},
+        "alone": alone,
+    }
+
+
+def words_passing(forecasts: Sequence[str], passed: Mapping[str, int], alone: Mapping[str, int]) -> str:
+    def counts(names: Sequence[str]) -> str:
+        return span([passed[name] for name in names])
+
+    others = ", ".join(f"{name.split(',')[0]} {passed[name]}" for name in OTHERS)
+    return (
+        f"Their network is not at hand. Of {len(forecasts)} forecasts here whose mean confidence exceeds the accuracy by more "
+        f"than {OVER_CONFIDENT:g}, so many pass at 5%: NA-FIR {counts(NA_FIR)}, SCIR {counts(SCIR)}, {others}; these two alone "
+        f"on {span(list(alone.values()))}."
+    )
+
+
+def measure_time() -> Numbers:
+    return {
+        "seconds": {method: at_paper_size()[method] for method in PAPER_MINUTES},
+        "exponent": growth(by_classes()["SCIR, random"]),
+    }
+
+
+def words_time(seconds: Mapping[str, float], exponent: float) -> str:
+    said = ", ".join(f"{method} {value:.0f} s" for method, value in seconds.items())
+    rows, classes = PAPER_SIZE
+    return (
+        f"The default here on random predictions of {rows:,} rows and {classes:,} classes: {said} of processor time; that of "
+        f"SCIR grows as the number of classes to the power {exponent:.1f}. Another program on another machine: it says "
+        "nothing of theirs."
+    )
+
+
+def not_judged(**numbers) -> Verdict:
+    return Verdict.NOT_JUDGED
+
+
+IN_EVERY_READING = "clear at 5% (binomial test) in every reading"
+
+CLAIMS = (
+    Claim(
+        "often best in conf-ECE",
+        "section 5.2, Table 2",
+        "SCIR often has the lowest conf-ECE of the eight methods.",
+        f"lowest on more models than any other method, {IN_EVERY_READING}",
+        Verdict.OPEN,
+        measure_wins,
+        judge_wins,
+        words_wins,
+        over="models",
+    ),
+    Claim(
+        "near the top in conf-ECE",
+        "section 5.2",
+        "By conf-ECE NA-FIR is consistently among the top.",
+        f"among the first {TOP} on more than half of the models, {IN_EVERY_READING}",
+        Verdict.OPEN,
+        measure_top,
+        judge_top,
+        words_top,
+        over="models",
+    ),
+    Claim(
+        "SCIR where the Brier score is comparable",
+        "section 5.2",
+        "SCIR's NLL is worse even where its Brier score is comparable.",
+        f"a higher NLL on most models whose Brier score is at most 1% higher, {IN_EVERY_READING}",
+        Verdict.OPEN,
+        measure_comparable,
+        judge_comparable,
+        words_comparable,
+        over="models",
+    ),
+    Claim(
+        "rows a class",
+        "section 5.2, Fig. 7",
+        "MS and IR-OvR are greatly affected by the number of classes and rows.",
+        f"worse ranks by NLL with fewer than {FEW_ROWS} rows a class, rank-sum tests clear at 5% for both, and at least "
+        f"{FEWEST_DATA_SETS} data sets on each side",
+        Verdict.OPEN,
+        measure_rows,
+        judge_rows,
+        words_rows,
+        over="models",
+    ),
+    Claim(
+        "over-confident classifiers",
+        "section 5.2, Table 4",
+        "Highly over-confident classifiers gain most from SCIR (conf-ECE).",
+        "a better rank on the more over-confident half of the models, by a rank-sum test clear at 5%, with most data sets "
+        "agreeing within, in every reading",
+        Verdict.HOLDS,
+        measure_sure,
+        judge_sure,
+        words_sure,
+        over="models",
+    ),
+    Claim(
+        "who passes the test",
+        "Fig. 1",
+        "On one over-confident network NA-FIR and SCIR alone pass the test of calibration.",
+        "a statement about one network",
+        Verdict.NOT_JUDGED,
+        measure_passing,
+        not_judged,
+        words_passing,
+    ),
+    Claim(
+        "fit times",
+        "section 5.2",
+        "On ImageNet SCIR takes about 120 minutes and NA-FIR 15; SCIR's time is sensitive to the number of classes.",
+        "a statement about the authors' program and machine",
+        Verdict.NOT_JUDGED,
+        measure_time,
+        not_judged,
+        words_time,
+    ),
+)
