@@ -12,19 +12,30 @@ from studies.papers import PAPERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "claims.md"
 
+VERDICTS = "\n".join(
+    [
+        "* **holds**, **does not hold here**, **holds in part**: what the numbers show, on the data that the row names. A "
+        "verdict against the authors rests on more than one network, split or data set and on every reading of their text, "
+        "or on a counterexample.",
+        "* **not decided**: the numbers do not suffice, or differ between readings of the text.",
+        "* **not judged**: no numbers of ours could contradict it, such as the time of a program on the authors' machine.",
+    ]
+)
+
 
 def page() -> str:
     """Return the whole page."""
     parts = [
         "# Claims",
-        "Every sentence that these pages say about one of the five papers, with the numbers behind it. "
-        "`python -m studies` makes this page from the rows that the commands below stored; a command fails if a row says "
-        "more than its numbers. A verdict against the authors rests on more than one network, split or data set, or on a "
-        "counterexample; a sentence for which the numbers do not suffice is *not decided*.",
-        "## How much of each paper",
-        "Sections, definitions, algorithms, figures and tables.",
+        "What these pages say about five papers, sentence by sentence: the sentence in our words, what was computed, what it "
+        "takes to hold, and a verdict.",
+        VERDICTS,
+        "The commands below compute the numbers and store them; a command fails if a verdict is more than its numbers show. "
+        "`make claims` writes this page from the stored numbers.",
+        "## How much of each paper is run",
+        "Counts of sections, definitions, algorithms, figures and tables. The page of each paper opens with the list.",
         _coverage_counts(),
-        "## What came out",
+        "## Verdicts",
         _verdict_counts(),
     ]
     for paper in PAPERS:

@@ -1,0 +1,233 @@
+"""The verdicts on normalisation-aware isotonic calibration, each on both sides, and the counts that they judge."""
+
+import numpy as np
+import pytest
+
+from studies.claims import Verdict
+from studies.na_isotonic import claims_methods as methods
+from studies.na_isotonic import claims_ranks as ranks
+from studies.na_isotonic.duels import EXACT, from_differences, judge_best, judge_pair, judged, p_value, readings_of
+from studies.na_isotonic.measured import READINGS, clipped_nll, out_of_order
+from studies.na_isotonic.small import as_in_the_lemma, as_printed, gains, midpoints_above, misses, upper_set
+
+HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
+MODELS = ["A", "B"]
+
+
+def duel(better, different=30, ahead=5, behind=2):
+    of = {"better": better, "different": different, "ahead": ahead, "behind": behind, "data_sets": 7}
+    return {**of, "low": -0.1, "median": 0.0, "high": 0.1}
+
+
+WINS, LOSES, LEVEL = duel(25), duel(5, ahead=2, behind=5), duel(16)
+
+# Two methods on all models
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (WINS, HOLDS),
+        (LOSES, FAILS),
+        (LEVEL, OPEN),
+        (duel(25, ahead=3, behind=4), OPEN),
+        (duel(5, ahead=4, behind=3), OPEN),
+        (duel(0, different=0, ahead=0, behind=0), OPEN),
+    ],
+)
+def test_a_sign_test_counts_if_data_sets_agree(found, verdict):
+    assert judged(found) is verdict
+
+
+def test_a_duel_counts_models_and_data_sets_and_leaves_out_equal_ones():
+    groups = [
+        np.array([True, True, False, False]),
+        np.array([False, False, True, False]),
+        np.array([False] * 3 + [True]),
+    ]
+    found = from_differences(np.array([-1.0, -3.0, 2.0, 0.0]), groups)
+    assert (found["better"], found["different"], found["ahead"], found["behind"], found["data_sets"]) == (2, 3, 1, 1, 3)
+    assert found["median"] == -0.5
+    assert p_value(found) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("readings", "verdict"),
+    [
+        ([WINS, WINS], HOLDS),
+        ([LOSES, LOSES], FAILS),
+        ([WINS, LOSES], OPEN),
+        ([WINS, LEVEL], OPEN),
+    ],
+)
+def test_a_pair_is_judged_in_every_reading(readings, verdict):
+    of = dict(enumerate(readings))
+    assert judge_pair("A", MODELS, of, {"With the library's defaults": LOSES}) is verdict
+    assert judge_pair("A", MODELS, of, {"With the library's defaults": WINS}) is verdict
+
+
+@pytest.mark.parametrize(
+    ("opponents", "verdict"),
+    [
+        ({"TS": WINS, "VS": WINS}, HOLDS),
+        ({"TS": WINS, "VS": LEVEL}, OPEN),
+        ({"TS": WINS, "VS": LOSES}, FAILS),
+        ({"SCIR, 1e-12": WINS, "SCIR, 0.001": LOSES}, OPEN),
+        ({"SCIR, 1e-12": LOSES, "SCIR, 0.001": LOSES}, FAILS),
+        ({"VS": duel(8, ahead=2, behind=5)}, FAILS),  # p = 0.016
+        (
+            {"VS": duel(8, ahead=2, behind=5), **dict.fromkeys(("TS", "MS", "FIR", "SCIR"), WINS)},
+            OPEN,
+        ),  # 0.05 is shared
+    ],
+)
+def test_best_is_who_beats_each_other_and_not_best_whom_one_beats(opponents, verdict):
+    assert judge_best(MODELS, {"one": opponents}) is verdict
+    assert judge_best(MODELS, {"one": opponents}, at_most=[3], data_sets=7) is verdict
+
+
+def test_best_in_one_reading_only_is_not_decided():
+    assert judge_best(MODELS, {"one": {"TS": WINS}, "two": {"TS": LOSES}}) is OPEN
+
+
+# Standings
+
+
+@pytest.mark.parametrize(
+    ("wins", "verdict"),
+    [
+        ([(20, 4), (18, 5)], HOLDS),
+        ([(2, 20), (3, 19)], FAILS),
+        ([(10, 5), (20, 4)], OPEN),
+        ([(20, 4), (4, 20)], OPEN),
+    ],
+)
+def test_most_wins_need_to_be_clear_in_every_reading(wins, verdict):
+    of = {i: {"SCIR": own, "TS": other, "MS": 0.0} for i, (own, other) in enumerate(wins)}
+    assert ranks.judge_wins(MODELS, of) is verdict
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"), [([28, 27], HOLDS), ([5, 6], FAILS), ([18, 16], OPEN), ([28, 18], OPEN)]
+)
+def test_near_the_top_is_on_clearly_more_than_half_of_the_models(counts, verdict):
+    assert ranks.judge_top(["model"] * 33, dict(enumerate(counts))) is verdict
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [([(15, 16), (14, 15)], HOLDS), ([(1, 16), (1, 15)], FAILS), ([(9, 16), (15, 16)], OPEN), ([(0, 0)], OPEN)],
+)
+def test_worse_nll_at_a_comparable_brier_score(counts, verdict):
+    assert ranks.judge_comparable(MODELS, dict(enumerate(counts))) is verdict
+
+
+@pytest.mark.parametrize(
+    ("data_sets", "parted", "verdict"),
+    [
+        ([3, 4], [(7.0, 3.0, 0.001), (6.0, 4.0, 0.01)], HOLDS),
+        ([3, 4], [(3.0, 7.0, 0.001), (4.0, 6.0, 0.01)], FAILS),
+        ([3, 4], [(7.0, 3.0, 0.001), (6.0, 5.0, 0.5)], OPEN),
+        ([2, 5], [(7.0, 3.0, 0.001), (6.0, 4.0, 0.01)], OPEN),
+    ],
+)
+def test_rows_a_class_are_not_decided_by_two_data_sets(data_sets, parted, verdict):
+    assert ranks.judge_rows(MODELS, data_sets, dict(enumerate(parted))) is verdict
+
+
+@pytest.mark.parametrize(
+    ("parted", "within", "verdict"),
+    [
+        ((2.0, 4.0, 0.01), [-0.5, -0.3, 0.1], HOLDS),
+        ((4.0, 2.0, 0.01), [0.5, 0.3, -0.1], FAILS),
+        ((2.0, 4.0, 0.2), [-0.5, -0.3, -0.1], OPEN),
+        ((2.0, 4.0, 0.01), [0.5, 0.3, -0.1], OPEN),
+    ],
+)
+def test_over_confidence_counts_if_data_sets_agree_within(parted, within, verdict):
+    assert ranks.judge_sure(MODELS, {"one": {"parted": parted, "within": within}}) is verdict
+
+
+def test_what_no_other_data_can_contradict_is_not_judged():
+    assert ranks.not_judged(anything=1) is Verdict.NOT_JUDGED
+
+
+# The methods themselves
+
+
+@pytest.mark.parametrize(("method", "share", "verdict"), [(None, 0.0, HOLDS), ("FIR", 0.01, FAILS), ("VS", 0.0, FAILS)])
+def test_order_is_kept_by_all_or_the_sentence_fails(method, share, verdict):
+    shares = dict.fromkeys(methods.KEEP_ORDER, 0.0) | dict.fromkeys(methods.CHANGE_ORDER, 0.5)
+    if method:
+        shares[method] = share
+    assert methods.judge_order(MODELS, shares) is verdict
+
+
+@pytest.mark.parametrize(("method", "change", "verdict"), [(None, 0, HOLDS), ("SCIR", 0.1, FAILS), ("MS", 0.0, FAILS)])
+def test_permuted_columns_change_some_methods_only(method, change, verdict):
+    changes = {key: [0.0, 1e-16] for key in methods.INVARIANT} | {key: [0.2, 0.0] for key in methods.NOT_INVARIANT}
+    if method:
+        changes[method] = [change, change]
+    assert methods.judge_invariance(MODELS, changes) is verdict
+
+
+@pytest.mark.parametrize(("counts", "verdict"), [((9, 9), HOLDS), ((9, 0), Verdict.IN_PART), ((0, 0), FAILS)])
+def test_not_convex_in_one_form_only_holds_in_part(counts, verdict):
+    assert methods.judge_convexity(100, *counts) is verdict
+
+
+@pytest.mark.parametrize(("end", "verdict"), [(1.0005, HOLDS), (1.002, FAILS)])
+def test_searches_are_stable_if_they_end_alike(end, verdict):
+    assert methods.judge_stability({"set": {"0.01": [1.0, end]}}, {"set": 0.9}) is verdict
+
+
+@pytest.mark.parametrize(("printed", "verdict"), [(0.7, HOLDS), (0.8, FAILS)])
+def test_a_printed_sum_is_compared(printed, verdict):
+    assert methods.judge_example([0.4, 0.7, 0.9], printed) is verdict
+
+
+@pytest.mark.parametrize(("missed", "verdict"), [(0, HOLDS), (1, FAILS)])
+def test_one_upper_set_that_is_not_maximal_fails_the_algorithm(missed, verdict):
+    assert methods.judge_upper_set(100, missed, [1]) is verdict
+
+
+@pytest.mark.parametrize(("whole", "verdict"), [(0.5, HOLDS), (0.0, FAILS)])
+def test_the_constant_fit_is_compared_with_what_is_printed(whole, verdict):
+    assert methods.judge_constant(0.5, whole, []) is verdict
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(0.0, HOLDS), (1e-3, FAILS)])
+def test_a_better_map_by_any_proper_score_fails_the_theorem(gain, verdict):
+    assert methods.judge_scores({"log loss": 0.0, "Brier score": gain}, 10) is verdict
+
+
+# What is counted
+
+
+def test_the_printed_algorithm_misses_the_smallest_upper_set_and_the_lemma_does_not():
+    assert upper_set([1, 2, 1], gains([1, 1, 0]), 2, as_printed) == [0, 1, 2]
+    assert upper_set([1, 2, 1], gains([1, 1, 0]), 2, as_in_the_lemma) == [1]
+    assert misses(40, 6, 3, as_printed) > 0
+    assert misses(40, 6, 3, as_in_the_lemma) == 0
+
+
+def test_the_objective_is_convex_in_logarithms_only():
+    assert midpoints_above(60, logarithm=False) > 0
+    assert midpoints_above(60, logarithm=True) == 0
+
+
+def test_rows_out_of_order_are_counted_and_ties_are_not():
+    before = np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.5, 0.25, 0.25]])
+    after = np.array([[0.4, 0.4, 0.2], [0.5, 0.2, 0.3], [0.3, 0.5, 0.2], [0.4, 0.1, 0.5]])
+    assert out_of_order(before, after) == 0.5
+
+
+def test_low_probabilities_are_clipped():
+    prob = np.array([[0.5, 0.5], [0.0, 1.0]])
+    assert clipped_nll(np.array([0, 0]), prob, 1e-7) == pytest.approx(-(np.log(0.5) + np.log(1e-7)) / 2)
+
+
+@pytest.mark.parametrize("method", ["NA-FIR", "SCIR", "MS"])
+def test_no_verdict_rests_on_a_default_of_the_library_or_on_the_exact_optimum(method):
+    assert not {method, EXACT} & set(readings_of(method))
+    assert set(readings_of(method)) <= set(READINGS)
