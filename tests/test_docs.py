@@ -19,6 +19,9 @@ EXAMPLES = {name: re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
 NOT_PRINTED = ("calibrant ", "GCE = ", "mean score  =")
 """How text begins that is no output: a command, a formula."""
 
+FROM_THE_ROOT = os.pathsep.join(filter(None, [str(DOCS.parent), os.environ.get("PYTHONPATH")]))
+"""Where examples find the studies, which are not installed."""
+
 CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
 
@@ -29,7 +32,7 @@ def test_every_example_of_the_page_runs(page, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page])],
         cwd=tmp_path,
-        env=os.environ | {"MPLBACKEND": "agg"},
+        env=os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": FROM_THE_ROOT},
         capture_output=True,
         text=True,
         check=False,
