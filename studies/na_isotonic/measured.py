@@ -65,14 +65,9 @@ READINGS: dict[str, Callable[[], Calibrator]] = {
 MEASURED = [*METHODS, *READINGS]
 
 
-def clipped_nll(y: np.ndarray, prob: np.ndarray, clip: float) -> float:
-    """Mean negative logarithm of the probability of the true class, or of this if it is lower."""
-    return float(-np.log(np.maximum(prob[np.arange(len(y)), y], clip)).mean())
-
-
 METRICS: dict[str, Callable[..., float]] = {
     "NLL": partial(negative_log_likelihood, clip=1e-12),
-    "conf-ECE": expected_calibration_error,
+    "conf-ECE": partial(expected_calibration_error, notion="confidence"),
     "BS": mean_brier_loss,
     "cw-ECE": classwise_calibration_error,
     "TECE": thresholded_adaptive_calibration_error,
@@ -81,7 +76,9 @@ METRICS: dict[str, Callable[..., float]] = {
 CLIPS = (1e-15, 1e-7)
 """Other values than 1e-12 at which the NLL takes probabilities that are lower: the paper states none."""
 
-CLIPPED: dict[str, Callable[..., float]] = {f"NLL, {clip:g}": partial(clipped_nll, clip=clip) for clip in CLIPS}
+CLIPPED: dict[str, Callable[..., float]] = {
+    f"NLL, {clip:g}": partial(negative_log_likelihood, clip=clip) for clip in CLIPS
+}
 """NLL again, for the methods that predict zeros."""
 
 RANKED = [name for name in METRICS if name != "accuracy"]
@@ -140,7 +137,9 @@ def measure(model: Model) -> Measured:
 
 
 def p_value(y: np.ndarray, prob: np.ndarray, resamples: int) -> float:
-    """P-value of conf-ECE against its values on labels drawn from the forecast."""
+    """P-value of conf-ECE against its values on labels drawn from the predictions."""
+    if prob.shape[1] == 2:  # a table of two columns speaks of its second, conf-ECE of the predicted class
+        y, prob = (prob.argmax(axis=1) == y).astype(int), prob.max(axis=1)
     return resampling_test(y, prob, metric="ece", n_resamples=resamples).pvalue
 
 

@@ -7,7 +7,7 @@ from studies.claims import Verdict
 from studies.na_isotonic import claims_methods as methods
 from studies.na_isotonic import claims_ranks as ranks
 from studies.na_isotonic.duels import EXACT, from_differences, judge_best, judge_pair, judged, p_value, readings_of
-from studies.na_isotonic.measured import READINGS, clipped_nll, out_of_order
+from studies.na_isotonic.measured import METRICS, READINGS, out_of_order
 from studies.na_isotonic.small import as_in_the_lemma, as_printed, gains, midpoints_above, misses, upper_set
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
@@ -222,9 +222,9 @@ def test_rows_out_of_order_are_counted_and_ties_are_not():
     assert out_of_order(before, after) == 0.5
 
 
-def test_low_probabilities_are_clipped():
-    prob = np.array([[0.5, 0.5], [0.0, 1.0]])
-    assert clipped_nll(np.array([0, 0]), prob, 1e-7) == pytest.approx(-(np.log(0.5) + np.log(1e-7)) / 2)
+def test_conf_ece_of_two_columns_is_of_the_predicted_class():
+    prob = np.array([[0.8, 0.2], [0.2, 0.8]])
+    assert METRICS["conf-ECE"](np.array([0, 0]), prob) == pytest.approx(0.3)  # of the second column: 0.5
 
 
 @pytest.mark.parametrize("method", ["NA-FIR", "SCIR", "MS"])
