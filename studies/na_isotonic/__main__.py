@@ -5,8 +5,11 @@ The data sets lie in $CALIBRANT_DATA, or in shared/data beside the repository.
 
 from __future__ import annotations
 
+import warnings
+
 from threadpoolctl import threadpool_limits
 
+from calibrant import CalibrationWarning
 from studies.claims import Row, claims_table, run
 from studies.coverage import coverage_table
 from studies.data import require
@@ -189,6 +192,7 @@ def by_classifier() -> list[str]:
 def main() -> None:
     """Judge the claims, draw the pictures and write the page."""
     require(FILES)
+    warnings.filterwarnings("ignore", "log loss is finite only", CalibrationWarning)  # FIR and IR-OvR predict zeros
     with threadpool_limits(1):
         annealing.check_facts()
         rows = run(PAPER)
