@@ -27,9 +27,9 @@ class Binary(Notion):
         yield Part(slice(None), 1, _of_class(names[1] if names else 1))
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield a binary problem with the name of its event, or column 1 of a forecast of two classes."""
+        """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
         if isinstance(problem, BinaryProblem):
-            yield replace(problem, name=_of_class(problem.classes[1]))
+            yield problem if problem.name else replace(problem, name=_of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.prob.shape[1] == 2 else None
