@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from studies.claims import Claim, Paper
+from studies.roc_isotonic.claims_figures import FIGURES
+from studies.roc_isotonic.claims_theory import THEORY
 from studies.roc_isotonic.coverage import COVERAGE
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*THEORY, *FIGURES)
 
 PAPER = Paper(
     name="roc_isotonic",
