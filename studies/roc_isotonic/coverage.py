@@ -35,7 +35,7 @@ COVERAGE: tuple[Item, ...] = (
     ),
     Item("3.3", "quality of a split and its choice", "`MulticlassRecursivePartitioning`", DONE),
     Item("Algorithm 2", "IRP of several classes, as printed", "`MulticlassRecursivePartitioning`", DONE),
-    Item("3.4", "the published code, its first split included", "`studies/roc_isotonic`", DONE),
+    Item("3.4", "the published code, its first split included", "studies/roc_isotonic", DONE),
     Item(
         "3.4, remark",
         "the exact best partition by a linear program",
