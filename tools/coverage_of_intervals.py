@@ -117,7 +117,7 @@ def rejections(n: int, temperature: float) -> str:
     reach, mean = np.quantile(null, 1.0 - LEVEL / 2.0), seen.mean()
     lower, upper = np.maximum(seen - reach, 0.0), np.minimum(seen + reach, 100.0)
     tails = (np.mean(lower > mean), np.mean(upper < mean))
-    figures = f"{mean:.1f} | {seen.std():.1f} | {np.mean(upper - lower):.1f}"
+    figures = f"{mean:.1f} | {seen.std():.1f} | {reach:.1f}"
     return f"| {n} | {temperature:g} | {figures} | {1.0 - sum(tails):.1%} | {tails[0]:.1%} | {tails[1]:.1%} |"
 
 

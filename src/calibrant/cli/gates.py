@@ -14,11 +14,7 @@ FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "p
 
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 
-GATE = re.compile(
-    rf"\s*([a-z][a-z0-9-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*"
-    + NUMBER
-    + r"\s*"
-)
+GATE = re.compile(rf"\s*([a-z][a-z0-9-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
 
 def parse_gate(text: str) -> Gate:
