@@ -41,8 +41,8 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and what it came to.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible. ``event`` is what it speaks of, such as "class 1"; the name
-    of its notion where that has several events; None of a metric of whole rows, such as accuracy.
+    occurred that a log loss calls impossible, or why there is no interval. ``event`` is what it speaks of, such as
+    "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such as accuracy.
     """
 
     metric: str
@@ -342,7 +342,9 @@ def _cells_of(row: Row) -> tuple[str, ...]:
     return (
         f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
         _digits(e.value, row.unit),
-        "none" if e.lower is None or e.upper is None else f"[{_digits(e.lower, row.unit)}, {_digits(e.upper, row.unit)}]",
+        "none"
+        if e.lower is None or e.upper is None
+        else f"[{_digits(e.lower, row.unit)}, {_digits(e.upper, row.unit)}]",
         *("" if figure is None else _digits(figure, row.unit) for figure in (e.debiased, e.noise_floor, e.detectable)),
         "" if e.pvalue is None else f"{e.pvalue:.4f}",
     )
