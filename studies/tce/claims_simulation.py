@@ -178,8 +178,9 @@ NULL = Claim(
     measure=measure_null,
     judge=judge_null,
     words=lambda equal, half, many: (
-        f"Where all predictions of each fixed bin are equal and right, TCE is {np.mean(equal):.1f} on average: an exact test "
-        "rejects at most its level. True probabilities that differ within bins, 6000 rows: "
+        "Where all predictions of each fixed bin are equal and right, TCE is "
+        f"{np.mean(equal):.1f} ± {mean_and_error(equal)[1]:.1f} on average. True probabilities that differ within bins, 6000 "
+        "rows: "
         + ", ".join(f"{name} {value:.1f}" for name, value in half.items())
         + f"; with 30,000 rows TCE(Q) {many:.0f}. These are calibrated, but not all that is tested is true"
     ),
