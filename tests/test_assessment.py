@@ -40,7 +40,8 @@ def test_every_interval_contains_its_estimate(rows, level):
     for estimate in estimates(
         assess(label, prob, metrics=EVERY, level=level, n_resamples=9, sample_weight=weight)
     ).values():
-        assert estimate.lower <= estimate.value <= estimate.upper
+        if estimate.lower is not None:
+            assert estimate.lower <= estimate.value <= estimate.upper
 
 
 @with_impossible_events
@@ -362,3 +363,16 @@ def test_a_binning_is_also_chosen_by_its_word():
 def test_a_level_that_must_be_a_coverage_is_warned_of():
     with pytest.warns(CalibrationWarning, match=r"pass level=0\.05"):
         assess(Y, P, level=0.95, n_resamples=9)
+
+
+# A share of rejections
+
+
+def test_a_metric_without_an_interval_says_why():
+    found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
+    percent, fraction = str(found).splitlines()[3:]
+    assert percent.split()[2] == "none"
+    assert "no interval: a share of rejected predictions depends on the number of rows" in percent
+    assert "no interval" not in fraction
+    assert "no interval" in found._repr_html_()
+    assert [(value is None or value != value) for value in found.to_frame("pandas")["lower"]] == [True, False]

@@ -226,7 +226,12 @@ def test_a_gate_on_an_unknown_metric_is_refused_with_the_nearest_one(refused):
 
 def test_a_gate_on_a_figure_that_a_metric_lacks_is_refused(refused):
     told = refused("assess", "good.csv", "--fail-if", "nll.pvalue < 0.05")
-    assert told == "--fail-if needs a figure; nll has no pvalue. Use its value, lower or upper."
+    assert told == "--fail-if needs a figure; nll has no pvalue. Use its value, lower, upper."
+
+
+def test_a_gate_on_the_interval_of_a_share_of_rejections_is_refused(refused):
+    told = refused("assess", "good.csv", "--metrics", "tce", "--fail-if", "tce.lower > 5")
+    assert told == "--fail-if needs a figure; tce has no lower. Use its value, noise_floor, pvalue."
 
 
 def test_a_gate_is_looked_at_before_the_file_is_read(refused):

@@ -1,7 +1,7 @@
 """How often the intervals of `assess` cover, by simulation. Run: python -m tools.coverage_of_intervals [RUNS [METRIC ...]]
 
 The truth of a metric is its value at the scores at hand if every outcome came exactly as often as it should: each row is
-counted once for each class, with the probabilities of these as weights.
+counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
 """
 
 import os
@@ -12,7 +12,14 @@ from functools import partial
 
 import numpy as np
 
-from calibrant import CalibrationWarning, assess, calibration_error, entries, kernel_calibration_error
+from calibrant import (
+    CalibrationWarning,
+    assess,
+    bin_test_calibration_error,
+    calibration_error,
+    entries,
+    kernel_calibration_error,
+)
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
@@ -86,9 +93,40 @@ def line(name: str, n: int, world: str, means: np.ndarray) -> str:
     return f"| {name} | {n} | {world} | {figures} | {means[5]:.0%} | {means[6]:.3g} | {rejections} |"
 
 
+SHARPNESS = (1.0, 1.1, 1.25, 1.5, 2.0)
+REJECTION_RUNS = {1000: 200, 10_000: 100}
+"""Draws by number of rows."""
+
+
+def rejections(n: int, temperature: float) -> str:
+    """A line of value -+ noise as an interval of TCE, whose truth is the mean over draws of the outcomes of n rows.
+
+    The noise is a high quantile under calibration. `assess` gives no such interval: these lines say why.
+    """
+    rng = np.random.default_rng(5)
+    prob, truth = binary(rng, n, temperature)
+    seen, null = (
+        np.array(
+            [
+                bin_test_calibration_error((rng.random(n) < event).astype(int), prob, labels=[0, 1])
+                for _ in range(REJECTION_RUNS[n])
+            ]
+        )
+        for event in (truth[:, 1], prob)
+    )
+    reach, mean = np.quantile(null, 1.0 - LEVEL / 2.0), seen.mean()
+    lower, upper = np.maximum(seen - reach, 0.0), np.minimum(seen + reach, 100.0)
+    tails = (np.mean(lower > mean), np.mean(upper < mean))
+    figures = f"{mean:.1f} | {seen.std():.1f} | {reach:.1f}"
+    return f"| {n} | {temperature:g} | {figures} | {1.0 - sum(tails):.1%} | {tails[0]:.1%} | {tails[1]:.1%} |"
+
+
 def main(runs: int = 200, *metrics: str) -> None:
-    """Print the table, sorted by metric."""
-    chosen = list(metrics) or list(METRICS)
+    """Print the table, sorted by metric; of "tce" alone the table of what an interval would cover."""
+    if metrics == ("tce",):
+        print("\n".join(rejections(n, t) for n in REJECTION_RUNS for t in SHARPNESS))
+        return
+    chosen = list(metrics) or [name for name in METRICS if name != "tce"]
     tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in SIZES for w, t in WORLDS.items()]
     tasks += [("stray", n, 1.0, "three stray rows") for n in SIZES]
     with ProcessPoolExecutor(os.cpu_count()) as pool:

@@ -1,8 +1,9 @@
 """The experiment of the paper as its published code runs it: a grid, rows that do not sum to one, the nearest point.
 
-The regions are those of the library's `MulticlassRecursivePartitioning`. What differs is done here: values are
-(mean + lambda) / (1 + lambda), a constant times a mixture of mean and uniform vector; a forecast takes the value of the nearest
-point of the grid; and a point of the grid for which the arg max is a tie is in several regions, of which the last split has it.
+The regions are grown by the library's `MulticlassRecursivePartitioning`. What differs is done here: the first split compares
+smoothed means with an unsmoothed one; values are (mean + lambda) / (1 + lambda), a constant times a mixture of mean and uniform
+vector; a prediction takes the value of the nearest point of the grid; and a point of the grid for which the arg max is a tie is
+in several regions, of which the last split has it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from functools import cache
 import numpy as np
 
 from calibrant import MulticlassRecursivePartitioning, SplitTree, volume_under_surface
+from calibrant.calibrators.fits.simplex_rows import Rows
+from calibrant.calibrators.fits.split_candidates import GivenCandidates, Measured
 from calibrant.simplex_binning.lattice import simplex_grid
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
@@ -60,6 +63,11 @@ def total(n_classes: int) -> float:
     return (1.0 + n_classes * SMOOTHING) / (1.0 + SMOOTHING)
 
 
+def mixture(n_classes: int) -> float:
+    """Part of the uniform vector in the authors' vectors divided by their sums."""
+    return n_classes * SMOOTHING / (1.0 + n_classes * SMOOTHING)
+
+
 def cross_entropy(r: np.ndarray, y: np.ndarray) -> float:
     """The mean over rows of -log(r_y + eps)."""
     return float(-np.log(r[np.arange(y.size), y] + EPS).mean())
@@ -75,14 +83,52 @@ def volume(y: np.ndarray, prob: np.ndarray) -> float:
     return float(volume_under_surface(y, prob, thresholds=SURFACE_STEPS[prob.shape[1]]))
 
 
+class FirstAgainstUnsmoothed(GivenCandidates):
+    """The grid of the published code, which smooths the means of the sides but not that of the simplex at the first split.
+
+    At later splits both are smoothed, and the quality is the printed one times a constant.
+    """
+
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return all points, with the quality that the published code gives them as the first split."""
+        label = np.eye(rows.prob.shape[1])[rows.label] * rows.weight[:, None]
+        mean, gain = label.sum(axis=0) / rows.weight.sum(), np.zeros(len(self.gamma))
+        for at in np.array_split(np.arange(len(self.gamma)), 1 + len(self.gamma) // 1000):
+            side = (rows.prob[None] - self.gamma[at, None]).argmax(axis=2)
+            for k in range(label.shape[1]):
+                of_side = (side == k).astype(np.float64)
+                n_rows, events = of_side @ rows.weight, of_side @ label
+                smoothed = (events / np.maximum(n_rows, 1.0)[:, None] + SMOOTHING) / (1.0 + SMOOTHING)
+                gain[at] += n_rows * np.abs(smoothed - mean).sum(axis=1)
+        return Measured(self.gamma, gain)
+
+
+class PublishedPartitioning(MulticlassRecursivePartitioning):
+    """Algorithm 2 with the first split of the published code."""
+
+    def _candidates(self, n_classes: int, seed: int) -> FirstAgainstUnsmoothed:
+        return FirstAgainstUnsmoothed(simplex_grid(n_classes, int(self.candidates)))
+
+
+def partitioning(n_classes: int, *, printed: bool = False) -> MulticlassRecursivePartitioning:
+    """The authors' grid and smoothing, with rows that sum to one: as published, or Algorithm 2 as printed."""
+    make = MulticlassRecursivePartitioning if printed else PublishedPartitioning
+    return make(
+        candidates=STEPS[n_classes],
+        max_regions=None,
+        smoothing=0.0,
+        softening=0.0,
+        mixture=mixture(n_classes),
+        prior="uniform",
+        monotone="pairwise",
+    )
+
+
 @cache
-def irp(n_classes: int) -> Path:
-    """The authors' algorithm."""
+def irp(n_classes: int, *, printed: bool = False) -> Path:
+    """The authors' algorithm: as published, or Algorithm 2 as printed, whose means are all smoothed alike."""
     of = of_paper(n_classes)
-    fitted = MulticlassRecursivePartitioning(
-        candidates=STEPS[n_classes], max_regions=None, smoothing=0.0, monotone="pairwise"
-    ).fit(of.p, of.y)
-    return _path(of, fitted.tree_)
+    return _path(of, partitioning(n_classes, printed=printed).fit(of.p, of.y).tree_)
 
 
 @cache
@@ -138,14 +184,8 @@ def _before(of: Forecasts) -> Figures:
 
 def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
     """The figures after each split."""
-    k, c = of.n_classes, total(of.n_classes)
-    mixture = k * SMOOTHING / (1.0 + k * SMOOTHING)
-    node = np.array(list(tree.stages(of.p)))
-    sums = np.zeros((tree.split.size, k))
-    for at in node:  # a node keeps the rows that it had when it was made
-        sums[np.unique(at)] = 0.0
-        np.add.at(sums, (at, of.y), 1.0)
-    value = (1.0 - mixture) * sums / sums.sum(axis=1, keepdims=True) + mixture / k
+    c = total(of.n_classes)
+    node, value = node_values(of, tree)
     walks = tree.stages(of.p_test)
     for n_regions, at, nearest, walked in zip(tree.n_regions, node, _nearest(of, tree, value), walks, strict=True):
         test_loss = cross_entropy(c * nearest, of.y_test)
@@ -158,6 +198,23 @@ def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
             normalised=test_loss + float(np.log(c)),
             walked=cross_entropy(value[walked], of.y_test),
         )
+
+
+def node_values(of: Forecasts, tree: SplitTree) -> tuple[np.ndarray, np.ndarray]:
+    """The node of each fitted row at each stage, and the vector of each node, which sums to one."""
+    k, part = of.n_classes, mixture(of.n_classes)
+    node = np.array(list(tree.stages(of.p)))
+    sums = np.zeros((tree.split.size, k))
+    for at in node:  # a node keeps the rows that it had when it was made
+        sums[np.unique(at)] = 0.0
+        np.add.at(sums, (at, of.y), 1.0)
+    return node, (1.0 - part) * sums / sums.sum(axis=1, keepdims=True) + part / k
+
+
+def walked_losses(of: Forecasts, tree: SplitTree) -> list[float]:
+    """Test cross-entropy at each stage, of vectors that sum to one, where each row walks down the tree."""
+    _, value = node_values(of, tree)
+    return [cross_entropy(value[node], of.y_test) for node in tree.stages(of.p_test)]
 
 
 def _nearest(of: Forecasts, tree: SplitTree, value: np.ndarray) -> Iterator[np.ndarray]:

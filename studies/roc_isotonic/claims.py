@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from studies.claims import Claim, Paper
+from studies.roc_isotonic.claims_figures import FIGURES
+from studies.roc_isotonic.claims_theory import THEORY
 from studies.roc_isotonic.coverage import COVERAGE
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*THEORY, *FIGURES)
 
 PAPER = Paper(
     name="roc_isotonic",
@@ -13,7 +15,7 @@ PAPER = Paper(
     authors="Berta, Bach and Jordan",
     venue="AISTATS 2024",
     command="make reproduce-roc",
-    minutes=5,
+    minutes=6,
     page="roc-isotonic.md",
     claims=CLAIMS,
     coverage=COVERAGE,

@@ -18,7 +18,7 @@ from calibrant import (
     TemperatureScaling,
     negative_log_likelihood,
 )
-from studies.roc_isotonic.authors import SMOOTHING, STEPS
+from studies.roc_isotonic.authors import partitioning
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
 BEFORE = "not calibrated"
@@ -43,13 +43,6 @@ def irp(n_classes: int, **options: Any) -> Any:
     return IsotonicRecursivePartitioning(**options)
 
 
-def authors(n_classes: int) -> Any:
-    """The authors' regions and smoothing, with rows that sum to one."""
-    mixture = n_classes * SMOOTHING / (1.0 + n_classes * SMOOTHING)
-    options = {"candidates": STEPS[n_classes], "max_regions": None, "smoothing": 0.0, "prior": "uniform"}
-    return MulticlassRecursivePartitioning(**options, mixture=mixture)
-
-
 def isotonic(n_classes: int) -> Any:
     """Isotonic regression with smoothed ends, one-vs-rest for more than two classes."""
     binary = IsotonicCalibrator(finite="smooth")
@@ -57,15 +50,16 @@ def isotonic(n_classes: int) -> Any:
 
 
 def softened_irp(n_classes: int, **options: Any) -> Any:
-    """With labels softened by the forecast as far as cross-validation says."""
+    """With labels softened by the prediction as far as cross-validation says."""
     return irp(n_classes, candidates=COARSE, softening="cv", **options)
 
 
-AUTHORS = "IRP, the authors' grid and smoothing, normalised"
+PUBLISHED = "IRP as published, normalised"
+AUTHORS = "IRP, Algorithm 2 as printed, same grid and smoothing"
 LAPLACE_ALL = "IRP, smoothing 1, to the end"
 LAPLACE_CV = "IRP, smoothing and stopping by cross-validation"
 COARSE_CV = "IRP, the same, grid of 1/20"
-SOFTENED = "IRP, labels softened by the forecast"
+SOFTENED = "IRP, labels softened by the prediction"
 AS_MANY = "IRP, the same with at most as many regions as the authors'"
 TEMPERATURE = "temperature scaling"
 MATRIX = "structured matrix scaling"
@@ -73,7 +67,8 @@ ISOTONIC = "isotonic regression"
 BINNING = "recursive binning, smoothing 1"
 
 METHODS: dict[str, Method] = {
-    AUTHORS: authors,
+    PUBLISHED: partitioning,
+    AUTHORS: lambda k: partitioning(k, printed=True),
     LAPLACE_ALL: lambda k: irp(k, smoothing=1.0, max_regions=None),
     LAPLACE_CV: irp,
     COARSE_CV: lambda k: irp(k, candidates=COARSE),
@@ -103,8 +98,8 @@ def measured(make: Method, of: Forecasts) -> tuple[float, int]:
 
 @cache
 def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
-    """Each method on the paper's rows, and the forecast as it is."""
+    """Each method on the paper's rows, and the predictions as they are."""
     of = of_paper(n_classes)
     found = {name: measured(make, of) for name, make in methods(n_classes).items()}
-    found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[AUTHORS][1]), of)
+    found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[PUBLISHED][1]), of)
     return {BEFORE: (negative_log_likelihood(of.y_test, of.p_test, clip=1e-12), 0)} | found

@@ -101,7 +101,7 @@ def proper_paths(n_classes: int) -> dict[str, PartitionPath]:
     of, found = of_paper(n_classes), {}
     path = as_path(irp(n_classes), ("normalised", "walked"), ("NLL", "NLL"), "IRP")
     before = np.array([negative_log_likelihood(of.y_test, of.p_test, clip=1e-12)])
-    found["authors', normalised"] = PartitionPath(
+    found["as published, normalised"] = PartitionPath(
         path.n_regions, path.value[:, :1], before, ("nll",), ("NLL",), path.calibrator
     )
     for name, method in (("smoothing 1", LAPLACE_ALL), ("softened, stopped", SOFTENED)):
@@ -131,8 +131,8 @@ def draw_theorem() -> None:
     """Figure 1: a small example of theorem 2.1."""
     rng = np.random.default_rng(6)
     score = np.sort(rng.random(20))
-    came = (rng.random(20) < score).astype(int)
-    axes = cumulative_sum_diagram(came, score).plot(style="theorem")
+    outcome = (rng.random(20) < score).astype(int)
+    axes = cumulative_sum_diagram(outcome, score).plot(style="theorem")
     save(axes.ravel()[0].figure, "theorem")
 
 
@@ -144,7 +144,7 @@ def draw_split() -> None:
 
 @cache
 def synthetic() -> tuple[np.ndarray, np.ndarray, MulticlassRecursivePartitioning]:
-    """Figure 6: forecasts all over the triangle, labels by the largest entry with noise."""
+    """Figure 6: predictions all over the triangle, labels by the largest entry with noise."""
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(3), 500)
     y = (p + rng.normal(scale=0.2, size=p.shape)).argmax(axis=1)

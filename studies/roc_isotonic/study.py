@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 from calibrant import negative_log_likelihood
+from studies.judging import CLEAR, mean_and_error
 from studies.markdown import table
 from studies.roc_isotonic.forecasts import Forecasts, covertype
 from studies.roc_isotonic.methods import BEFORE, measured, methods
@@ -15,13 +16,10 @@ from studies.roc_isotonic.methods import BEFORE, measured, methods
 FIRST_SEED = 101
 """The paper's own split is seed 1; what is compared was settled on the next few dozen, of which none is here."""
 
-SURE = 2.0
-"""Standard errors from which on a difference is said to be one."""
-
 
 @dataclass(frozen=True)
 class Case:
-    """Whose forecasts, how many rows to train and to fit, and how many splits; all rows that are left are tested on."""
+    """Whose predictions, how many rows to train and to fit, and how many splits; all rows that are left are tested on."""
 
     model: str
     n_classes: int
@@ -73,22 +71,26 @@ def losses(case: Case) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in found.items()}
 
 
+def differences(case: Case, method: str, over: str = BEFORE) -> list[float]:
+    """Differences of the cross-entropy to another method's on the same rows, one a split."""
+    return [float(d) for d in losses(case)[method][:, 0] - losses(case)[over][:, 0]]
+
+
 def gained(case: Case, method: str, over: str = BEFORE) -> tuple[float, float]:
     """Mean difference of the cross-entropy to another method's on the same rows, and its standard error."""
-    d = losses(case)[method][:, 0] - losses(case)[over][:, 0]
-    return float(d.mean()), float(d.std(ddof=1) / np.sqrt(d.size))
+    return mean_and_error(differences(case, method, over))
 
 
 def is_better(case: Case, method: str, over: str = BEFORE) -> bool:
     """Whether it is lower by more than chance explains."""
     mean, error = gained(case, method, over)
-    return mean < -SURE * error
+    return mean < -CLEAR * error
 
 
 def is_worse(case: Case, method: str, over: str = BEFORE) -> bool:
     """Whether it is higher by more than chance explains."""
     mean, error = gained(case, method, over)
-    return mean > SURE * error
+    return mean > CLEAR * error
 
 
 def study_table(n_classes: int, models: tuple[str, ...]) -> str:

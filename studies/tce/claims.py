@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from studies.claims import Claim, Paper
+from studies.tce.claims_networks import BINS, IMAGENET
+from studies.tce.claims_simulation import SIMULATION
+from studies.tce.claims_uci import UCI
 from studies.tce.coverage import COVERAGE
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*BINS, *SIMULATION, *UCI, *IMAGENET)
 
 PAPER = Paper(
     name="tce",
@@ -13,7 +16,7 @@ PAPER = Paper(
     authors="Matsubara, Tax, Mudd and Guy",
     venue="UAI 2023",
     command="make reproduce-tce",
-    minutes=5,
+    minutes=8,
     page="tce.md",
     claims=CLAIMS,
     coverage=COVERAGE,

@@ -1,4 +1,4 @@
-"""What docs/tce.md says first."""
+"""The main results of docs/tce.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studies.tce.uci.paper import printed as uci_printed
 
 
 def summary() -> str:
-    """What came out, in a few sentences, all of it computed."""
+    """The main results in a few sentences, all of it computed."""
     return "\n".join(f"* {line}" for line in (_digits(), _good(), _noise(), _scale(), _rows(), _tests(), _time()))
 
 
@@ -40,11 +40,11 @@ def _good() -> str:
     many = at_size(SIZES[-1])
     e = estimate("alexnet")
     return (
-        f"**A TCE is good or bad only beside that of a calibrated forecast.** The true probabilities themselves have "
+        f"**A TCE must be held against its expected value under calibration.** The true probabilities themselves have "
         f"{true.mean():.0f} on average with 6000 rows ({low:.0f} to {high:.0f} in nine of ten draws), and with {SIZES[-1]:,} "
         f"rows {many['TCE(P)'].mean():.0f} over bounded bins and {many['TCE(Q)'].mean():.0f} over ten of equal mass. It is "
         "not the level of the tests, 5: they test whether a prediction is the mean of its bin. A calibrated forecast with "
-        f"AlexNet's scores would show {e.noise_floor:.0f} of its {e.value:.0f}. `estimate_calibration_error` states that "
+        f"AlexNet's scores would have {e.noise_floor:.0f}; AlexNet has {e.value:.0f}. `estimate_calibration_error` states that "
         "figure, and a p-value."
     )
 
@@ -64,7 +64,8 @@ def _noise() -> str:
     few, most = np.quantile(last, [0.05, 0.95])
     count, lines = outside()
     return (
-        f"**The tables are one draw.** Over {SEEDS} draws the calibrated model of Table 2 has a TCE of {low:.0f} to "
+        f"**Each table of the paper is one draw.** Over {SEEDS} draws the calibrated model of Table 2 has a TCE of {low:.0f} "
+        "to "
         f"{high:.0f} (printed: {PRINTED[2][0][0]}) and the model of 1 % at a prevalence of 2 % one of {few:.0f} to {most:.0f} "
         f"(printed: {printed}). Of the {lines} TCEs of Table 13, {count} lie outside of what nine of ten draws give."
     )
@@ -76,12 +77,13 @@ def _scale() -> str:
     right, good = monitored(0.5, "calibrated", "TCE(P)").mean(), monitored(0.01, "calibrated", "TCE(P)").mean()
     large = [monitored(p, "shifted", "in the large").mean() for p in (0.5, 0.01)]
     return (
-        "**TCE keeps the order over prevalences better than ECE, and not the scale.** "
+        "**In this simulation TCE keeps the order over prevalences better than ECE, and its size falls with the prevalence.** "
         "With log-odds that are too high by one half it falls from "
         f"{half:.0f} at a prevalence of 50 % to {rare:.0f} at 1 %, with as many rows; the ECE falls from {ece:.4f} to "
-        f"{small:.4f}. The calibrated forecast has {right:.0f} and {good:.0f}, ECEs of "
+        f"{small:.4f}. Calibrated predictions have {right:.0f} and {good:.0f}, ECEs of "
         f"{monitored(0.5, 'calibrated', 'ECE').mean():.4f} and {monitored(0.01, 'calibrated', 'ECE').mean():.4f}. Drawn at any "
-        f"two prevalences, the wrong forecast has the larger TCE in {told_apart('shifted', 'TCE(P)'):.0%} of the pairs and the "
+        f"two prevalences, the shifted predictions have the larger TCE in {told_apart('shifted', 'TCE(P)'):.0%} of the pairs "
+        "and the "
         f"larger ECE in {told_apart('shifted', 'ECE'):.0%}. What keeps its scale is what is fitted in log-odds: "
         f"`calibration_in_the_large` says {large[0]:+.2f} and {large[1]:+.2f}, and orders "
         f"{told_apart('shifted', 'abs(in the large)'):.0%} of the pairs."
@@ -94,9 +96,10 @@ def _rows() -> str:
     )
     right = [monitored(0.1, "calibrated", "TCE(P)", n).mean() for n in (1000, 100_000)]
     return (
-        f"**TCE grows with the number of rows; ECE does not.** From 1000 rows to 100,000 the same forecast goes from {few:.0f} "
-        f"to {many:.0f}, the calibrated one from {right[0]:.0f} to {right[1]:.0f}, and the ECE of the first from {ece:.3f} to "
-        f"{same:.3f}. A TCE compares forecasts of the same rows and nothing else."
+        "**Here TCE grows with the number of rows; ECE does not.** From 1000 rows to 100,000 the shifted predictions go from "
+        f"a TCE of {few:.0f} "
+        f"to {many:.0f}, the calibrated ones from {right[0]:.0f} to {right[1]:.0f}, and the ECE of the first from {ece:.3f} to "
+        f"{same:.3f}. So TCEs of different numbers of rows should not be compared."
     )
 
 
@@ -104,9 +107,10 @@ def _tests() -> str:
     found = {word: ", ".join(values) for word, *values in t_tests()}
     rare = {test: at_prevalence(0.01)["TCE(P)", test].mean() for test in ("t", "binomial")}
     return (
-        "**The paper's case against the t-test rests on a division by the variance in the published code.** Divided by the "
+        "**The printed columns of the t-test divide by the variance.** Divided by the "
         f"standard error, the t-test gives {found['t, of the library']} where the binomial test gives {found['binomial']} "
-        f"(printed for t: {found['t, as published']}). Where events are rare there is a case: of the true probabilities at 1 % "
+        f"(printed for t: {found['t, as published']}). Where events are rare the tests differ: of the true probabilities at 1 "
+        "% "
         f"the t-test rejects {rare['t']:.1f} %, the binomial test {rare['binomial']:.1f} %."
     )
 

@@ -181,7 +181,9 @@ def test_the_estimate_is_a_percentage_with_its_noise_floor():
     fine, coarse = (estimate_calibration_error(y, p, **options) for y in (calibrated, shifted))
     assert fine.pvalue > 0.05
     assert coarse.pvalue == 0.01
-    assert fine.lower <= fine.value <= fine.upper
+    assert (fine.lower, fine.upper) == (None, None)
+    with pytest.raises(ValueError, match="no interval: a share of rejected predictions depends on the number of rows"):
+        _ = fine.interval
     assert coarse.value == calibration_error(shifted, p, binning=EqualMass(15), loss="binomial test") > 50.0
     assert coarse.noise_floor == pytest.approx(fine.noise_floor)
     assert fine.noise_floor > 5.0, "wide bins reject the predictions at their ends: not the level in percent"

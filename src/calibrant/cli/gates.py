@@ -10,13 +10,11 @@ if TYPE_CHECKING:
 
 Gate = tuple[str, str, str, float]
 
+FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
+
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 
-GATE = re.compile(
-    r"\s*([a-z][a-z0-9-]*)(?:\.(value|lower|upper|debiased|noise_floor|detectable|pvalue))?\s*(<=|>=|<|>)\s*"
-    + NUMBER
-    + r"\s*"
-)
+GATE = re.compile(rf"\s*([a-z][a-z0-9-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
 
 def parse_gate(text: str) -> Gate:
@@ -36,5 +34,6 @@ def gate_fails(gate: Gate, result: Assessment) -> bool:
     metric, field, comparison, number = gate
     found = getattr(result[metric], field)
     if found is None:
-        raise ValueError(f"--fail-if needs a figure; {metric} has no {field}. Use its value, lower or upper.")
+        others = [name for name in FIELDS if getattr(result[metric], name) is not None]
+        raise ValueError(f"--fail-if needs a figure; {metric} has no {field}. Use its {', '.join(others)}.")
     return bool({"<": found < number, ">": found > number, "<=": found <= number, ">=": found >= number}[comparison])

@@ -187,7 +187,7 @@ def hull_estimate(problem: Problem, resampling: Resampling, notion: str | Notion
     if np.isnan(hull.value):
         return _estimate(hull, resampling)
     curve, above = _estimate(mean_area(problem, words, under_curve), resampling), _estimate(hull, resampling)
-    return replace(above, lower=min(hull.value, max(0.5, curve.lower)))
+    return replace(above, lower=min(hull.value, max(0.5, curve.interval[0])))
 
 
 def pairs_estimate(problem: Problem, resampling: Resampling) -> Estimate:

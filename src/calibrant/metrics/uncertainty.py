@@ -39,14 +39,23 @@ class Resampling:
     rng: np.random.Generator
 
 
+NO_INTERVAL = (
+    "no interval: a share of rejected predictions depends on the number of rows, and no interval is known to cover; "
+    "compare it with its noise floor"
+)
+"""What is said of an error that counts rejections."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A figure with its interval. What measures a distance from calibration has more.
 
     Attributes
     ----------
-    value, lower, upper : float
-        The figure and its interval, which holds it.
+    value : float
+        The figure.
+    lower, upper : float or None
+        Its interval, which holds it; None where none is known to cover (`NO_INTERVAL`).
     noise_floor : float or None
         Mean of the figure if the forecast were calibrated.
     pvalue : float or None
@@ -70,12 +79,19 @@ class Estimate:
     """
 
     value: float
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     noise_floor: float | None = None
     pvalue: float | None = None
     debiased: float | None = None
     detectable: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval; a ValueError where there is none."""
+        if self.lower is None or self.upper is None:
+            raise ValueError(f"the interval of an estimate must exist to be asked for; {NO_INTERVAL}.")
+        return self.lower, self.upper
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,8 +49,9 @@ def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]
     (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.)
     """
     difference = after.value - before.value
-    down = np.hypot(after.value - after.lower, before.upper - before.value)
-    up = np.hypot(after.upper - after.value, before.value - before.lower)
+    (lower, upper), (low, high) = after.interval, before.interval
+    down = np.hypot(after.value - lower, high - before.value)
+    up = np.hypot(upper - after.value, before.value - low)
     return difference, difference - float(down), difference + float(up)
 
 

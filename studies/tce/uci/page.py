@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from studies.tce.uci.bins import bins_table, most_violated, title, violations_table
+from studies.tce.uci.clear import agreement, clear_table
 from studies.tce.uci.data import DATA_SETS, MALIGNANT, OTHERS, RARE
-from studies.tce.uci.findings import agreement, clear_table, findings
 from studies.tce.uci.measured import RESAMPLES, estimate
 from studies.tce.uci.models import SEEDS
 from studies.tce.uci.paper import printed
@@ -30,7 +30,8 @@ def trained() -> list[str]:
         "## Models trained on imbalanced data",
         "Section 4.2 of the paper: five algorithms on ten data sets, Tables 3, 4 and 14. Two of the ten are here, satimage, "
         "class 4 against the rest, and spambase, the balanced one. The others are not, as nothing is downloaded: "
-        f"{absent}. In their place stand data sets that come with scikit-learn or lie in the folder: digits, 8 against the "
+        f"{absent}. So this is Table 14 in form, on other data. In their place stand data sets that come with scikit-learn or "
+        "lie in the folder: digits, 8 against the "
         "rest (its 1797 rows are the test rows of the set of 5620 that the paper has as optical_digits); breast cancer with "
         f"{MALIGNANT} of its 212 malignant rows; and {OTHERS + RARE} rows of Covertype with {RARE} of class 4.",
         summary(),
@@ -50,15 +51,16 @@ def trained() -> list[str]:
         "satimage the file has 6430 rows and the paper 6435, so that other rows test "
         f"({nearness('satimage')}).",
         "### Tables 3, 4 and 14 in form",
-        "Means over splits, with the lowest and the highest. **If calibrated** is the mean TCE of forecasts with the same "
+        "Means over splits, with the lowest and the highest. **If calibrated** is the mean TCE of predictions with the same "
         f"probabilities, whose outcomes these draw ({RESAMPLES} draws); **clear in** says in how many of the {len(SEEDS)} "
         "splits at most a twentieth of these have as much. Equal scores share a bin, so that quantiles can be fewer than ten.",
         errors_table(),
-        "Debiased is the root mean squared error over 10 bins of equal mass without what chance adds. MCB is the part of the "
+        "Debiased is the bias-corrected root mean squared error over 10 bins of equal mass. MCB is the part of the "
         "Brier score, or of the log score, that is miscalibration, by isotonic regression (CORP).",
         proper_table(),
-        "### What calibrated forecasts have",
-        "Lowest and highest mean over splits, of the models and of calibrated forecasts with their probabilities, and how many "
+        "### Expected values under calibration",
+        "Lowest and highest mean over splits, of the models and of calibrated predictions with the same probabilities, and "
+        "how many "
         "models stand out.",
         clear_table(),
     ]
@@ -79,8 +81,6 @@ def ranked() -> list[str]:
         by_data_table("MCB"),
         "Paired t-tests over data sets; a difference is clear where p is at most 0.05 divided by the number of scores.",
         agreement(),
-        "### What the paper says of it",
-        findings(),
         "### Diagrams",
         "Left the test-based diagram, right the standard one over ten bins of equal width. A p-value is at least "
         f"{1 / (RESAMPLES + 1):g}, with so many draws.",
@@ -104,8 +104,8 @@ def _words(number: int) -> str:
     data, algorithm, seed, _ = DIAGRAMS[number]
     tce, ece = (estimate(data, algorithm, seed, metric) for metric in ("TCE", "ECE"))
     return (
-        f"TCE {tce.value:.1f}, of calibrated forecasts {tce.noise_floor:.1f} (p = {tce.pvalue:.2f}); ECE "
-        f"{ece.value:.3f}, of calibrated forecasts {ece.noise_floor:.3f} (p = {ece.pvalue:.2f})."
+        f"TCE {tce.value:.1f}, under calibration {tce.noise_floor:.1f} (p = {tce.pvalue:.2f}); ECE "
+        f"{ece.value:.3f}, under calibration {ece.noise_floor:.3f} (p = {ece.pvalue:.2f})."
     )
 
 

@@ -1,10 +1,10 @@
-"""What came out of the study that trains models, in a few sentences."""
+"""The main results of the study that trains models, in a few sentences."""
 
 from __future__ import annotations
 
 from studies.tce.uci.bins import n_too_large, n_violated, table_off
+from studies.tce.uci.clear import CLEAR_METRICS, LEVEL, NOMINAL, n_clear, n_models
 from studies.tce.uci.data import DATA_SETS, data_set
-from studies.tce.uci.findings import CLEAR_METRICS, LEVEL, NOMINAL, n_clear, n_models
 from studies.tce.uci.measured import floors, pvalues, values
 from studies.tce.uci.ranks import is_better, n_rankings, paper_same_best, same_best
 

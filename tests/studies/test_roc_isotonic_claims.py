@@ -1,0 +1,146 @@
+"""Verdicts on the paper on ROC-regularised isotonic regression: each judge on both sides, without data."""
+
+import numpy as np
+import pytest
+
+from calibrant.calibrators.fits.simplex_rows import Rows
+from calibrant.calibrators.fits.split_candidates import GivenCandidates
+from calibrant.simplex_binning.lattice import simplex_grid
+from studies.claims import Verdict
+from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
+from studies.roc_isotonic.claims import CLAIMS
+from studies.roc_isotonic.claims_figures import READINGS
+
+HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
+
+LOW, HIGH, UNCLEAR = [-0.1, -0.11, -0.09], [0.1, 0.11, 0.09], [-0.1, 0.1, 0.0]
+
+
+def differences(**of):
+    """Differences of each number of classes under each reading, low unless given."""
+    return [[k, name, of.get(f"of_{i}", LOW)] for k in (2, 3) for i, name in enumerate(READINGS)]
+
+
+CASES = {
+    "calibrated-on-its-rows": [({"gaps": [0.0, 1e-16]}, HOLDS), ({"gaps": [0.0, 1e-6]}, FAILS)],
+    "roc-hull": [({"gaps": [0.0, 1e-14]}, HOLDS), ({"gaps": [1e-3, 0.0]}, FAILS)],
+    "infinite-loss": [({"zeros": [0, 1], "smooth": 0.5}, HOLDS), ({"zeros": [0, 0], "smooth": 0.5}, FAILS)],
+    "zero-error": [({"gaps": [1e-16], "published": [0.1]}, HOLDS), ({"gaps": [0.1], "published": [0.0]}, FAILS)],
+    "two-classes": [
+        ({"same": [[True, True]] * 2, "blocks": [16], "grid_cuts": 15, "shared_cuts": 12}, HOLDS),
+        ({"same": [[False, False]] * 2, "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, FAILS),
+        ({"same": [[True, True], [False, True]], "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, IN_PART),
+    ],
+    "too-restrictive": [({"pairwise": 16, "exact": 16, "dense": dense}, OPEN) for dense in (1, 9)],
+    "fewer-points": [
+        ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
+        ({"points": [[500, 50], [500, 51]], "volumes": [[0.9, 0.9]]}, FAILS),
+    ],
+    "covers-surface": [
+        ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
+        ({"points": [[500, 50]], "volumes": [[0.9, 0.89]]}, FAILS),
+    ],
+    "volume-majorised": [
+        ({"volumes": [[3, "a", 0.9, 0.8], [4, "a", 0.9, 0.9]]}, HOLDS),
+        ({"volumes": [[3, "a", 0.9, 0.8], [4, "a", 0.9, 0.91]]}, IN_PART),
+        ({"volumes": [[4, "a", 0.9, 0.91]]}, FAILS),
+    ],
+    **{
+        f"figure-{n}": [
+            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 16, 0.0]]}, HOLDS),
+            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 17, 0.0]]}, FAILS),
+        ]
+        for n in (2, 4, 5)
+    },
+    "figure-5-as-printed": [
+        ({"ends": [[23, 0.6], [23, 0.6]], "splits": 9, "shared": 9}, HOLDS),
+        ({"ends": [[23, 0.6], [26, 0.6]], "splits": 9, "shared": 2}, FAILS),
+        ({"ends": [[23, 0.6], [23, 0.6]], "splits": 9, "shared": 8}, FAILS),
+    ],
+    "sums-of-vectors": [
+        ({"sums": [1.0, 1.0], "losses": [[0.5, 0.5]] * 2}, HOLDS),
+        ({"sums": [1.0476, 1.0952], "losses": [[0.5, 0.6]] * 2}, FAILS),
+    ],
+    "lower-as-drawn": [({"losses": [[0.5, 0.4], [0.5, 0.49]]}, HOLDS), ({"losses": [[0.5, 0.4], [0.5, 0.51]]}, FAILS)],
+    "lower-of-probabilities": [
+        ({"differences": differences()}, HOLDS),
+        ({"differences": differences(of_0=HIGH, of_1=HIGH, of_2=HIGH)}, FAILS),
+        ({"differences": differences(of_1=HIGH)}, OPEN),
+        ({"differences": differences(of_0=UNCLEAR, of_1=UNCLEAR, of_2=UNCLEAR)}, OPEN),
+    ],
+    "binning-over-fits": [
+        ({"rises": [[[0.0] * 3, HIGH]] * 3}, HOLDS),
+        ({"rises": [[HIGH, [0.0, 0.001, 0.0005]]] * 3}, FAILS),
+        ({"rises": [[HIGH, [0.0, 0.004, 0.002]]] * 3}, OPEN),
+    ],
+    "monotony-prevents-over-fitting": [
+        ({"rises": [[[0.0] * 3, HIGH]] * 3}, HOLDS),
+        ({"rises": [[HIGH, [0.0] * 3]] * 3}, FAILS),
+        ({"rises": [[[0.0] * 3, HIGH], [HIGH, HIGH]]}, OPEN),
+    ],
+    "stops-at-the-least": [
+        ({"paper": [], "rises": [[0.0, 0.0], [0.0]]}, HOLDS),
+        ({"paper": [], "rises": [[0.0, 0.0], [1e-4]]}, FAILS),
+    ],
+    "fewer-bins": [
+        ({"same": [[LOW, LOW]] * 3, "best": [LOW] * 3}, HOLDS),
+        ({"same": [[HIGH, HIGH]] * 3, "best": [HIGH] * 3}, FAILS),
+        ({"same": [[LOW, HIGH]] * 3, "best": [LOW] * 3}, OPEN),
+        ({"same": [[LOW, LOW]] * 3, "best": [UNCLEAR] * 3}, OPEN),
+    ],
+    "parametric": [({"ahead": {"a": n}, "behind": []}, NOT_JUDGED) for n in (0, 8)],
+}
+
+
+def test_every_judge_has_cases():
+    assert set(CASES) == {claim.key for claim in CLAIMS}
+
+
+@pytest.mark.parametrize(
+    ("key", "numbers", "verdict"), [(key, *case) for key, cases in CASES.items() for case in cases], ids=str
+)
+def test_a_verdict_follows_from_its_numbers(key, numbers, verdict):
+    claim = next(claim for claim in CLAIMS if claim.key == key)
+    assert claim.judge(**numbers) is verdict
+
+
+# The first split of the published code
+
+
+def drawn_rows(n=60, n_classes=4, seed=3):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.ones(n_classes), n)
+    return Rows(prob, np.array([rng.choice(n_classes, p=row) for row in prob]), np.ones(n))
+
+
+def test_the_first_split_compares_smoothed_means_of_the_sides_with_the_unsmoothed_mean_of_all_rows():
+    rows, grid = drawn_rows(), simplex_grid(4, 5)
+    label = np.eye(4)[rows.label]
+    expected = []
+    for gamma in grid:
+        side = (rows.prob - gamma).argmax(axis=1)
+        of_side = [label[side == k] for k in range(4) if (side == k).any()]
+        smoothed = [(mine.mean(axis=0) + SMOOTHING) / (1 + SMOOTHING) for mine in of_side]
+        expected.append(
+            sum(len(m) * np.abs(s - label.mean(axis=0)).sum() for m, s in zip(of_side, smoothed, strict=True))
+        )
+    found = FirstAgainstUnsmoothed(grid).of_simplex(rows, 1.0)
+    np.testing.assert_allclose(found.gain, expected, rtol=1e-12)
+
+
+def test_the_published_first_split_can_be_another_than_that_of_algorithm_2_as_printed():
+    grid = simplex_grid(4, 5)
+    rows = [drawn_rows(seed=seed) for seed in range(20)]
+    published = [FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
+    printed = [GivenCandidates(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
+    assert published != printed
+
+
+def test_the_vectors_of_the_authors_are_a_constant_times_a_mixture():
+    mean = np.array([0.7, 0.2, 0.1])
+    theirs = (mean + SMOOTHING) / (1 + SMOOTHING)
+    part = mixture(3)
+    np.testing.assert_allclose(theirs, total(3) * ((1 - part) * mean + part / 3), rtol=1e-14)
+    rows = drawn_rows(n_classes=3)
+    fitted = partitioning(3).set_params(candidates=10).fit(rows.prob, rows.label)
+    np.testing.assert_allclose(fitted.value_.sum(axis=1), 1.0, rtol=1e-12)
