@@ -175,10 +175,10 @@ def test_stored_numbers_bear_out_what_the_page_says(of, one):
 @pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
 def test_a_page_shows_its_claims_and_opens_with_what_it_covers(of):
     text = of.document.read_text(encoding="utf-8")
-    if of.claims:
-        assert claims_table(of.claims, of.stored()) in text
-    if of.coverage:
-        assert coverage_table(of.coverage) in text
+    assert of.claims
+    assert of.coverage
+    assert claims_table(of.claims, of.stored()) in text
+    assert coverage_table(of.coverage) in text
 
 
 def known(word):
