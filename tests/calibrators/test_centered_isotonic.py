@@ -161,3 +161,11 @@ def test_smoothed_it_has_less_log_loss_on_new_rows_than_isotonic_regression(data
 
     steps = [held_out(IsotonicCalibrator(finite=finite)) for finite in (None, "clip", 1e-3, "smooth")]
     assert held_out(CenteredIsotonicCalibrator(finite="smooth")) < min(steps)
+
+
+def test_a_knot_has_its_own_value_where_the_slope_rounds_down():
+    from calibrant.calibrators.isotonic import joined
+
+    low, high = 0.1, 0.45
+    assert low + (high - low) < high
+    assert joined(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0]), np.array([low, high])).tolist() == [low, high, high]

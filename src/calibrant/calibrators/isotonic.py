@@ -196,4 +196,5 @@ def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray
     at = np.clip(np.searchsorted(knot, score, side="right") - 1, 0, knot.size - 2)
     left, right, low, high = knot[at], knot[at + 1], value[at], value[at + 1]
     part = (np.clip(score, left, right) - left) / (right - left)
-    return np.minimum(low + part * (high - low), high)
+    # low + (high - low) may round to less than high, so that the last knot has its own value only if it is given it.
+    return np.where(part < 1.0, np.minimum(low + part * (high - low), high), high)
