@@ -135,7 +135,7 @@ WORDS = {
         ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"],
         r"--notion belongs to methods of one",
     ),
-    "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias\); got 'bais"),
+    "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias, .*got 'bais"),
     "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
     "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
     "safe without": (["fit", "good.csv", "--set", "safe.caution=2", "-o", "o"], r"--set safe\.NAME=VALUE must stand beside"),

@@ -105,7 +105,7 @@ def test_every_vertex_of_the_hull_is_a_corner(rows):
 @given(rows=both)
 def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator().fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     hull = drawn(before)[before.vertex]
     assert distance(drawn(after), hull) <= 1e-12
@@ -134,7 +134,7 @@ def test_the_roc_curve_of_the_min_max_formula_is_the_hull_of_the_definition(rows
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator().fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
 
@@ -142,7 +142,7 @@ def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
 @given(rows=both)
 def test_recalibration_keeps_the_area_of_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator().fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before = area_under_roc_hull(label, score, sample_weight=weight)
     assert area_under_roc_hull(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
     assert area_under_roc(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
@@ -185,7 +185,8 @@ def test_a_table_of_more_classes_needs_an_event():
 @pytest.mark.parametrize(("label", "came"), [(0, "no event"), (1, "events alone")])
 def test_of_one_class_the_area_is_not_defined_and_says_so(label, came):
     with pytest.warns(
-        CalibrationWarning, match=f"must have events and other rows; got {came}, and the area is set to nan"
+        CalibrationWarning,
+        match=f"must have events and other rows; got {came} in 'class 1', and the area is set to nan",
     ):
         hull = roc_convex_hull([label, label], [0.2, 0.4])
     assert np.isnan(hull.area)

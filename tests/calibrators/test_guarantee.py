@@ -368,7 +368,7 @@ def test_a_class_with_fewer_rows_than_a_bin_has_a_wider_bound_and_that_is_said()
 
 def test_a_bin_without_rows_has_no_guarantee_and_that_is_said():
     fitted = HistogramBinning([0, 0.5, 0.6, 1]).fit([0.1, 0.2, 0.3, 0.7, 0.8], [0, 1, 0, 1, 0])
-    with pytest.warns(CalibrationWarning, match=r"nothing is promised for binary, scores in \(0.5, 0.6\]"):
+    with pytest.warns(CalibrationWarning, match=r"nothing is promised for class 1, scores in \(0.5, 0.6\]"):
         found = fitted_guarantee(fitted)
     assert (found.error[1], found.rate_low[1], found.rate_high[1]) == (1, 0, 1)
     assert found.n_bins == 2
@@ -417,7 +417,7 @@ def test_of_whole_vectors_the_other_guarantee_is_named():
         fitted_guarantee(CanonicalBinning().fit(prob, y))
 
 
-REFUSED = "calibrator must be fitted without weights, since the bounds count rows; got weighted rows of binary"
+REFUSED = "calibrator must be fitted without weights, since the bounds count rows; got weighted rows of class (True|1)"
 
 
 def interior_bins_of_five(weight):

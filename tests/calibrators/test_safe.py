@@ -177,10 +177,10 @@ def test_a_far_off_forecast_is_repaired_almost_as_by_the_candidate():
 
 
 def test_a_flexible_candidate_is_worth_more_with_more_rows():
-    weights = []
+    weights, steps = [], ByNotion(IsotonicCalibrator(finite=None), "class-wise")
     for n in (50, 500, 5000):
         label, prob = drawn(n, power=2.0, seed=2)
-        weights.append(SafeCalibrator(BY_CLASS).fit(prob, label).weight_)
+        weights.append(SafeCalibrator(steps).fit(prob, label).weight_)
     assert weights[0] < weights[1] < weights[2]
 
 

@@ -92,7 +92,9 @@ def test_means_over_the_bins_are_the_errors_over_the_same_edges(rows, binning):
 def test_by_default_the_means_are_the_named_errors_by_default(rows):
     label, prob, _ = rows
     curve = top_label_curve(label, prob)
-    assert curve.confidence_ece == pytest.approx(expected_calibration_error(label, prob), abs=1e-12)
+    assert curve.confidence_ece == pytest.approx(
+        expected_calibration_error(label, prob, notion="confidence"), abs=1e-12
+    )
     assert curve.top_label_ece == pytest.approx(top_label_calibration_error(label, prob), abs=1e-12)
 
 
@@ -115,8 +117,9 @@ def test_one_predicted_class_alone_has_the_gap_of_the_bin(rows):
 @given(rows=tables(), binning=st.sampled_from([EqualWidth(5), EqualMass(4)]))
 def test_the_confidence_is_that_of_the_reliability_curve(rows, binning):
     label, prob, weight = rows
-    bins = reliability_curve(label, prob, binning=binning, sample_weight=weight).panels[0].bins
-    found = top_label_curve(label, prob, binning=binning, sample_weight=weight).bins
+    of = {"binning": binning, "sample_weight": weight}
+    bins = reliability_curve(label, prob, notion="confidence", **of).panels[0].bins
+    found = top_label_curve(label, prob, **of).bins
     for name in ("edges", "count", "weight", "mean_prob", "event_rate"):
         np.testing.assert_array_equal(getattr(found, name), getattr(bins, name))
 
@@ -171,11 +174,10 @@ def test_a_bin_on_the_diagonal_hides_its_classes_and_is_drawn_below():
     assert curve.top_label_height[b] == pytest.approx(0.2)
 
 
-def test_the_top_label_point_can_lie_outside_of_the_unit_square():
+def test_the_top_label_point_takes_the_other_side_where_it_would_leave_the_unit_square():
     """Three classes, 0.4 each; one of them is always right, by 0.6 too often, the others never, by 0.4 too rarely."""
     curve = top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1)
-    assert curve.top_label_height.tolist() == pytest.approx([0.4 - (0.6 + 0.4 + 0.4) / 3])
-    assert curve.top_label_height[0] < 0
+    assert curve.top_label_height.tolist() == pytest.approx([0.4 + (0.6 + 0.4 + 0.4) / 3])
 
 
 # What comes in

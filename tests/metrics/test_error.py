@@ -148,7 +148,7 @@ def test_a_number_means_equal_width():
 
 
 def test_a_loss_may_be_a_function():
-    signed = calibration_error(Y, P, binning=1, loss=lambda problem, bins: bins.gap)
+    signed = calibration_error(Y, P, notion="confidence", binning=1, loss=lambda problem, bins: bins.gap)
     assert signed == pytest.approx(0.75 - 0.65)
 
 

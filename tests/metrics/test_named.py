@@ -63,7 +63,7 @@ def test_adaptive_is_class_wise_over_equal_mass():
 def test_top_label_keeps_predicted_classes_apart():
     # Over- and under-confidence cancel in the confidence bin, and do not by predicted class.
     y, p = [0, 0], [[0.75, 0.25], [0.25, 0.75]]
-    assert expected_calibration_error(y, p) == pytest.approx(0.25)
+    assert expected_calibration_error(y, p, notion="confidence") == pytest.approx(0.25)
     assert top_label_calibration_error(y, p) == pytest.approx((0.25 + 0.75) / 2)
     assert top_label_maximum_calibration_error(y, p) == pytest.approx(0.75)
 
@@ -73,7 +73,7 @@ def test_calibrated_confidence_can_hide_what_the_top_label_shows():
     groups = {(0.6, 0.4): 4, (0.4, 0.6): 2, (0.8, 0.2): 10, (0.2, 0.8): 4}
     y = [0 if row < came else 1 for came in groups.values() for row in range(10)]
     p = [value for value in groups for _ in range(10)]
-    assert expected_calibration_error(y, p, binning=Unique()) == pytest.approx(0.0)
+    assert expected_calibration_error(y, p, notion="confidence", binning=Unique()) == pytest.approx(0.0)
     assert top_label_calibration_error(y, p, binning=Unique()) == pytest.approx(0.2)
 
 

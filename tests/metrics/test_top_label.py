@@ -68,7 +68,7 @@ def test_two_patients_of_whom_confidence_says_nothing():
     """At 0.6 one is right in one case of five and the other always: 0.6 in the mean."""
     prob = [[0.6, 0.4]] * 5 + [[0.4, 0.6]] * 5
     label = [0, 1, 1, 1, 1] + [1] * 5
-    assert expected_calibration_error(label, prob) == pytest.approx(0.0)
+    assert expected_calibration_error(label, prob, notion="confidence") == pytest.approx(0.0)
     assert top_label_calibration_error(label, prob) == pytest.approx(0.4)
     assert top_label_maximum_calibration_error(label, prob) == pytest.approx(0.4)
 

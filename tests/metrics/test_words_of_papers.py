@@ -37,7 +37,7 @@ DEFINITIONS = {
 @given(rows=tables())
 def test_one_call_gives_all_five_by_name_as_their_definitions_do(rows):
     label, prob, weight = rows
-    options = {"sample_weight": weight, "labels": range(prob.shape[1]), "n_resamples": 1}
+    options = {"sample_weight": weight, "labels": range(prob.shape[1]), "n_resamples": 1, "notion": "confidence"}
     found = assess(label, prob, metrics=list(DEFINITIONS), **options)
     plain = prob.tolist(), label.tolist(), weight.tolist()
     for name, definition in DEFINITIONS.items():

@@ -275,7 +275,7 @@ def test_the_title_says_how_much_is_rejected_and_by_which_test():
     result = curve(test="t", level=0.01)
     assert plot_bin_test(result).get_title() == f"confidence: TCE {result.error:.1f}%\nt-test, level 0.01"
     binary = bin_test_curve(Y == 3, PROB[:, 3])
-    assert plot_bin_test(binary).get_title() == f"TCE {binary.error:.1f}%\nexact binomial test, level 0.05"
+    assert plot_bin_test(binary).get_title() == f"class True: TCE {binary.error:.1f}%\nexact binomial test, level 0.05"
     assert plot_bin_test(result, style="standard").get_title() == "confidence"
 
 

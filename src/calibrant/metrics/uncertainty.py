@@ -39,10 +39,7 @@ class Resampling:
     rng: np.random.Generator
 
 
-NO_INTERVAL = (
-    "no interval: a share of rejected predictions depends on the number of rows, and no interval is known to cover; "
-    "compare it with its noise floor"
-)
+NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
 """What is said of an error that counts rejections."""
 
 
