@@ -752,6 +752,13 @@ def test_logits_and_probabilities_of_the_same_rows_are_compared_as_probabilities
     assert "(difference +0.0000, 95 % interval [+0.0000, +0.0000])" in out.replace("-0.0000", "+0.0000")
 
 
+def test_a_report_has_weights(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", PROB), w=WEIGHT)
+    code, out, _ = run("report", path, "-o", "r.html", "--weight", "w", "--resamples", 9)
+    assert code == 0
+    assert f"f: {assess(TRUTH, PROB, sample_weight=WEIGHT, n_resamples=9)}" in out
+
+
 def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
     code, out, _ = run("demo")
     assert code == 0

@@ -140,7 +140,7 @@ def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 
     if arguments.weight is None:
         return None
-    return forecast.table[select(list(forecast.table), arguments.weight, where=arguments.file)[0]]
+    return forecast.table[select(list(forecast.table), arguments.weight, where=forecast.file)[0]]
 
 
 def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:

@@ -47,6 +47,7 @@ class ForecastTable:
     forecast_columns: tuple[str, ...]
     input: Input
     guessed: tuple[str, ...]
+    file: str = "the file"
 
     @property
     def y_true(self) -> Column:
@@ -124,7 +125,8 @@ def read_forecast(
         chosen, input = _guess_forecast(rest, where=str(path))
         guessed.append(f"{input} {_span(chosen)}")
     _require_numbers(table, chosen, where=str(path))
-    return ForecastTable(_unpacked(table, chosen), label_column, _unpacked_names(table, chosen), input, tuple(guessed))
+    names = _unpacked_names(table, chosen)
+    return ForecastTable(_unpacked(table, chosen), label_column, names, input, tuple(guessed), str(path))
 
 
 def _require_numbers(table: Table, chosen: Sequence[str], *, where: str) -> None:
