@@ -759,6 +759,97 @@ def test_a_report_has_weights(run):
     assert f"f: {assess(TRUTH, PROB, sample_weight=WEIGHT, n_resamples=9)}" in out
 
 
+FIGURE = r"(?:goes from (-?[\d.]+) to (-?[\d.]+)|stays at (-?[\d.]+)) \(difference ([+-][\d.]+)"
+
+
+def compared(run, *words):
+    """The figures of two files and their differences, as a report tells them, and what it says on stderr."""
+    code, out, err = run("report", *words, "-o", "r.html", "--force", "--resamples", 9)
+    assert code == 0
+    (sentence,) = (line for line in out.splitlines() if line.startswith("From "))
+    found = [[float(number) for number in match if number] for match in re.findall(FIGURE, sentence)]
+    return [(f[0], f[-2], f[-1]) for f in found], sentence, err
+
+
+@pytest.mark.parametrize("clip", [[], ["--clip", 0.1], ["--clip", 0]], ids=["usual", "0.1", "0"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("prefix", ["p_", "z_"])
+def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip, run):
+    """Logits so far apart that their probabilities become 0: their log loss is exact."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 8 if prefix == "p_" else 60, (2, 80, classes))
+    truth = rng.integers(0, classes, 80)
+    prob = np.exp(z - z.max(axis=2, keepdims=True))
+    tables = z if prefix == "z_" else prob / prob.sum(axis=2, keepdims=True)
+    names = [save(f"{name}.npz", label=truth, **columns(prefix, t, "012"[:classes])) for name, t in zip("ab", tables)]
+    figures, sentence, _ = compared(run, *names, *clip)
+    assert len(figures) == 3
+    assert figures[0][0] != figures[0][1]
+    for before, after, difference in figures:
+        assert difference == pytest.approx(after - before, abs=1.1e-4)
+    assert f"on the same {len(truth)} rows" in sentence
+
+
+def test_one_column_of_logits_has_its_exact_loss_in_the_difference(run):
+    save("a.npz", label=[0, 1, 1, 0] * 20, z=[50.0, -90.0, 3.0, 60.0] * 20)
+    save("b.npz", label=[0, 1, 1, 0] * 20, z=[5.0, -9.0, 3.0, 6.0] * 20)
+    for clip in ([], ["--clip", 0]):
+        (before, after, difference), *_ = compared(run, "a.npz", "b.npz", *clip)[0]
+        assert before > 50
+        assert difference == pytest.approx(after - before, abs=1.1e-4)
+
+
+def test_an_infinite_loss_is_said_to_have_no_difference(run):
+    save("a.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    save("b.csv", label=TRUTH, **columns("p_", PROB))
+    for names, whose in ((["a.csv", "b.csv"], "“a”"), (["b.csv", "a.csv"], "“a”")):
+        figures, sentence, err = compared(run, *names, "--clip", 0)
+        assert sentence.endswith(f"The log loss of {whose} is infinite: no difference can be taken.")
+        assert len(figures) == 2  # of the ECE and of the accuracy
+        assert "nan" not in sentence
+        assert "RuntimeWarning" not in err
+
+
+def two_spellings(run, first, second, truth=None):
+    """The same forecast of one event in two files, of other columns or another order."""
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    event = rng.random(80) < p
+    truth = event if truth is None else np.where(event, *truth)
+    for name, spelled in (("a.csv", first), ("b.csv", second)):
+        save(name, label=truth, **{column: p if of_event else 1 - p for column, of_event in spelled.items()})
+    return truth, p
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "truth", "words"),
+    [
+        ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--pos-label", "yes"]),
+        ({"p": True}, {"p_yes": True, "p_no": False}, ("yes", "no"), ["--pos-label", "yes"]),
+        ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--classes", "no,yes"]),
+        ({"p": True}, {"p_1": True, "p_0": False}, (1, 0), []),
+        ({"p_1": True, "p_0": False}, {"p": True}, (1, 0), []),
+        ({"p_0": False, "p_1": True}, {"p_1": True, "p_0": False}, (1, 0), []),
+        ({"p_1": True, "p_0": False}, {"p_0": False, "p_1": True}, (1, 0), []),
+        ({"p_False": False, "p_True": True}, {"p_True": True, "p_False": False}, None, []),
+    ],
+)
+def test_one_event_in_other_columns_is_compared_row_by_row(first, second, truth, words, run):
+    two_spellings(run, first, second, truth)
+    figures, sentence, err = compared(run, "a.csv", "b.csv", *words)
+    assert "on the same 80 rows" in sentence
+    assert "different rows" not in err
+    assert all(difference == 0.0 and before == after for before, after, difference in figures)
+
+
+def test_three_classes_in_another_order_are_compared_row_by_row(run):
+    save("a.csv", label=TRUTH, **columns("p_", PROB))
+    save("b.csv", label=TRUTH, **columns("p_", PROB[:, ::-1], "210"))
+    figures, _, err = compared(run, "a.csv", "b.csv")
+    assert all(difference == 0.0 and before == after for before, after, difference in figures)
+    assert "different rows" not in err
+
+
 def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
     code, out, _ = run("demo")
     assert code == 0

@@ -81,7 +81,12 @@ def test_an_infinite_log_loss_compares_with_nothing():
     certain = np.where(np.arange(200) == 0, 1.0 - y[0], right)
     with pytest.warns(CalibrationWarning, match="infinite"):
         infinite = assess(y, certain, n_resamples=9, clip=0)
-    for pair in ({"a": infinite, "b": assess(y, right, n_resamples=9)}, {"a": infinite, "b": infinite}):
-        (sentence,) = comparison(pair, None)
-        assert sentence.endswith("An infinite log loss compares with nothing.")
+    finite = assess(y, right, n_resamples=9)
+    for one, other, whose in (
+        (infinite, finite, "“a”"),
+        (finite, infinite, "“b”"),
+        (infinite, infinite, "“a” and of “b”"),
+    ):
+        (sentence,) = comparison({"a": one, "b": other}, None)
+        assert sentence.endswith(f"The log loss of {whose} is infinite: no difference can be taken.")
         assert "nan" not in sentence

@@ -13,9 +13,12 @@ from calibrant.cli.forecasts import binning_of, labels_of, pos_label_of, read, v
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
+    from calibrant._problem import Problem
+    from calibrant._validation import Input
     from calibrant.advice import Advice
     from calibrant.interop.files import ForecastTable
     from calibrant.significance.difference import PairedDifference
+    from calibrant.significance.measure import Measure
 
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
 """Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
@@ -52,65 +55,109 @@ def _options(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A forecast of a report: the file that it is from, and its probabilities, calibrated or as they are."""
+    """A forecast of a report: the file that it is from, and its numbers, calibrated or as they are."""
 
     name: str
     forecast: ForecastTable
-    prob: FloatArray
+    values: FloatArray
+    input: Input = "probability"
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, name: str, forecast: ForecastTable) -> Shown:
         """Return the forecast of a file as it is."""
-        from calibrant import _links
+        return cls(name, forecast, values_of(arguments, forecast), forecast.input)
 
-        values = values_of(arguments, forecast)
-        if forecast.input == "logit":
-            values = _links.score_of_logit(values) if values.ndim == 1 else _links.prob_of_logit(values)
-        return cls(name, forecast, values)
+    def problem(self, arguments: argparse.Namespace) -> Problem:
+        """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
+        from calibrant._validation import as_problem
+
+        data = _data(arguments, self.forecast) | {"input": self.input}
+        return as_problem(self.forecast.y_true, self.values, **data)
+
+
+def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> list[ForecastTable]:
+    """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
+
+    It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
+    """
+    if len(forecasts) < 2 or arguments.classes is not None:
+        return forecasts
+    leader = next((forecast for forecast in forecasts if len(forecast.forecast_columns) == 1), forecasts[0])
+    return [_in_order(arguments, forecast, _columns(arguments, leader)) for forecast in forecasts]
+
+
+def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: list[Any]) -> ForecastTable:
+    from dataclasses import replace
+
+    own = _columns(arguments, forecast)
+    if len(forecast.forecast_columns) == 1 or own == classes or set(own) != set(classes):
+        return forecast
+    return replace(forecast, forecast_columns=tuple(forecast.forecast_columns[own.index(c)] for c in classes))
+
+
+def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
+    """Return the class of each column; of one column no event, and the event."""
+    from calibrant._validation import as_problem
+
+    data = _data(arguments, forecast)
+    if len(forecast.forecast_columns) > 1:
+        data["pos_label"] = None
+    classes: list[Any] = as_problem(forecast.y_true, values_of(arguments, forecast), **data).classes.tolist()
+    return classes
 
 
 def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) -> list[PairedDifference]:
     """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
+    import numpy as np
+
     from calibrant._warnings import CalibrationWarning
     from calibrant.report.comparison import COMPARED
-    from calibrant.significance.difference import paired_difference
+    from calibrant.resampling import as_rng
+    from calibrant.significance.difference import as_level, difference_of
 
-    if said := _different_rows(arguments, first.forecast, other.forecast):
+    if said := _different_rows(arguments, first, other):
         print(
             f"calibrant: note: {other.name} has {said} than {first.name}: they are compared as samples of different rows",
             file=sys.stderr,
         )
         return []
-    options: dict[str, Any] = _data(arguments, other.forecast) | {
-        "input": "probability",
-        "binning": binning_of(arguments),
-        "level": arguments.level,
-        "n_resamples": max(2, arguments.resamples),
-        "rng": arguments.seed,
-    }
-    truth = first.forecast.y_true
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", CalibrationWarning
-        )  # of each forecast by itself it was said when it was assessed
+    a, b = other.problem(arguments), first.problem(arguments)
+    level, n_resamples = as_level(arguments.level), max(2, arguments.resamples)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
+        # Of each forecast by itself it was said when it was assessed.
+        warnings.simplefilter("ignore", CalibrationWarning)
         return [
-            paired_difference(truth, other.prob, first.prob, metric=metric, **options)
+            difference_of(_measure(arguments, metric), a, b, level, n_resamples, as_rng(arguments.seed))
             for metric in COMPARED
             if arguments.notion is None or metric != "ece"  # that of another notion has the interval of two samples
         ]
 
 
-def _different_rows(arguments: argparse.Namespace, first: ForecastTable, other: ForecastTable) -> str:
+def _measure(arguments: argparse.Namespace, metric: str) -> Measure:
+    """Return a metric as the figures of the report have it: with the bins and the clip of the command."""
+    from dataclasses import replace
+
+    from calibrant.metrics.log_losses import LogLoss
+    from calibrant.significance.measure import as_measure
+
+    measure = as_measure(metric, binning_of(arguments))
+    if arguments.clip is None or measure.entry is None or not isinstance(measure.entry.per_row, LogLoss):
+        return measure
+    return replace(measure, entry=replace(measure.entry, per_row=LogLoss(arguments.clip)))
+
+
+def _different_rows(arguments: argparse.Namespace, first: Shown, other: Shown) -> str:
     """Say what differs in the rows of two files, as far as labels and weights show it; empty where nothing does."""
     import numpy as np
 
-    if labels_of(arguments, first) != labels_of(arguments, other):
+    truths = [shown.forecast.y_true for shown in (first, other)]
+    if first.problem(arguments).classes.tolist() != other.problem(arguments).classes.tolist():
         return "other classes"
-    if len(first.y_true) != len(other.y_true):
+    if len(truths[0]) != len(truths[1]):
         return "another number of rows"
-    if differ := int(np.sum(first.y_true != other.y_true)):
-        return f"other labels (in {differ} of {len(other.y_true)} rows)"
-    weights = [weight_of(arguments, forecast) for forecast in (first, other)]
+    if differ := int(np.sum(truths[0] != truths[1])):
+        return f"other labels (in {differ} of {len(truths[1])} rows)"
+    weights = [weight_of(arguments, shown.forecast) for shown in (first, other)]
     return "" if weights[0] is None or np.array_equal(*weights) else "other weights"
 
 

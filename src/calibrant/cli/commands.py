@@ -240,7 +240,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
     from dataclasses import replace
 
-    from calibrant.cli.advise import Shown, advised, differences_from
+    from calibrant.cli.advise import Shown, advised, aligned, differences_from
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.writing import require_free
     from calibrant.report.comparison import comparison
@@ -257,8 +257,9 @@ def run_report(arguments: argparse.Namespace) -> int:
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
     assessments, simplex, shown = {}, {}, []
-    for name, file in zip(names, arguments.files, strict=True):
-        forecast, calibrated, splits = read(arguments, file), None, None
+    forecasts = aligned(arguments, [read(arguments, file) for file in arguments.files])
+    for name, file, forecast in zip(names, arguments.files, forecasts, strict=True):
+        calibrated, splits = None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
         shown.append(Shown.of(arguments, name, forecast))
         if arguments.calibrator:

@@ -29,6 +29,7 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
             else independent(after[metric], before[metric])
             for metric in COMPARED
         }
+        losses = {first: before["nll"].value, name: after["nll"].value}
         coverage = f"{100 * (1 - after.level):g} % interval"
         told = ", ".join(
             f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
@@ -39,7 +40,7 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
             if paired
             else f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
         )
-        sentences.append(f"From “{first}” to “{name}”, {rows}: {told}. {_verdict(*moves['nll'][1:])}")
+        sentences.append(f"From “{first}” to “{name}”, {rows}: {told}. {_judged(losses, *moves['nll'][1:])}")
     return sentences
 
 
@@ -63,10 +64,10 @@ def _move(old: float, new: float, coverage: str, difference: float, lower: float
     return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
 
 
-def _verdict(lower: float, upper: float) -> str:
+def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
     """Judge by the log loss, a proper score: it is better only where the interval of the difference says so."""
-    if not np.isfinite(upper - lower):
-        return "An infinite log loss compares with nothing."
+    if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
+        return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
     if upper < 0.0:
         return "The log loss is better: the interval of its difference lies below 0."
     if lower > 0.0:
