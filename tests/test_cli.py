@@ -781,7 +781,10 @@ def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip
     truth = rng.integers(0, classes, 80)
     prob = np.exp(z - z.max(axis=2, keepdims=True))
     tables = z if prefix == "z_" else prob / prob.sum(axis=2, keepdims=True)
-    names = [save(f"{name}.npz", label=truth, **columns(prefix, t, "012"[:classes])) for name, t in zip("ab", tables)]
+    names = [
+        save(f"{name}.npz", label=truth, **columns(prefix, t, "012"[:classes]))
+        for name, t in zip("ab", tables, strict=True)
+    ]
     figures, sentence, _ = compared(run, *names, *clip)
     assert len(figures) == 3
     assert figures[0][0] != figures[0][1]

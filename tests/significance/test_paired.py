@@ -354,3 +354,53 @@ def test_a_metric_that_most_samples_do_not_have_is_refused():
 def test_one_sample_of_the_rows_is_too_few_for_a_standard_error():
     with pytest.raises(ValueError, match="n_resamples must be at least 2 for a standard error; got 1"):
         paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], metric="ece", n_resamples=1)
+
+
+# Columns in another order
+
+
+def frames(names, others, classes):
+    """Labels, a forecast whose columns are the classes in their order, and it as two frames of the columns that are named."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(len(classes)), 60)
+    y = np.array(classes)[(rng.random((60, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, len(classes) - 1)]
+    table = pandas.DataFrame(prob, columns=classes)
+    return y, prob, table[names], table[others]
+
+
+@pytest.mark.parametrize("compare", [paired_difference, paired_test])
+@pytest.mark.parametrize(
+    ("names", "others", "classes"),
+    [
+        (["a", "b"], ["b", "a"], ["a", "b"]),
+        (["b", "a"], ["a", "b"], ["a", "b"]),
+        (["c", "a", "b"], ["b", "c", "a"], ["a", "b", "c"]),
+        ([0, 1], [1, 0], [0, 1]),
+    ],
+)
+@pytest.mark.parametrize("named", [False, True], ids=["", "labels="])
+def test_columns_of_two_frames_are_matched_by_their_names(names, others, classes, compare, named):
+    y, prob, a, b = frames(names, others, classes)
+    options = {"metric": "nll", "n_resamples": 9, **({"labels": names} if named else {})}
+    same = compare(y, a, b, **options)
+    assert (same.difference, same.lower, same.upper) == (0.0, 0.0, 0.0)
+    sharp = prob**3 / (prob**3).sum(axis=1, keepdims=True)
+    other = type(b)(sharp, columns=classes)[others]
+    wanted = paired_difference(y, prob, sharp, metric="nll", labels=classes)
+    assert compare(y, a, other, **options).difference == pytest.approx(wanted.difference, rel=1e-12)
+
+
+def test_the_hint_for_a_frame_beside_an_array_leads_to_the_right_numbers():
+    y, prob, a, _ = frames(["b", "a"], ["a", "b"], ["a", "b"])
+    told = r"in one order; got \['b', 'a'\] and \['a', 'b'\]\. Bring the columns of both in "
+    with pytest.raises(ValueError, match=told):
+        paired_difference(y, a, prob)
+    assert paired_difference(y, a, prob[:, ::-1], labels=["b", "a"]).difference == 0.0
+
+
+def test_answers_with_other_labels_are_told_to_be_written_alike():
+    told = r"the same classes; got \[0, 1\] and \[-1, 1\]\. Write both with the same labels"
+    with pytest.raises(ValueError, match=told):
+        paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], y_true_b=[-1, 1])
+    assert paired_difference([0, 1], [0.2, 0.7], [0.2, 0.7], y_true_b=[0, 1]).difference == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from calibrant._arrays import as_array, columns_of
 from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import (
@@ -83,7 +85,8 @@ def paired_difference(
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities of the two forecasts, of one shape; rows of a table sum to one.
+        Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
+        same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
     y_true_b : array-like of shape (n_samples,), optional
         Labels of forecast B where they are its own, as where each probability is that of the forecast's own answer and the
         label says whether that was right. By default ``y_true``.
@@ -144,21 +147,36 @@ def pair_of(
     y_true_b: npt.ArrayLike | None,
     data: DataOptions,
 ) -> tuple[Problem, Problem]:
-    """Return two forecasts of the same rows, each with its labels."""
+    """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
     a = as_problem(y_true, prob_a, **data)
-    b = as_problem(y_true if y_true_b is None else y_true_b, prob_b, **data)
+    prob_b, names = _in_order_of(prob_a, prob_b)
+    b = as_problem(y_true if y_true_b is None else y_true_b, prob_b, column_names=names, **data)
     shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
     if shapes[0] != shapes[1]:
         raise ValueError(
             f"prob_a and prob_b must have one shape; got {shapes[0]} and {shapes[1]}. Compare forecasts of the same rows "
             "and classes."
         )
-    if a.classes.tolist() != b.classes.tolist():
+    classes, others = a.classes.tolist(), b.classes.tolist()
+    if set(classes) == set(others) and classes != others:
         raise ValueError(
-            f"y_true and y_true_b must speak of the same classes; got {a.classes.tolist()} and {b.classes.tolist()}. "
-            "Pass labels= to name them."
+            f"the columns of prob_a and prob_b must be of the classes in one order; got {classes} and {others}. "
+            f"Bring the columns of both in the order {classes}, and pass labels={classes}."
+        )
+    if classes != others:
+        raise ValueError(
+            f"y_true and y_true_b must speak of the same classes; got {classes} and {others}. "
+            "Write both with the same labels, and where one of them lacks a class, pass labels= in column order."
         )
     return a, b
+
+
+def _in_order_of(prob_a: npt.ArrayLike, prob_b: npt.ArrayLike) -> tuple[npt.ArrayLike, Sequence[Any] | None]:
+    """Return the columns of B and their names, in the order of A where both are tables with columns of the same names."""
+    names, others = columns_of(prob_a), columns_of(prob_b)
+    if names is None or others is None or len(names) != len(others) or set(names) != set(others):
+        return prob_b, others
+    return as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
 
 
 def difference_of(

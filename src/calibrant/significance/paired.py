@@ -89,7 +89,8 @@ def paired_test(
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities of the two forecasts, of one shape; rows of a table sum to one.
+        Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
+        same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
     y_true_b : array-like of shape (n_samples,), optional
         Labels of forecast B where they are its own. Of two language models that answered the same questions, ``y_true`` and
         ``y_true_b`` say whether the answer of each was right, ``prob_a`` and ``prob_b`` how sure it was. By default ``y_true``.
