@@ -404,3 +404,86 @@ def test_answers_with_other_labels_are_told_to_be_written_alike():
     with pytest.raises(ValueError, match=told):
         paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], y_true_b=[-1, 1])
     assert paired_difference([0, 1], [0.2, 0.7], [0.2, 0.7], y_true_b=[0, 1]).difference == 0.0
+
+
+# Weights, functions and single rows
+
+
+@pytest.mark.parametrize("metric", ["nll", "debiased-ece"])
+def test_integer_weights_equal_repeated_rows_in_the_pvalue(metric):
+    """Of a mean over rows it is drawn: to four standard errors of the two shares."""
+    rng = np.random.default_rng(4)
+    a, b, y, w = rng.random(12), rng.random(12), rng.integers(0, 2, 12), rng.integers(1, 12, 12)
+    weighted = paired_test(y, a, b, metric=metric, n_resamples=4000, sample_weight=w)
+    repeated = paired_test(*(np.repeat(v, w) for v in (y, a, b)), metric=metric, n_resamples=4000)
+    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-9)
+    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(2 * 0.25 / 4000)
+    if metric == "nll":
+        spread = weighted.null.values.std() / repeated.null.values.std()
+        assert abs(np.log(spread)) < 4 / np.sqrt(4000)
+        assert paired_test(y, a, b, metric=metric, n_resamples=4000).pvalue > weighted.pvalue + 0.05
+
+
+def pairs_of_a_few_kinds(rng, n, *, gain=0.0):
+    """Two forecasts that err by one or the other way, and how many of ``n`` rows are of each kind."""
+    p, shift, outcome = (v.ravel() for v in np.meshgrid([0.3, 0.4, 0.6], [-0.1, 0.1], [0, 1], indexing="ij"))
+    share = np.where(outcome == 1, p, 1 - p) * (0.5 + gain * np.sign(shift)) / 3
+    count = rng.multinomial(n, share)
+    return outcome.astype(int), p + np.where(shift > 0, shift, 0), p - np.where(shift < 0, shift, 0), count
+
+
+def test_the_pvalue_of_whole_weights_is_uniform_where_both_are_as_good():
+    rng, runs = np.random.default_rng(0), 400
+    pvalue = []
+    for _ in range(runs):
+        y, a, b, count = pairs_of_a_few_kinds(rng, 600)
+        pvalue.append(paired_test(y, a, b, metric="mean-brier", sample_weight=count, n_resamples=199, rng=rng).pvalue)
+    for level in (0.05, 0.25, 0.5, 0.75):
+        assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+@pytest.mark.parametrize("weight", [None, 10, 2.5], ids=["none", "10", "2.5"])
+@pytest.mark.parametrize("metric", ["mean-brier", "debiased-ece", "ece"])
+def test_pvalue_and_interval_agree_whatever_the_weights_are(metric, weight):
+    """The interval of 95 % holds 0 where the p-value is above 0.05, but for a few on the border (few of 60 runs)."""
+    differ = {True: 0, False: 0}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        z, noise = rng.normal(0, 1.5, 60), rng.normal(0, 0.7, (2, 60))
+        y = rng.random(60) < sigmoid(z)
+        data = {} if weight is None else {"sample_weight": np.full(60, weight)}
+        options = {"metric": metric, "n_resamples": 299, "level": 0.1}
+        found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options, **data)
+        differ[(found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)] += 1
+    assert differ[True] <= 8
+
+
+def test_whole_weights_beyond_all_numbers_of_rows_are_tested():
+    rng = np.random.default_rng(0)
+    a, b, y = rng.random(30), rng.random(30), rng.integers(0, 2, 30)
+    found = paired_test(y, a, b, metric="mean-brier", sample_weight=np.full(30, 2.0**60), n_resamples=99)
+    assert found.pvalue == 0.01
+    assert np.isfinite(found.null.values).all()
+
+
+def test_a_function_is_a_loss_and_its_negative_turns_the_sides():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 400)
+    y, good, bad = rng.random(400) < sigmoid(z), sigmoid(z), sigmoid(z + rng.normal(0, 2, 400))
+    options = {"n_resamples": 99, "alternative": "greater"}
+    area = paired_test(y, good, bad, metric=lambda t, p: -sklearn.roc_auc_score(t, p), **options)
+    assert area.pvalue == 0.01
+    assert area.statistic > 0
+    assert paired_test(y, good, bad, metric="roc-auc", **options).pvalue == 0.01
+    assert paired_test(y, good, bad, metric="roc-auc", n_resamples=99, alternative="less").pvalue > 0.9
+    assert paired_test(y, good, bad, metric=sklearn.roc_auc_score, **options).pvalue > 0.9
+    assert "taken for a loss: lower is better" in paired_test.__doc__
+
+
+@pytest.mark.parametrize("compare", [paired_difference, paired_test])
+@pytest.mark.parametrize("metric", ["nll", "debiased-ece", "ece"])
+@pytest.mark.parametrize(("rows", "data"), [(1, {}), (2, {"sample_weight": [0, 3.5]}), (1, {"sample_weight": [0.5]})])
+def test_one_row_has_no_interval(rows, data, metric, compare):
+    with pytest.raises(ValueError, match="y_true must hold at least two rows with a weight for an interval; got 1"):
+        compare([1, 1][:rows], [0.2, 0.7][:rows], [0.3, 0.8][:rows], metric=metric, n_resamples=9, **data)

@@ -116,6 +116,9 @@ def paired_difference(
     ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is one for the difference that as many
     other rows would show on average. docs/testing.md has how often the intervals cover.
 
+    Whole weights are numbers of equal rows in a mean over rows and in ``"debiased-ece"``. Of any other metric rows are drawn,
+    and a row is drawn with its weight.
+
     Examples
     --------
     >>> import numpy as np
@@ -183,6 +186,11 @@ def difference_of(
     measure: Measure, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
 ) -> PairedDifference:
     """Return the difference of a metric of valid problems of the same rows, in their order."""
+    if a.size < 2 and independent_rows(a.weight) < 2.0:
+        raise ValueError(
+            "y_true must hold at least two rows with a weight for an interval; got 1. Pass more rows: one does not say how "
+            "much the difference varies."
+        )
     far = float(special.ndtri(1.0 - level / 2.0))
     if measure.entry is not None and measure.entry.per_row is not None:
         per_row = measure.entry.per_row

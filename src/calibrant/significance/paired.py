@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, Forecast, Problem, as_simplex
+from calibrant._problem import (
+    BinaryProblem,
+    BoolArray,
+    Forecast,
+    Problem,
+    are_counts,
+    as_simplex,
+    is_unit_weight,
+)
 from calibrant._validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.metrics.log_losses import warn_impossible
@@ -22,6 +30,9 @@ from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""
+
+MANY = 2.0**53
+"""Numbers of equal rows from which a float does not hold every one."""
 
 HYPOTHESES: dict[Alternative, str] = {
     "greater": "A is no better than B",
@@ -96,12 +107,14 @@ def paired_test(
         ``y_true_b`` say whether the answer of each was right, ``prob_a`` and ``prob_b`` how sure it was. By default ``y_true``.
     metric : str or callable, default="debiased-ece"
         What they are compared by: a registered metric, or a function of (y_true, y_prob). What is tested depends on
-        it; see the notes.
+        it; see the notes. A function is taken for a loss: lower is better. Of one where higher is better pass the negative,
+        such as ``lambda y, p: -roc_auc_score(y, p)``.
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins; a number n means ``EqualWidth(n)``. By default as the metric
         does, mostly ``EqualWidth(15)``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Either forecast is better, A is better ("greater"), or B is ("less").
+        Either forecast is better, A is better ("greater"), or B is ("less"): better by the metric, which is lower for a loss
+        and higher for one such as ``"accuracy"``.
     level : float, default=0.05
         One minus the coverage of the interval of the difference, a fraction in (0, 1). The interval has two ends, whatever
         the alternative.
@@ -132,6 +145,11 @@ def paired_test(
     Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
     different by their plug-in ECE (docs/testing.md has the figures).
+
+    Weights mean the same in the p-value and in the interval. In ``"debiased-ece"`` and in a mean over rows a whole weight is
+    that many equal, independent rows: 10 of them change their signs one by one. Any other weight says how much one row counts;
+    it changes its sign as a whole. So do rows of any other metric, whatever their weight, in swaps and in the bootstrap. If
+    whole weights are no numbers of rows, divide them by their mean for ``"debiased-ece"`` or a mean over rows.
 
     Examples
     --------
@@ -195,7 +213,7 @@ def _swapped(
         for name, problem in (("prob_a", a), ("prob_b", b)):
             warn_impossible(measure.entry.per_row, problem, name)
         gain = sign * (measure.entry.per_row(as_simplex(b)) - measure.entry.per_row(simplex))
-        return _flipped(gain * (simplex.weight / simplex.weight.sum()), n_resamples, rng)
+        return _flipped(gain / simplex.weight.sum(), simplex.weight, n_resamples, rng)
     ideal = None if measure.entry is None else measure.entry.ideal
 
     def badness(problem: Problem) -> float:
@@ -215,14 +233,26 @@ def _swapped(
     return sign * statistic, sign * drawn
 
 
-def _flipped(gain: FloatArray, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
-    """Return the sum of gains, and the sums with random signs."""
-    step = max(1, BLOCK // gain.size)
-    sums = []
+def _flipped(
+    gain: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
+    """Return the weighted sum of gains, and the sums with random signs: each of the equal rows of a whole weight has its own."""
+    counted = are_counts(weight) and not is_unit_weight(weight)
+    each = gain if counted else gain * weight
+    total, step, sums = float(gain @ weight), max(1, BLOCK // gain.size), []
     for start in range(0, n_resamples, step):
-        kept = rng.integers(0, 2, size=(min(step, n_resamples - start), gain.size), dtype=np.int8)
-        sums.append(2.0 * (kept @ gain) - gain.sum())
-    return float(gain.sum()), np.concatenate(sums)
+        size = (min(step, n_resamples - start), gain.size)
+        kept = _kept(weight, size, rng) if counted else rng.integers(0, 2, size=size, dtype=np.int8)
+        sums.append(2.0 * (kept @ each) - total)
+    return total, np.concatenate(sums)
+
+
+def _kept(count: FloatArray, size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
+    if count.max() < MANY:
+        return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)
+    kept: FloatArray = count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
+    return kept
 
 
 def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
