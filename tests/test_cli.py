@@ -853,6 +853,90 @@ def test_three_classes_in_another_order_are_compared_row_by_row(run):
     assert "different rows" not in err
 
 
+@pytest.mark.parametrize("names", [["p_no", "p_yes"], ["z.no", "z.yes"]])
+def test_classes_that_contradict_the_columns_are_refused_with_words_that_work(names, run):
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    truth = np.where(rng.random(80) < p, "yes", "no")
+    values = [1 - p, p] if names[0][0] == "p" else [np.zeros(80), np.log(p / (1 - p))]
+    path = save("f.csv", label=truth, **dict(zip(names, values, strict=True)))
+    words = ["--logit", "z*"] if names[0][0] == "z" else []
+    wanted = figures(run, path, *words)
+    code, _, err = run("assess", path, *words, "--classes", "yes,no")
+    assert code == 2
+    assert "in their order; got 'yes,no' for the columns" in err
+    hint = re.search(r"Leave --classes out, or add (--\w+) (\S+)\.\n", err)
+    assert hint.groups() == ("--logit" if words else "--prob", ",".join(names[::-1]))
+    found = figures(run, path, *hint.groups(), "--classes", "yes,no", "--pos-label", "yes")
+    assert found == pytest.approx(wanted)
+    assert figures(run, path, *words, "--classes", "no,yes") == wanted
+
+
+def one_event(run, truth=("yes", "no"), classes="no,yes"):
+    """A file of one column, and a calibrator that is fitted to it."""
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    save("f.csv", label=np.where(rng.random(80) < p**2, *truth), p=p)
+    assert run("fit", "f.csv", "-o", "k.json", "--classes", classes)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ["report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--pos-label", "no"],
+            " in place of --pos-label",
+        ),
+        (["report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--classes", "yes,no"], ""),
+        (["apply", "k.json", "f.csv", "-o", "o.csv", "--classes", "yes,no"], ""),
+    ],
+)
+def test_a_calibrator_of_the_other_event_is_refused_with_words_that_work(words, hint, run):
+    one_event(run)
+    code, _, err = run(*words)
+    assert code == 2
+    assert "must be the probability of yes, for which k.json was fitted; got the probability of no." in err
+    assert f"If they are, say --classes no,yes{hint}; else fit" in err
+    code, *_ = run(*words[:-2], "--classes", "no,yes")
+    assert code == 0
+    if words[0] == "report":
+        assert run(*words[:-2], "--pos-label", "yes", "--force")[0] == 0
+
+
+def test_a_calibrator_of_the_other_number_is_refused_where_none_is_named(run):
+    one_event(run, (1, 0), "1,0")
+    code, _, err = run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html")
+    assert code == 2
+    assert "must be the probability of 0, for which k.json was fitted; got the probability of 1." in err
+    assert run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--classes", "1,0")[0] == 0
+    assert run("apply", "k.json", "f.csv", "-o", "o.csv")[0] == 0  # its columns are said to be of no other event
+
+
+def test_columns_that_are_said_to_be_of_another_order_than_fitted_are_refused(run):
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    truth = np.where(rng.random(80) < p, "yes", "no")
+    save("f.csv", label=truth, p_no=1 - p, p_yes=p)
+    save("g.csv", one=p, two=1 - p)
+    assert run("fit", "f.csv", "-o", "k.json", "--method", "temperature")[0] == 0
+    words = ["apply", "k.json", "g.csv", "-o", "o.csv"]
+    code, _, err = run(*words, "--prob", "one,two", "--classes", "yes,no")
+    assert code == 2
+    assert "must be those of no, yes, for which k.json was fitted; got yes, no. Name them in that order, --prob" in err
+    assert run(*words, "--prob", "two,one", "--classes", "no,yes")[0] == 0
+
+
+def test_one_row_is_reported_without_an_interval_of_the_difference(run):
+    save("a.csv", label=[1], p=[0.7])
+    save("b.csv", label=[1], p=[0.6])
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 9)
+    assert code == 0
+    assert "note: one row shows no interval of a difference" in err
+    assert "log loss goes from 0.3567 to 0.5108, " in out
+    assert "One row does not say how much a difference varies." in out
+    assert "(difference" not in out
+
+
 def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
     code, out, _ = run("demo")
     assert code == 0

@@ -126,6 +126,13 @@ WORDS = {
     "no rows": (["assess", "good.csv", "--rows", "9:"], r"must hold at least one row; got shape"),
     "too few classes": (["assess", "good.csv", "--classes", "0"], r"name each of the 2 columns once; got \[0\]"),
     "classes of words": (["assess", "good.csv", "--classes", "a,b"], r"must be numbers .*; got 'a', and labels such as 0"),
+    "several weights": (["assess", "good.csv", "--weight", "p_*"], r"--weight must name one column of good\.csv; got 'p_\*'"),
+    "several labels": (["assess", "good.csv", "--label", "label,p_0"], r"--label must name one column of .*'label', 'p_0'"),
+    "too many bins": (["assess", "good.csv", "--bins", "100000000"], r"--bins must be at most 1000000; got 100000000\."),
+    "classes that are not the columns'": (
+        ["assess", "good.csv", "--classes", "1,0"],
+        r"--classes must name the columns of good\.csv in their order; got '1,0' for the columns p_0, p_1\. Leave --classes",
+    ),
     "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be at least 1; got 0"),
     "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be at least 1; got 0"),

@@ -298,7 +298,20 @@ def test_nothing_is_guessed_where_all_is_said(tmp_path):
         (["p_1", "p_2", "p_3"], [1.0, 3.0], [1, 2, 3]),
         (["p_2", "p_0", "p_1"], [1, 2], [2, 0, 1]),
         (["p_a", "p_b"], [0, 1], None),
-        (["p_0", "p_1"], [True, False], None),
+        (["p_0", "p_1"], [True, False], [False, True]),
+        (["p_1", "p_0"], [True, False], [True, False]),
+        (["p_1.0", "p_0.0"], [True, False], [True, False]),
+        (["p_yes", "p_no"], [True, False], [True, False]),
+        (["p_true", "p_false"], [True, False], [True, False]),
+        (["p_a", "p_b"], [True, False], None),
+        (["p_True", "p_False"], [1, 0], [1, 0]),
+        (["p_True", "p_False"], [1.0, 0.0], [1, 0]),
+        (["p_True", "p_False"], [1, -1], [1, -1]),
+        (["p_False", "p_True"], [0, 0], [0, 1]),
+        (["p_1.0", "p_0.0"], [1, 0], [1, 0]),
+        (["p_2.0", "p_0.0", "p_1.0"], [1, 0], [2, 0, 1]),
+        (["p_yes", "p_no"], [1, 0], [1, 0]),
+        (["p_True", "p_False"], [1, 2], None),
         (["p"], ["cat", "dog"], None),
     ],
 )
@@ -306,6 +319,13 @@ def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp
     table = {"truth": np.array(truth), **{name: np.full(2, 0.5) for name in columns}}
     write_table(tmp_path / "t.npz", table)
     assert read_forecast(tmp_path / "t.npz", prob=",".join(columns), label="truth").labels() == classes
+
+
+@pytest.mark.parametrize("wanted", ["p_*", "y,p_1", "p_0:p_1"])
+def test_a_label_that_names_several_columns_is_refused(wanted, tmp_path):
+    write_table(tmp_path / "t.csv", {"y": np.array([0, 1]), "p_0": np.zeros(2), "p_1": np.ones(2)})
+    with pytest.raises(ValueError, match=r"--label must name one column of .*t\.csv; got .* Name one of these\."):
+        read_forecast(tmp_path / "t.csv", label=wanted)
 
 
 def test_words_that_no_column_is_named_after_are_refused(tmp_path):

@@ -445,7 +445,7 @@ def test_the_pvalue_of_whole_weights_is_uniform_where_both_are_as_good():
 @pytest.mark.parametrize("weight", [None, 10, 2.5], ids=["none", "10", "2.5"])
 @pytest.mark.parametrize("metric", ["mean-brier", "debiased-ece", "ece"])
 def test_pvalue_and_interval_agree_whatever_the_weights_are(metric, weight):
-    """The interval of 95 % holds 0 where the p-value is above 0.05, but for a few on the border (few of 60 runs)."""
+    """The interval of 95 % holds 0 where the p-value is above 0.05, but for a few on the border (at most 6 of 60 runs)."""
     differ = {True: 0, False: 0}
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -455,7 +455,7 @@ def test_pvalue_and_interval_agree_whatever_the_weights_are(metric, weight):
         options = {"metric": metric, "n_resamples": 299, "level": 0.1}
         found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options, **data)
         differ[(found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)] += 1
-    assert differ[True] <= 8
+    assert differ[True] <= 6
 
 
 def test_whole_weights_beyond_all_numbers_of_rows_are_tested():

@@ -122,6 +122,9 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         )
         return []
     a, b = other.problem(arguments), first.problem(arguments)
+    if a.size < 2:
+        print("calibrant: note: one row shows no interval of a difference", file=sys.stderr)
+        return []
     level, n_resamples = as_level(arguments.level), max(2, arguments.resamples)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
         # Of each forecast by itself it was said when it was assessed.

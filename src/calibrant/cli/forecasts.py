@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from calibrant.interop.files import ForecastTable
 
 
+TRUTH = {"true": "1", "false": "0"}
+"""Truth values as numbers."""
+
+MOST_BINS = 1_000_000
+"""More bins than this are more than memory holds for each resample."""
+
+
 def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = False) -> ForecastTable:
     """Read the file of a command, and say what was guessed."""
     from calibrant.interop.files import read_forecast
@@ -105,10 +112,47 @@ def _as_fitted(
             f"columns. Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
         )
     order = _fitted_order(arguments, calibrator, forecast, file)
+    _require_its_event(arguments, calibrator, forecast, order)
     if hasattr(calibrator, "feature_names_in_"):
         del calibrator.feature_names_in_  # names are matched now: what follows are bare arrays
     values = values_of(arguments, forecast)
     return (values if values.ndim == 1 else values[:, order]), order
+
+
+def _require_its_event(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, order: list[int]
+) -> None:
+    """Refuse words that give the columns other classes than those that the calibrator was fitted for."""
+    fitted, said = _plain(calibrator.classes_.tolist()), _plain(_claimed(arguments, forecast))
+    if len(order) > 1:
+        said = [said[k] for k in order] if len(said) == len(order) else []
+    if said == fitted or sorted(said) != sorted(fitted):
+        return
+    names, claimed = ([str(c) for c in of] for of in (calibrator.classes_.tolist(), _claimed(arguments, forecast)))
+    if len(order) > 1:
+        what, hint = f"those of {', '.join(names[:5])}", f"Name them in that order, --{_option(forecast)} A,B"
+    else:
+        instead = "" if getattr(arguments, "pos_label", None) is None else " in place of --pos-label"
+        what, hint = f"the probability of {names[1]}", f"If they are, say --classes {','.join(names)}{instead}"
+    got = f"the probability of {claimed[1]}" if len(order) == 1 else ", ".join(claimed[:5])
+    raise ValueError(
+        f"the columns of {forecast.file} must be {what}, for which {arguments.calibrator} was fitted; got {got}. {hint}; "
+        "else fit a calibrator to these columns."
+    )
+
+
+def _option(forecast: ForecastTable) -> str:
+    return "prob" if forecast.input == "probability" else "logit"
+
+
+def _claimed(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str]:
+    """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
+    from calibrant._labels import as_labels, classes_of_score
+
+    if not hasattr(arguments, "pos_label") or len(forecast.forecast_columns) > 1:  # apply knows no labels
+        return [] if arguments.classes is None else _classes_named(arguments, forecast)
+    labels, event = labels_of(arguments, forecast), pos_label_of(arguments, forecast)
+    return [str(c) for c in classes_of_score(as_labels(forecast.y_true), labels=labels, pos_label=event).tolist()]
 
 
 def _fitted_order(
@@ -136,11 +180,11 @@ def _fitted_order(
 
 def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     """Return the weights that the command names."""
-    from calibrant.interop.files import select
+    from calibrant.interop.files import select_one
 
     if arguments.weight is None:
         return None
-    return forecast.table[select(list(forecast.table), arguments.weight, where=forecast.file)[0]]
+    return forecast.table[select_one(list(forecast.table), arguments.weight, "--weight", where=forecast.file)]
 
 
 def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:
@@ -149,10 +193,30 @@ def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[An
 
     if arguments.classes is None:
         return forecast.labels()
-    classes = [name.strip() for name in arguments.classes.split(",")]
+    classes = _classes_named(arguments, forecast)
     if (booleans := as_booleans(classes)) is not None and forecast.y_true.dtype.kind == "b":
         return booleans
     return _labels_named(classes, forecast, "--classes", "Name the labels of the file, in column order.")
+
+
+def _classes_named(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str]:
+    """Return the words of --classes, unless the columns have the names of the same classes in another order."""
+    classes = [name.strip() for name in arguments.classes.split(",")]
+    names = forecast.class_names or classes
+    said, written = _plain(classes), _plain(names)
+    if said != written and sorted(said) == sorted(written):
+        turned = ",".join(forecast.forecast_columns[written.index(word)] for word in said)
+        raise ValueError(
+            f"--classes must name the columns of {forecast.file} in their order; got {arguments.classes!r} for the columns "
+            f"{', '.join(forecast.forecast_columns)}. Leave --classes out, or add --{_option(forecast)} {turned}."
+        )
+    return classes
+
+
+def _plain(names: Sequence[Any]) -> list[str]:
+    """Return names of classes in one spelling: of numbers without decimals, of truth values in small letters."""
+    words = [str(name) for name in names]
+    return [re.sub(r"\.0*$", "", w) if re.fullmatch(r"-?\d+\.0*", w) else TRUTH.get(w.lower(), w) for w in words]
 
 
 def pos_label_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
@@ -213,6 +277,8 @@ def binning_of(arguments: argparse.Namespace) -> Any:
 
     target = find("binning", arguments.binning or "equal-width").target
     bins = 15 if arguments.bins is None else arguments.bins
+    if bins > MOST_BINS:
+        raise ValueError(f"--bins must be at most {MOST_BINS}; got {bins}. 15 is usual.")
     return target(bins) if "n_bins" in inspect.signature(target).parameters else target()
 
 

@@ -7,7 +7,7 @@ import fnmatch
 import os
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,12 +79,12 @@ class ForecastTable:
         if names is None or self.label_column is None:
             return None
         truth = as_labels(self.y_true)
-        numbers = [int(n) for n in names if re.fullmatch(r"-?\d+", n)]
         if truth.dtype.kind == "b":
             return as_booleans(names)
         known: list[Any] = names
         if truth.dtype.kind in "iu":
-            if len(numbers) != len(names):
+            numbers = as_whole_numbers(names, set(truth.tolist()))
+            if numbers is None:
                 return None
             known = numbers
         strange = sorted(set(truth.tolist()) - set(known))
@@ -96,10 +96,32 @@ class ForecastTable:
         )
 
 
+TRUTH_VALUES = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "1.0": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "0.0": False,
+}
+"""What names of columns call the classes of labels that are booleans."""
+
+
 def as_booleans(names: Sequence[str]) -> list[bool] | None:
     """Return the truth values that two names spell, or None."""
-    spelled = [name.lower() for name in names]
-    return [name == "true" for name in spelled] if sorted(spelled) == ["false", "true"] else None
+    spelled = [TRUTH_VALUES.get(name.lower()) for name in names]
+    return [name is True for name in spelled] if spelled in ([False, True], [True, False]) else None
+
+
+def as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
+    """Return the whole numbers that names spell: 1, 1.0, or True where the labels seen are 0 and 1 or -1 and 1; or None."""
+    if all(re.fullmatch(r"-?\d+(\.0*)?", name) for name in names):
+        return [int(name.split(".")[0]) for name in names]
+    if (booleans := as_booleans(names)) is None or not (seen <= {0, 1} or seen <= {-1, 1}):
+        return None
+    return [1 if event else -1 if -1 in seen else 0 for event in booleans]
 
 
 def read_forecast(
@@ -168,12 +190,22 @@ def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
+def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) -> str:
+    """Choose the column of an option that takes one."""
+    chosen = select(names, wanted, where=where)
+    if len(chosen) > 1:
+        raise ValueError(
+            f"{option} must name one column of {where}; got {wanted!r}, which names {_listed(chosen, 5)}. Name one of these."
+        )
+    return chosen[0]
+
+
 # Guesses
 
 
 def _choose_label(table: Table, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
     if label is not None:
-        return select(list(table), label, where=where)[0]
+        return select_one(list(table), label, "--label", where=where)
     found = [name for name in table if name.lower() in LABEL_NAMES]
     if len(found) > 1:
         raise ValueError(f"the label column must be clear; {where} has {_listed(found)}. Name it with --label.")

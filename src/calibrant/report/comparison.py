@@ -13,6 +13,9 @@ from calibrant.significance.difference import PairedDifference
 COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
 """Metrics that forecasts are compared by, and what a sentence calls them."""
 
+NOTHING = (np.nan, np.nan, np.nan)
+"""A difference and its interval where a forecast has one row."""
+
 Differences = Mapping[str, Sequence[PairedDifference]]
 """By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
 
@@ -23,8 +26,11 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
     sentences = []
     for name, after in others:
         paired = {found.metric: found for found in (differences or {}).get(name, ())}
+        n_rows = min(after.n_rows, before.n_rows)
         moves = {
-            metric: (paired[metric].difference, paired[metric].lower, paired[metric].upper)
+            metric: NOTHING
+            if n_rows < 2
+            else (paired[metric].difference, paired[metric].lower, paired[metric].upper)
             if metric in paired
             else independent(after[metric], before[metric])
             for metric in COMPARED
@@ -68,6 +74,8 @@ def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
     """Judge by the log loss, a proper score: it is better only where the interval of the difference says so."""
     if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
         return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
+    if np.isnan(lower):
+        return "One row does not say how much a difference varies."
     if upper < 0.0:
         return "The log loss is better: the interval of its difference lies below 0."
     if lower > 0.0:

@@ -236,7 +236,7 @@ def _swapped(
 def _flipped(
     gain: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
-    """Return the weighted sum of gains, and the sums with random signs: each of the equal rows of a whole weight has its own."""
+    """Return the weighted sum of gains, and the sums with random signs, one for each of the rows that a whole weight is."""
     counted = are_counts(weight) and not is_unit_weight(weight)
     each = gain if counted else gain * weight
     total, step, sums = float(gain @ weight), max(1, BLOCK // gain.size), []
