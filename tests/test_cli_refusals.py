@@ -128,7 +128,7 @@ WORDS = {
     "classes of words": (["assess", "good.csv", "--classes", "a,b"], r"must be numbers .*; got 'a', and labels such as 0"),
     "several weights": (["assess", "good.csv", "--weight", "p_*"], r"--weight must name one column of good\.csv; got 'p_\*'"),
     "several labels": (["assess", "good.csv", "--label", "label,p_0"], r"--label must name one column of .*'label', 'p_0'"),
-    "too many bins": (["assess", "good.csv", "--bins", "100000000"], r"--bins must be at most 1000000; got 100000000\."),
+    "too many bins": (["assess", "good.csv", "--bins", "100000000"], r"--bins must be at most 10000; got 100000000\."),
     "classes that are not the columns'": (
         ["assess", "good.csv", "--classes", "1,0"],
         r"--classes must name the columns of good\.csv in their order; got '1,0' for the columns p_0, p_1\. Leave --classes",
@@ -174,6 +174,17 @@ def test_bad_words_are_refused(words, message, refused):
     told = refused(*words)
     assert re.search(message, told)
     assert re.fullmatch(PARTS, told)
+
+
+def test_too_little_memory_is_told_with_what_to_do(refused, monkeypatch):
+    from calibrant import assessment
+
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 3.73 GiB")
+
+    monkeypatch.setattr(assessment, "assess", full)
+    told = refused("assess", "good.csv")
+    assert "that of good.csv does not: Unable to allocate 3.73 GiB. Pass a smaller --bins or --resamples" in told
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class DataOptions(TypedDict, total=False):
     ----------
     sample_weight : array-like of shape (n_samples,)
         Non-negative weights; an integer weight counts as that many equal rows in every figure. Where rows are resampled
-        for an interval or a p-value, a row moves with its weight. One each by default.
+        for an interval or a p-value, a row moves with its weight, unless the function says otherwise. One each by default.
     labels : sequence of length n_classes
         The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
         distinct labels when there are as many of them as columns.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 TRUTH = {"true": "1", "false": "0"}
 """Truth values as numbers."""
 
-MOST_BINS = 1_000_000
-"""More bins than this are more than memory holds for each resample."""
+MOST_BINS = 10_000
+"""Bins up to which memory holds sums over each of them for every resample."""
 
 
 def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = False) -> ForecastTable:
@@ -251,22 +251,28 @@ def assessed(
     if getattr(arguments, "metrics", None):
         metrics = [name.strip() for name in arguments.metrics.split(",")]
     metrics += [name for name in extra if name not in metrics]
-    return assessment.assess(
-        forecast.y_true,
-        values_of(arguments, forecast) if prob is None else prob,
-        metrics=metrics,
-        notion=arguments.notion,
-        binning=binning_of(arguments),
-        level=arguments.level,
-        n_resamples=arguments.resamples,
-        **({} if arguments.clip is None else {"clip": arguments.clip}),
-        rng=arguments.seed,
-        progress=sys.stderr.isatty(),
-        sample_weight=weight_of(arguments, forecast),
-        labels=labels_of(arguments, forecast),
-        pos_label=pos_label_of(arguments, forecast),
-        input=forecast.input if prob is None else "probability",
-    )
+    try:
+        return assessment.assess(
+            forecast.y_true,
+            values_of(arguments, forecast) if prob is None else prob,
+            metrics=metrics,
+            notion=arguments.notion,
+            binning=binning_of(arguments),
+            level=arguments.level,
+            n_resamples=arguments.resamples,
+            **({} if arguments.clip is None else {"clip": arguments.clip}),
+            rng=arguments.seed,
+            progress=sys.stderr.isatty(),
+            sample_weight=weight_of(arguments, forecast),
+            labels=labels_of(arguments, forecast),
+            pos_label=pos_label_of(arguments, forecast),
+            input=forecast.input if prob is None else "probability",
+        )
+    except MemoryError as error:
+        raise ValueError(
+            f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}. "
+            "Pass a smaller --bins or --resamples, or a part of the rows by --rows."
+        ) from error
 
 
 def binning_of(arguments: argparse.Namespace) -> Any:
