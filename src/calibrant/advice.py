@@ -89,6 +89,8 @@ class Advice:
         What the forecast was given as.
     options : str
         Options of the command line that say where the columns of a file are; empty where it was asked for in Python.
+    event : str
+        Options of the command line that say of which event a report speaks; empty as well.
     """
 
     recommended: str
@@ -100,6 +102,7 @@ class Advice:
     n_folds: int
     input: Input
     options: str = ""
+    event: str = ""
 
     @property
     def chosen(self) -> Candidate:
