@@ -128,13 +128,83 @@ def test_the_order_of_rows_and_rows_of_weight_zero_do_not_matter():
         assert [c.log_loss for c in other.candidates] == pytest.approx([c.log_loss for c in found.candidates], rel=1e-9)
 
 
-def test_integer_weights_equal_repeated_rows():
-    rng = np.random.default_rng(0)
-    y, prob = one_event(rng, 200, CHANGES["shifted"])
-    weight = rng.integers(1, 4, 200)
-    weighted, repeated = advise(y, prob, sample_weight=weight), advise(np.repeat(y, weight), np.repeat(prob, weight))
-    for a, b in zip(weighted.candidates, repeated.candidates, strict=True):
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_ten_are_no_licence_to_fit_a_calibrated_forecast(seed):
+    """Copies of a row in other folds would be rows that were fitted on."""
+    y, prob = one_event(np.random.default_rng(seed), 300)
+    found, plain = advise(y, prob, sample_weight=np.full(300, 10)), advise(y, prob)
+    assert found.recommended == IDENTITY
+    # Platt scaling smooths its labels by the number of rows that the weights are.
+    for a, b in zip(found.candidates[:2], plain.candidates[:2], strict=True):
         assert (a.log_loss, a.standard_error) == pytest.approx((b.log_loss, b.standard_error), rel=1e-9)
+
+
+def test_weights_do_not_make_ten_rows_a_hundred():
+    y, prob = one_event(np.random.default_rng(0), 10)
+    assert advise(y, prob, sample_weight=np.full(10, 1000)).reason.startswith("10 rows are too few")
+
+
+def test_rows_that_are_written_out_are_rows():
+    """A tree's leaves: equal rows are different rows of the population, and go to folds as they like."""
+    y, prob = one_event(np.random.default_rng(0), 60, CHANGES["over-confident"])
+    found = advise(np.repeat(y, 10), np.repeat(prob, 10))
+    assert (found.n_rows, found.n_folds) == (600, 5)
+    assert found.recommended != IDENTITY
+
+
+# Classes that do not occur
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_rows_without_a_class_that_the_forecast_expects_are_no_ground_for_advice(n_classes, seed):
+    y, prob = many(np.random.default_rng(seed), 1000, n_classes)
+    found = advise(y[y != 1], prob[y != 1])
+    assert found.recommended == IDENTITY
+    assert found.reason.startswith(
+        "Leave the forecast as it is: no row is of the class 1, which the forecast expects in"
+    )
+
+
+def test_a_rare_class_without_rows_leaves_temperature_alone():
+    y, prob = many(np.random.default_rng(0), 1000, 3, lambda z: 2.0 * z)
+    rare = np.column_stack([prob * (1 - 1e-4), np.full(1000, 1e-4)])
+    found = advise(y, rare)
+    assert [c.method for c in found.candidates] == [IDENTITY, "temperature"]
+    assert found.recommended == "temperature"
+    assert found.reason.endswith(
+        " No row is of 1 of the 4 classes, so that temperature, which all classes share, is the one candidate."
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_of_one_class_are_no_ground_for_advice(n_classes):
+    prob = np.random.default_rng(0).dirichlet(np.ones(n_classes), 200)
+    found = advise(np.ones(200, dtype=int), prob)
+    assert found.recommended == IDENTITY
+    assert found.reason.startswith(
+        "Leave the forecast as it is: all 200 rows are of the class 1, and a calibrator cannot"
+    )
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label"), [((0, 1), True), ((b"a", b"b"), b"b"), ((False, True), 1), (("no", "yes"), "yes")], ids=str
+)
+def test_labels_are_those_that_the_metrics_take(labels, pos_label):
+    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
+    named = np.array(labels)[y]
+    assert negative_log_likelihood(named, prob, pos_label=pos_label) == negative_log_likelihood(y, prob)
+    found, plain = advise(named, prob, pos_label=pos_label), advise(y, prob)
+    assert found.candidates == plain.candidates
+    assert found.recommended == plain.recommended != IDENTITY
+
+
+def test_rows_of_the_event_alone_are_told_of():
+    found = advise(np.ones(200, dtype=int), np.linspace(0.5, 0.9, 200), pos_label=1)
+    assert found.reason.startswith("Leave the forecast as it is: all 200 rows are of the class 1,")
 
 
 def test_one_column_and_two_columns_get_the_same_advice():
@@ -176,7 +246,7 @@ def test_of_a_large_table_some_rows_are_drawn_and_the_answer_takes_seconds(monke
 
 
 def test_more_classes_than_a_matrix_bears_leave_it_out():
-    prob = np.random.default_rng(0).dirichlet(np.ones(101), 150)
+    prob = np.random.default_rng(0).dirichlet(np.ones(101), 1500)
     found = advise(prob.argmax(axis=1), prob)
     assert [c.method for c in found.candidates] == [IDENTITY, "temperature", "svs"]
 

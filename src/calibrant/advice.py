@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray, log_cost
 from calibrant._parameters import whole
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex, variance_weight
+from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._registry import find
 from calibrant._result import frame
 from calibrant._validation import DataOptions, Input, as_problem
 from calibrant._warnings import CalibrationWarning
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.safe import folds, in_order, taken, weighted_part
+from calibrant.calibrators.safe import folds, sorted_rows, taken
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.resampling import Rng, as_rng
 
@@ -37,6 +37,9 @@ LEAST_ROWS = 100
 
 MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
 """Rows, and probabilities, that are looked at: of more a random part is drawn, so that the answer takes seconds."""
+
+MOST_MISSED = 10.0
+"""Rows of a class that the forecast may expect where none came: of more, rows were left out, or the forecast is no guide."""
 
 MARGIN = 2.0
 """Paired standard errors by which a candidate must be better than a simpler one."""
@@ -86,6 +89,8 @@ class Advice:
         What the forecast was given as.
     options : str
         Options of the command line that say where the columns of a file are; empty where it was asked for in Python.
+    event : str
+        Options of the command line that say of which event a report speaks; empty as well.
     """
 
     recommended: str
@@ -97,6 +102,7 @@ class Advice:
     n_folds: int
     input: Input
     options: str = ""
+    event: str = ""
 
     @property
     def chosen(self) -> Candidate:
@@ -190,6 +196,13 @@ def advise(
     standard errors. So the answer is "identity" unless an improvement shows. With fewer than 100 rows it always is.
     docs/advice.md has what following the advice does to held-out rows.
 
+    Where a class does not occur in the rows, temperature is the one candidate. The answer is "identity" where all rows are of
+    one class, or where the forecast expects more than 10 rows of a class that has none.
+
+    Rows are rows as given: a weight, whole or not, says how much a row counts. It goes with its row into one fold, makes it
+    no more than one of the 100, and standard errors are those of as many rows as there are. The candidates are fitted with
+    the weights as given, as the calibrator will be.
+
     At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
     `calibrant list calibrators` names them all.
 
@@ -208,24 +221,56 @@ def advise(
         "n_classes": 2 if isinstance(problem, BinaryProblem) else problem.classes.size,
         "input": _input_of(problem),
     }
-    rows, counts = in_order(used)
-    if counts.sum() < max(LEAST_ROWS, n_folds):
+    if (reason := _why_none(used, n_folds)) is not None:
         loss = float(np.average(_loss_of_identity(used), weights=used.weight))
-        reason = f"{_rows(counts.sum())} are too few to judge a calibrator: {LEAST_ROWS} or more are needed."
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
-    methods = _candidates(facts["n_classes"])
-    losses, weight = _cross_validated(rows, counts, methods, n_folds, as_rng(rng))
+    methods = _candidates(used)
+    losses, weight = _cross_validated(sorted_rows(used), methods, n_folds, as_rng(rng))
     candidates = tuple(
         Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
         for method, loss in zip((IDENTITY, *methods), losses, strict=True)
     )
     chosen = candidates[_choice(losses, weight)]
-    return Advice(chosen.method, _reason(chosen, candidates), candidates, n_folds=n_folds, **facts)
+    reason = _reason(chosen, candidates)
+    if (n_classes := facts["n_classes"]) > 2 and (n_absent := _absent(used).size):
+        reason += (
+            f" No row is of {n_absent} of the {n_classes} classes, so that temperature, which all classes share, is the "
+            "one candidate."
+        )
+    return Advice(chosen.method, reason, candidates, n_folds=n_folds, **facts)
 
 
-def _candidates(n_classes: int) -> tuple[str, ...]:
-    if n_classes == 2:
+def _why_none(problem: Problem, n_folds: int) -> str | None:
+    """Say why no calibrator can be judged on these rows; None where some can."""
+    if problem.size < (least := max(LEAST_ROWS, n_folds)):
+        return f"{_rows(problem.size)} are too few to judge a calibrator: {least} or more are needed."
+    simplex, absent = as_simplex(problem), _absent(problem)
+    names = simplex.classes.tolist()
+    if len(names) - len(absent) == 1:
+        return (
+            f"Leave the forecast as it is: all {problem.size} rows are of the class {names[simplex.label[0]]!r}, and a "
+            "calibrator cannot be judged without rows of the other classes."
+        )
+    expected = simplex.prob[:, absent].sum(axis=0)
+    if expected.size and expected.max() > MOST_MISSED:
+        return (
+            f"Leave the forecast as it is: no row is of the class {names[absent[expected.argmax()]]!r}, which the forecast "
+            f"expects in about {expected.max():.0f} of {problem.size}, and a calibrator would learn that there is none. Give "
+            "rows of all classes."
+        )
+    return None
+
+
+def _absent(problem: Problem) -> IntArray:
+    """Return the numbers of the classes that no row is of."""
+    return np.setdiff1d(np.arange(problem.classes.size), as_simplex(problem).label)
+
+
+def _candidates(problem: Problem) -> tuple[str, ...]:
+    if (n_classes := problem.classes.size) == 2:
         return OF_ONE_EVENT
+    if _absent(problem).size:
+        return OF_CLASSES[:1]  # the others have parameters of single classes, of which these rows say nothing
     return OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]
 
 
@@ -243,7 +288,7 @@ def _paired(difference: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Return the mean of the differences of rows, and its standard error."""
     total = float(weight.sum())
     mean = float(weight @ difference) / total
-    return mean, float(np.sqrt(variance_weight(weight) @ (difference - mean) ** 2)) / total
+    return mean, float(np.sqrt(weight**2 @ (difference - mean) ** 2)) / total
 
 
 def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
@@ -277,24 +322,30 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
 
 
 def _cross_validated(
-    problem: Problem, counts: IntArray, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
+    problem: Problem, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the log loss of each held-out row by the identity and each method, and the weights of these rows."""
-    unit, losses, weights = problem.weight / counts, [], []
-    for held in folds(counts, n_folds, rng):
-        kept, out = (weighted_part(problem, unit * number) for number in (counts - held, held))
+    """Return the log loss of each held-out row by the identity and each method, and the weights of these rows.
+
+    A row is in one fold with all of its weight, whole or not: copies of it in the others would have been fitted on.
+    """
+    losses, weights = [], []
+    for held in folds(np.ones(problem.size, dtype=np.intp), n_folds, rng):
+        kept, out = (
+            taken(problem, rows, problem.weight[rows]) for rows in (np.flatnonzero(held == 0), np.flatnonzero(held))
+        )
         losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
         weights.append(out.weight)
     return np.concatenate(losses, axis=1), np.concatenate(weights)
 
 
 def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
-    calibrator = _made(method, _input_of(kept), labels=kept.classes.tolist())
+    # Numbers in place of the classes: labels may be of any kind that `as_problem` takes, or name a class that no row has.
+    calibrator = _made(method, _input_of(kept), labels=range(kept.classes.size))
     with warnings.catch_warnings():
         # What a part of the rows lacks is no news.
         warnings.simplefilter("ignore", CalibrationWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        calibrator.fit(_values_of(kept), kept.classes[as_simplex(kept).label], kept.weight)
+        calibrator.fit(_values_of(kept), as_simplex(kept).label, kept.weight)
         prob = calibrator.predict_proba(_values_of(out))
     return log_cost(prob[np.arange(out.size), as_simplex(out).label])
 

@@ -25,6 +25,7 @@ from calibrant.advice import (
     LEAST_ROWS,
     MARGIN,
     MOST_MATRIX_CLASSES,
+    MOST_MISSED,
     MOST_NUMBERS,
     MOST_ROWS,
     OF_CLASSES,
@@ -134,9 +135,12 @@ def the_rule() -> list[str]:
         "compute it on the rows at hand, with one rule:",
         f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
         f"{_listed(OF_CLASSES)}, the last one of at most {MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
-        "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md).\n"
+        "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md). Where a "
+        f"class of several does not occur in the rows, {OF_CLASSES[0]} is the one candidate; and none is where all rows are of "
+        f"one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
         "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
-        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities.\n"
+        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities. Rows are rows as given: "
+        "a weight, whole or not, says how much its row counts, and is in one fold with it.\n"
         f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
         f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"

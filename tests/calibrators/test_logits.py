@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from reference import multinomial as twin
+from sklearn.base import clone
 
 from calibrant import (
     DirichletCalibration,
@@ -101,6 +102,41 @@ def test_of_probabilities_those_as_given_are_log_probabilities(scaling):
     given, logs = (scaling(logits=word).fit(prob, label) for word in WORDS[:2])
     np.testing.assert_array_equal(given.coef_, logs.coef_)
     np.testing.assert_array_equal(given.calibrate(prob), logs.calibrate(prob))
+
+
+@pytest.mark.parametrize(
+    "free", [VectorScaling(), MatrixScaling(off_diagonal=0.0, intercept=0.0)], ids=["vector", "matrix"]
+)
+@pytest.mark.parametrize("unit", [1e-2, 1e-4, 1e-6, 1e-12, 1e-60])
+@pytest.mark.parametrize("k", [3, 40])
+def test_tiny_logits_are_fitted_as_others_are(free, unit, k):
+    """The same logits in another unit: the same map, but for the ridge. Of 40 classes the steps are those of products."""
+    logit, label = drawn(n=400 if k == 3 else 4000, k=k)
+    expected = clone(free).set_params(input="logit").fit(logit, label).calibrate(logit)
+    fitted = clone(free).set_params(input="logit").fit(unit * logit, label)
+    found = fitted.calibrate(unit * logit)
+    np.testing.assert_allclose(found, expected, atol=5e-4)
+    losses = [negative_log_likelihood(label, prob, labels=range(k)) for prob in (found, expected)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-6)
+    assert fitted.gradient_ <= 1e-8
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e-6, 1e-12, 1e-60])
+def test_penalties_hold_weights_back_that_tiny_logits_need_and_not_those_of_the_class_itself(unit):
+    logit, label = drawn()
+    default = MatrixScaling(input="logit").fit(unit * logit, label)
+    diagonal = MatrixScaling(input="logit", off_diagonal=1e50).fit(logit, label)
+    np.testing.assert_allclose(default.calibrate(unit * logit), diagonal.calibrate(logit), atol=1e-3)
+
+
+@pytest.mark.filterwarnings("error")
+@each_scaling
+@pytest.mark.parametrize("unit", [0.0, 1e-200, 1e-320])
+def test_logits_that_are_all_but_zero_leave_the_shares_of_the_classes(scaling, unit):
+    logit, label = drawn()
+    fitted = scaling(input="logit").fit(unit * logit, label)
+    shares = np.bincount(label, minlength=3) / len(label)
+    np.testing.assert_allclose(fitted.calibrate(unit * logit)[0], shares, atol=1e-2)
 
 
 @each_scaling

@@ -281,6 +281,23 @@ def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
     assert all(weight.tolist() == [10.5] * 32 for weight in parts)
 
 
+@pytest.mark.parametrize(
+    "whole", [np.full(300, 10), np.random.default_rng(0).integers(5, 16, 300)], ids=["ten", "some"]
+)
+def test_weights_that_are_importance_do_no_harm_as_the_docstring_passes_them(whole):
+    """Whole numbers are counts of rows seen: as many of a calibrated forecast seem to be reason enough for steps."""
+    rng = np.random.default_rng(0)
+    log_odds = rng.normal(0, 1.5, (2, 300))
+    label, fresh = (rng.random((2, 300)) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    prob, fresh_prob = 1 / (1 + np.exp(-log_odds))
+    assert SafeCalibrator(IsotonicCalibrator()).fit(prob, label, whole).weight_ > 0.9
+    assert "``0.999 * weight / weight.mean()``" in SafeCalibrator.__doc__
+    safe = SafeCalibrator(IsotonicCalibrator()).fit(prob, label, 0.999 * whole / whole.mean())
+    assert safe.weight_ < 0.1
+    harm = negative_log_likelihood(fresh, safe.calibrate(fresh_prob)) - negative_log_likelihood(fresh, fresh_prob)
+    assert harm < 0.005
+
+
 def test_a_forecast_of_few_values_can_be_repaired():
     """Equal rows are different rows of the population: a tree with four leaves is no reason to hold back."""
     rng = np.random.default_rng(0)

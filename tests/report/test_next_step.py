@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +71,57 @@ def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_
     shown = capsys.readouterr().out
     assert "on the same 1500 rows" in shown
     assert "The log loss is better" in shown
+
+
+def told(words, capsys):
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+def test_a_command_on_a_part_of_the_rows_fits_on_that_part(files, capsys):
+    out = told(["advise", "CALIBRATION_FILE.csv", "--rows", "0:700"], capsys)
+    command = out.splitlines()[-1]
+    assert command.startswith("calibrant fit CALIBRATION_FILE.csv --rows 0:700 --method ")
+    assert "on 700 rows" in told(shlex.split(command)[1:], capsys)
+
+
+def test_a_command_names_files_and_classes_that_begin_with_a_dash(files, capsys):
+    y, prob = files["CALIBRATION_FILE"]
+    write_table("-dash.csv", {"-y": 2 * y - 1, "-p": prob}, force=False)
+    words = ["--label=-y", "--prob=-p", "--classes=-1,1", "--rows=:1000"]
+    command = told(["advise", "./-dash.csv", *words], capsys).splitlines()[-1]
+    assert command.startswith("calibrant fit ./-dash.csv --rows :1000 --label=-y --prob=-p --classes=-1,1 --method ")
+    assert told(["advise", *words, "--", "-dash.csv"], capsys).splitlines()[-1] == command
+    assert "event: class 1" in told(shlex.split(command)[1:], capsys)
+
+
+@pytest.mark.parametrize("given", [[], ["--classes=-1,1"], ["--classes=1,-1"]], ids=str)
+def test_the_event_of_a_report_of_one_column_is_that_of_its_commands(files, capsys, given):
+    """The command has one `--classes`, whose last is the event, whatever else was given."""
+    for name, (y, prob) in files.items():
+        write_table(f"{name}.csv", {"label": 2 * y - 1, "prob": prob}, force=True)
+    out = told(
+        ["report", "CALIBRATION_FILE.csv", "--pos-label", "1", *given, "-o", "r.html", "--resamples", "99"], capsys
+    )
+    (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+    assert "calibrant fit CALIBRATION_FILE --classes=-1,1 --method" in sentence
+    assert "calibrant report TEST_FILE --classes=-1,1 --calibrator" in sentence
+    assert run(sentence, files) == ["fit", "report"]
+    assert "event: class 1" in capsys.readouterr().out
+
+
+def test_the_event_and_the_notion_of_a_report_of_two_columns_are_those_of_its_commands(files, capsys):
+    for name, (y, prob) in files.items():
+        write_table(f"{name}.csv", {"label": 2 * y - 1, "p_-1": 1 - prob, "p_1": prob}, force=True)
+    for words in (["--pos-label=-1"], ["--notion", "confidence"], ["--notion", "binary", "--pos-label=-1"]):
+        out = told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", "--resamples", "99", "--force"], capsys)
+        (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+        assert f"calibrant report TEST_FILE {' '.join(words)} --calibrator calibrator.json" in sentence
+        for name in ("calibrator.json", "after.html"):
+            Path(name).unlink(missing_ok=True)
+        assert run(sentence, files) == ["fit", "report"]
+        spoken = {"-1": "event: class -1", "confidence": "notion: confidence"}[words[-1].split("=")[-1]]
+        assert spoken in capsys.readouterr().out
 
 
 def with_options(files, options):

@@ -91,9 +91,11 @@ class SafeCalibrator(Calibrator):
     need no repair; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
     beyond its evidence (rows that happen to be all right) comes in only as far as its rows can bear.
 
-    Folds are drawn without a look at the labels, so that the argument holds. Equal rows are one row with the sum of their
-    weights where all weights are whole, and a whole weight is so many rows, of which each fold gets its part. Otherwise a
-    row with its weight is in one fold. Fewer rows than folds: w = 0, with a `CalibrationWarning`.
+    Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, each
+    independent evidence: 10 is ten rows seen, which are dealt to the folds one by one, as if they had been written out. So
+    weights that say how important a row is should not be whole numbers: of ten equal copies some are held out and others
+    fitted on, and a candidate that learned the rows by heart seems to help. Pass ``0.999 * weight / weight.mean()``: where
+    weights are not whole, a row with its weight is in one fold. Fewer rows than folds: w = 0, with a `CalibrationWarning`.
 
     References
     ----------
@@ -225,19 +227,24 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
 
     Where all weights are whole, equal rows become one.
     """
-    counted = are_counts(problem.weight) and problem.weight.sum() < MOST_COUNTS
+    if not (are_counts(problem.weight) and problem.weight.sum() < MOST_COUNTS):
+        return sorted_rows(problem), np.ones(problem.size, dtype=np.intp)
     simplex = as_simplex(problem)
-    columns = [simplex.label, *simplex.forecast.values.T] + ([] if counted else [problem.weight])
+    columns = [simplex.label, *simplex.forecast.values.T]
     order = np.lexsort(columns[::-1])
-    weight = problem.weight[order]
-    if not counted:
-        return taken(problem, order, weight), np.ones(len(order), dtype=np.intp)
     differs = np.zeros(len(order) - 1, dtype=bool)
     for column in columns:
         differs |= np.diff(column[order]) != 0
     starts = np.flatnonzero(np.concatenate([[True], differs]))
-    weight = np.add.reduceat(weight, starts)
+    weight = np.add.reduceat(problem.weight[order], starts)
     return taken(problem, order[starts], weight), weight.astype(np.intp)
+
+
+def sorted_rows(problem: Problem) -> Problem:
+    """Return the problem sorted by what its rows hold, each row as it was given."""
+    simplex = as_simplex(problem)
+    order = np.lexsort([problem.weight, *simplex.forecast.values.T[::-1], simplex.label])
+    return taken(problem, order, problem.weight[order])
 
 
 def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[IntArray]:

@@ -30,8 +30,19 @@ def run_advise(arguments: argparse.Namespace) -> int:
     print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
-        print(advice.command.replace("CALIBRATION_FILE", shlex.quote(arguments.file)))
+        print(advice.command.replace("CALIBRATION_FILE", _place(arguments), 1))
     return 0
+
+
+def _place(arguments: argparse.Namespace) -> str:
+    """Return the file, and its rows, as a command names them."""
+    file = f"./{arguments.file}" if arguments.file.startswith("-") else arguments.file
+    return " ".join([shlex.quote(file), *([] if arguments.rows is None else [_option("rows", arguments.rows)])])
+
+
+def _option(name: str, value: str) -> str:
+    """Return an option with its value; one that begins as an option does is joined to its name."""
+    return f"--{name}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
 def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
@@ -41,16 +52,24 @@ def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
     from calibrant.advice import advise
 
     advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **_data(arguments, forecast))
-    return replace(advice, options=_options(arguments, forecast))
+    return replace(advice, options=_options(arguments, forecast), event=_event(arguments, forecast))
 
 
 def _options(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
-    named = [(name, getattr(arguments, name)) for name in COLUMNS]
-    words = [word for name, value in named if value is not None for word in (f"--{name}", shlex.quote(value))]
+    named = {name: value for name in COLUMNS if (value := getattr(arguments, name)) is not None}
     if (event := _pos_label(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
-        other = next((str(label) for label in forecast.y_true.tolist() if label != event), f"no {event}")
-        words += ["--classes", shlex.quote(f"{other},{event}")]
+        known = labels_of(arguments, forecast) or forecast.y_true.tolist()
+        other = next((str(label) for label in known if label != event), f"no {event}")
+        named["classes"] = f"{other},{event}"
+    words = [_option(name, value) for name, value in named.items()]
     return " ".join([*words, *(f"--{name}" for name in FLAGS if getattr(arguments, name, False))])
+
+
+def _event(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
+    """Return what a report is told of its event, but for what the classes of one column say."""
+    names = ("notion", "pos_label") if len(forecast.forecast_columns) > 1 else ("notion",)
+    told = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    return " ".join(_option(name.replace("_", "-"), value) for name, value in told.items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,10 @@ REFIT = "If these rows are your test set, fit on other rows, and compare before 
 def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
     """Return the last finding; ``visible`` is whether some miscalibration is significant."""
     if advice is not None and advice.recommended != IDENTITY:
+        event = f" {advice.event}" if advice.event else ""
         return (
             f"Next: fit {advice.recommended} on a calibration set: {advice.command}. {_figures(advice)} {REFIT} "
-            f"calibrant report TEST_FILE{advice.given} --calibrator calibrator.json -o after.html."
+            f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
         )
     if visible and advice is None:
         return ASK

@@ -38,6 +38,10 @@ BLOCK, LEAST_ROWS = 1 << 15, 256
 ORDINARY = 1e6
 """Size of log-probabilities beyond which they are measured in units of the largest: squares would overflow."""
 
+SMALL, SMALLEST = 0.5, 1e-100
+"""Size of logits below which they are measured in units of twice the largest, and the smallest unit. Log-probabilities are
+never as small: weights of tiny logits must be large, and a ridge in the usual units would hold them where they are."""
+
 MOST_EXPONENT = 100.0
 
 STRONGEST = 1e100
@@ -216,15 +220,19 @@ def fit_table(
     design: Design, z: FloatArray, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray, start: FloatArray
 ) -> Minimum:
     """Minimise the objective; say so where its certificate is not met, or nothing but the smallest ridge holds the table."""
-    free, ridge = ridge <= TINY_RIDGE, np.maximum(ridge, TINY_RIDGE)
-    unit = np.ones_like(centre)
+    free = ridge <= TINY_RIDGE
+    unit, tiny = np.ones_like(centre), np.full_like(centre, TINY_RIDGE)
     largest = float(np.abs(z).max())
     if largest > ORDINARY:
         unit[design.slopes] = largest
         z, start = z / largest, start / unit
         # So far from a weight of one the pull to it is that to zero, which leaves the table its digits.
         centre = np.where(free & (unit > 1.0), 0.0, centre)
-    objective = Objective(design, z, problem, ridge / unit**2, centre * unit)
+    elif largest < SMALL:
+        unit[design.slopes] = size = max(largest / SMALL, SMALLEST)
+        z, start, tiny = z / size, start * unit, tiny * unit**2
+    ridge = np.where(free, tiny, ridge)
+    objective = Objective(design, z, problem, np.minimum(ridge / unit**2, STRONGEST), centre * unit)
     with np.errstate(over="ignore", invalid="ignore"):
         found = minimise(objective, start)
     rounding = float(
