@@ -24,9 +24,11 @@ STATES = "\n".join(
 DATA = (
     "`make reproduce-survey` needs no other files. The other commands need data sets that are not in the repository: they "
     "read them in the folder `$CALIBRANT_DATA`, and name the files that are missing. The sources are public: predictions of "
-    "networks for CIFAR-10 (`AIgen/df-posthoc-calibration` and `EFS-OpenSource/calibration-framework` on GitHub), for CIFAR-100 "
+    "networks for CIFAR-10 (`AIgen/df-posthoc-calibration` and `EFS-OpenSource/calibration-framework` on GitHub), for "
+    "CIFAR-100 "
     "(the latter), and for the dogs in ImageNet (`facebookresearch/tce`); a part of Covertype and predictions for it "
-    "(`eugeneberta/Calibration-ROC-IR`), and what the programs in these last two write; and Statlog (Landsat Satellite) and Spambase of the UCI repository. They are stored "
+    "(`eugeneberta/Calibration-ROC-IR`), and what the programs in these last two write; and Statlog (Landsat "
+    "Satellite) and Spambase of the UCI repository. They are stored "
     "as arrays and tables under the names that the commands ask for."
 )
 
@@ -51,7 +53,8 @@ def page() -> str:
         "What these pages say about five papers, sentence by sentence: the sentence in our words, what was computed, what it "
         "takes to hold, and a verdict.",
         VERDICTS,
-        "The commands below compute the numbers and store them. Each command stops with an error if the stored numbers no longer "
+        "The commands below compute the numbers and store them. Each command stops with an error if the stored "
+        "numbers no longer "
         "support a verdict. `make claims` writes this page from the stored numbers.",
         DATA,
         "## How much of each paper is run",
@@ -77,9 +80,7 @@ def _verdict_counts() -> str:
     body = []
     for paper in PAPERS:
         found = Counter(claim.says for claim in paper.claims)
-        body.append(
-            [f"[{paper.title}](#{_anchor(paper.title)})", *(str(found[verdict]) for verdict in Verdict)]
-        )
+        body.append([f"[{paper.title}](#{_anchor(paper.title)})", *(str(found[verdict]) for verdict in Verdict)])
     return table(["paper", *(str(verdict) for verdict in Verdict)], body)
 
 

@@ -73,7 +73,8 @@ def figures() -> list[str]:
         "a grid, a first split that compares smoothed means of the sides with the mean of all rows as it is, and a test row "
         "takes the value of the nearest point of the grid. *As printed* is Algorithm 2, whose means are all smoothed alike. "
         "For "
-        "two and three classes both make the same splits. The vectors of these curves do not sum to one (see below). The regularised cross-entropy is the mean of -log r_y - λ Σ log r_k. "
+        "two and three classes both make the same splits. The vectors of these curves do not sum to one (see below). "
+        "The regularised cross-entropy is the mean of -log r_y - λ Σ log r_k. "
         f"The baseline splits the first region in its queue at its centre, {N_BASELINE} times whatever K is.",
     ]
     for n_classes, number in ((2, 2), (3, 4), (4, 5)):

@@ -198,11 +198,15 @@ def draw_study() -> None:
                 mean, error = gained(case, name)
                 place = i + (k - len(shown) / 2) * 0.09
                 look = LAST if k >= len(_style.COLOURS) else {"color": _style.colour(k), "marker": _style.marker(k)}
-                ax.errorbar(mean, place, xerr=2 * error, **look, markersize=4, linestyle="none", label=None if i else name)
+                ax.errorbar(
+                    mean, place, xerr=2 * error, **look, markersize=4, linestyle="none", label=None if i else name
+                )
         ax.axvline(0.0, color=_style.IDEAL, linestyle="--", linewidth=1.2)
         ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit} rows" for case in cases])
         ax.invert_yaxis()
-        ax.set(title=model, xlabel="test cross-entropy less that of no calibration\n(bars: 2 standard errors over splits)")
+        ax.set(
+            title=model, xlabel="test cross-entropy less that of no calibration\n(bars: 2 standard errors over splits)"
+        )
         ax.grid(axis="x", color=_style.GRID)
         ax.set_axisbelow(True)
     handles, words = axes[0].get_legend_handles_labels()

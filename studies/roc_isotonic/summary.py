@@ -93,7 +93,8 @@ def _many() -> str:
     better, worse = (sum(both) for both in zip(*counts.values(), strict=True))
     return (
         "**Where predictions are nearly calibrated, as those of the paper's logistic regression, step functions "
-        f"{'often raise the log loss' if worse > better else 'do not often raise the log loss'}.** Over many splits, {len(cases)} cases "
+        f"{'often raise the log loss' if worse > better else 'do not often raise the log loss'}.** Over many splits, "
+        f"{len(cases)} cases "
         "of K and number of rows: "
         f"{'; '.join(parts)} ({rivals}). Monotony keeps regions few: for K = 3 and ten times the rows there are "
         f"{many / few:.1f} times as many, {few:.0f} and {many:.0f}."
@@ -112,7 +113,8 @@ def _wrong() -> str:
     behind = sum(is_worse(case, LAPLACE_CV, MATRIX) for case in cases)
     return (
         f"**Where predictions are miscalibrated it {'helps' if better > len(cases) / 2 else 'rarely helps'}**: in {better} of "
-        f"{len(cases)} cases, all on Covertype, and its log loss is above that of {MATRIX} in {behind}. Changes of {LAPLACE_CV}, with the number of "
+        f"{len(cases)} cases, all on Covertype, and its log loss is above that of {MATRIX} in {behind}. Changes of "
+        f"{LAPLACE_CV}, with the number of "
         f"rows that were fitted: {'; '.join(parts)}."
     )
 

@@ -153,9 +153,11 @@ NOTES = {
     "black line it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. The "
     "dotted line is where the network's predictions lie: they are functions of one feature, and off that line the map is "
     "extrapolation.",
-    "vector": "`VectorScaling()`, on log-probabilities; lines and colours as in Fig. 17. (Where logits are not at hand, the survey takes log s_j / s_3, "
+    "vector": "`VectorScaling()`, on log-probabilities; lines and colours as in Fig. 17. (Where logits are not at "
+    "hand, the survey takes log s_j / s_3, "
     "with the last class for reference: another family.)",
-    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn. Lines and colours "
+    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn. Lines "
+    "and colours "
     "as in Fig. 17.",
     "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the survey's "
     "formula. Lines and colours as in Fig. 17.",

@@ -80,7 +80,9 @@ def draw_roc(ax: Any, panels: Mapping[str, RocPanel], alone: bool, *, symmetric:
             of = "" if len(panels) == 1 else f" of {label}"
             words = f"hull{of}: area {area_words(panel.hull_auc)}" if alone else f"hull{of}"
             own = {"marks": (4.0 if alone else 2.5) + 2.0 * (len(panels) - 1 - number)}
-            draw_hull(ax, panel, colour, words, symmetric=symmetric, linestyle=_style.dashes(number, len(panels)), **own)
+            draw_hull(
+                ax, panel, colour, words, symmetric=symmetric, linestyle=_style.dashes(number, len(panels)), **own
+            )
     if alone:
         xlabel, ylabel = SYMMETRIC if symmetric else LABELS
         ax.set(xlabel=xlabel, ylabel=ylabel)

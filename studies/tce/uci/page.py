@@ -30,7 +30,8 @@ def trained() -> list[str]:
         "## Models trained on imbalanced data",
         "Section 4.2 of the paper: five algorithms on ten data sets, Tables 3, 4 and 14. Two of the ten are here, satimage, "
         "class 4 against the rest, and spambase, the balanced one. The others are not, as nothing is downloaded: "
-        f"{absent}. So this is the experiment of Table 14 on other data. In their place stand data sets that come with scikit-learn or "
+        f"{absent}. So this is the experiment of Table 14 on other data. In their place stand data sets that come "
+        "with scikit-learn or "
         "lie in the folder: digits, 8 against the "
         "rest (its 1797 rows are the test rows of the set of 5620 that the paper has as optical_digits); breast cancer with "
         f"{MALIGNANT} of its 212 malignant rows; and {OTHERS + RARE} rows of Covertype with {RARE} of class 4.",
