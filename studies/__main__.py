@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,13 +11,35 @@ from studies.coverage import State, counts
 from studies.markdown import table
 from studies.papers import PAPERS
 
+STATES = "\n".join(
+    [
+        f"* **{State.DONE!s}**: it is in the library or was run; whether it came out as in the paper says the verdict.",
+        f"* **{State.IN_FORM!s}**: the experiment was run as the paper describes it, on data or models that are not the "
+        "paper's, or only on a part of them.",
+        f"* **{State.NOT_YET!s}**: it could be done, and is not.",
+        f"* **{State.NOT_POSSIBLE!s}**: what it needs is not at hand, such as data that nobody published.",
+    ]
+)
+
+DATA = (
+    "`make reproduce-survey` needs no other files. The other commands need data sets that are not in the repository: they "
+    "read them in the folder `$CALIBRANT_DATA`, and name the files that are missing. The sources are public: predictions of "
+    "networks for CIFAR-10 (`AIgen/df-posthoc-calibration` and `EFS-OpenSource/calibration-framework` on GitHub), for "
+    "CIFAR-100 "
+    "(the latter), and for the dogs in ImageNet (`facebookresearch/tce`); a part of Covertype and predictions for it "
+    "(`eugeneberta/Calibration-ROC-IR`), and what the programs in these last two write; and Statlog (Landsat "
+    "Satellite) and Spambase of the UCI repository. They are stored "
+    "as arrays and tables under the names that the commands ask for."
+)
+
 PAGE = Path(__file__).parents[1] / "docs" / "claims.md"
 
 VERDICTS = "\n".join(
     [
         "* **holds**, **does not hold here**, **holds in part**: what the numbers show, on the data that the row names. A "
         "verdict against the authors rests on more than one network, split or data set and on every reading of their text, "
-        "or on a counterexample.",
+        "or on a counterexample. That an identity comes out, such as a printed cell or a theorem checked on drawn rows, counts "
+        "as holds.",
         "* **not decided**: the numbers do not suffice, or differ between readings of the text.",
         "* **not judged**: no numbers of ours could contradict it, such as the time of a program on the authors' machine.",
     ]
@@ -30,10 +53,13 @@ def page() -> str:
         "What these pages say about five papers, sentence by sentence: the sentence in our words, what was computed, what it "
         "takes to hold, and a verdict.",
         VERDICTS,
-        "The commands below compute the numbers and store them; a command fails if a verdict is more than its numbers show. "
-        "`make claims` writes this page from the stored numbers.",
+        "The commands below compute the numbers and store them. Each command stops with an error if the stored "
+        "numbers no longer "
+        "support a verdict. `make claims` writes this page from the stored numbers.",
+        DATA,
         "## How much of each paper is run",
         "Counts of sections, definitions, algorithms, figures and tables. The page of each paper opens with the list.",
+        STATES,
         _coverage_counts(),
         "## Verdicts",
         _verdict_counts(),
@@ -54,15 +80,18 @@ def _verdict_counts() -> str:
     body = []
     for paper in PAPERS:
         found = Counter(claim.says for claim in paper.claims)
-        body.append(
-            [f"[{paper.title}](#{paper.name.replace('_', '-')})", *(str(found[verdict]) for verdict in Verdict)]
-        )
+        body.append([f"[{paper.title}](#{_anchor(paper.title)})", *(str(found[verdict]) for verdict in Verdict)])
     return table(["paper", *(str(verdict) for verdict in Verdict)], body)
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that a heading has, here and where the page is read without Sphinx."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _section(paper: Paper) -> list[str]:
     return [
-        f"({paper.name.replace('_', '-')})=\n## {paper.title}",
+        f"## {paper.title}",
         f"{paper.authors}, {paper.venue}. `{paper.command}`, about {paper.minutes:g} minutes of processor time.",
         claims_table(paper.claims, paper.stored()),
     ]

@@ -14,7 +14,7 @@ class State(StrEnum):
     """How far a part of a paper is run here."""
 
     DONE = "done"
-    IN_FORM = "in form, on other data"
+    IN_FORM = "same experiment, other data"
     NOT_YET = "not yet"
     NOT_POSSIBLE = "not possible"
 

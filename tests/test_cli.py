@@ -1043,7 +1043,7 @@ def test_help_tells_each_command(command, run):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_published_figures_come_out_of_exported_files(ending, run, data_dir):
-    """ResNet-50 on CIFAR-10: ../shared/facts.md, from independent code."""
+    """ResNet-50 on CIFAR-10: figures of independent code."""
     with np.load(data_dir / "cifar10_resnet50.npz") as data:
         for part in ("cal", "test"):
             save(f"{part}.{ending}", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))

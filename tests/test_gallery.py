@@ -34,6 +34,9 @@ def test_a_picture_is_crisp_and_not_wider_than_two_columns_of_a_page(blocks):
     """Twice the 110 dots an inch of a usual screen, but for the widest; a figure is at least 4 inches wide."""
     from PIL import Image
 
-    widths = [Image.open(picture).width for _, picture in blocks[1:]]
+    widths = []
+    for _, picture in blocks[1:]:
+        with Image.open(picture) as image:
+            widths.append(image.width)
     assert min(widths) >= 800
     assert max(widths) <= 1600

@@ -118,7 +118,8 @@ def page(found: list[list[Followed]], seconds: float) -> str:
             f"log loss changed by {min(one.change for one in changed):+.4f} to {worst.change:+.4f} (standard error "
             f"{worst.standard_error:.4f}, {worst.forecast}); in the others the forecast was left as it is. In the "
             f"{len(others)} cases with fewer rows there is such harm {sum(one.harms for one in others)} times. The rule is "
-            "cautious: where it leaves a forecast as it is, a candidate may do better. The changes below are in nats; "
+            "cautious: where it leaves a forecast as it is (`identity` in the table), a candidate may do better. The "
+            "changes below are in nats; "
             "“worst” is the highest change of the draws, with its standard error.",
             table(
                 ["forecast", "rows x classes", "advised", "mean change", "worst change"],
@@ -134,12 +135,13 @@ def the_rule() -> list[str]:
         "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast say which calibrator to fit. They "
         "compute it on the rows at hand, with one rule:",
         f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
-        f"{_listed(OF_CLASSES)}, the last one of at most {MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
+        f"{_listed(OF_CLASSES)} (structured vector and structured matrix scaling), the last one of at most "
+        f"{MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
         "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md). Where a "
         f"class of several does not occur in the rows, {OF_CLASSES[0]} is the one candidate; and none is where all rows are of "
         f"one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
         "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
-        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and {MOST_NUMBERS:,} probabilities. Rows are rows as given: "
+        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and about {MOST_NUMBERS / 1e6:.0f} million probabilities. Rows are rows as given: "
         "a weight, whole or not, says how much its row counts, and is in one fold with it.\n"
         f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
         f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",

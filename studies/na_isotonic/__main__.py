@@ -46,7 +46,7 @@ def page(rows: list[Row]) -> str:
 def introduction() -> list[str]:
     return [
         "# Normalisation-aware isotonic calibration, run",
-        f"The experiments of *{PAPER.title}* ({PAPER.authors}, {PAPER.venue}) in form, run by `{PAPER.command}` (about "
+        f"The experiments of *{PAPER.title}* ({PAPER.authors}, {PAPER.venue}), run on other data by `{PAPER.command}` (about "
         f"{PAPER.minutes:g} minutes of processor time), which writes this page and its pictures. **The data sets and "
         "classifiers are others than the paper's**, smaller and most of them tables of numbers. Who is ahead of whom can be "
         "compared, digits cannot. *Does not hold here* and *holds* speak of these data.",

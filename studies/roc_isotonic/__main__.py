@@ -73,7 +73,8 @@ def figures() -> list[str]:
         "a grid, a first split that compares smoothed means of the sides with the mean of all rows as it is, and a test row "
         "takes the value of the nearest point of the grid. *As printed* is Algorithm 2, whose means are all smoothed alike. "
         "For "
-        "two and three classes both make the same splits. The regularised cross-entropy is the mean of -log r_y - λ Σ log r_k. "
+        "two and three classes both make the same splits. The vectors of these curves do not sum to one (see below). "
+        "The regularised cross-entropy is the mean of -log r_y - λ Σ log r_k. "
         f"The baseline splits the first region in its queue at its centre, {N_BASELINE} times whatever K is.",
     ]
     for n_classes, number in ((2, 2), (3, 4), (4, 5)):
@@ -118,7 +119,8 @@ def proper() -> list[str]:
         "regions are the same, and the cross-entropy is lower by the logarithm of the constant, whatever the data. The library "
         "has the mixture (`mixture`) and Laplace's rule, rows that are added to each region (`smoothing`). Test cross-entropy "
         "on the paper's rows, number of regions in brackets. The first four lines take the nearest point of a grid, as the "
-        "published code does; all others walk down the tree:",
+        "published code does; all others walk down the tree, *normalised* with the vectors of the first line divided by their "
+        "sums:",
         table(head, body),
         "![Test cross-entropy along the paths](images/roc/proper.png)",
         f"*{SOFTENED}*: each row counts 1 - m for its true class and m p_k for each class k, so that the vector of a "
@@ -160,6 +162,7 @@ def study() -> list[str]:
         study_table(3, (LOGISTIC, BAYES, FOREST)),
         "Four classes:",
         study_table(4, (LOGISTIC, BAYES, FOREST)),
+        "Bars in the picture are two standard errors over splits to each side.",
         "![Differences to no calibration](images/roc/study.png)",
         f"A grid of step 1/20 in place of candidates from the data changes most in {far.name}: {mean:+.4f} ± {error:.4f}. "
         "Points of a lattice share borders, so that later splits do not cut across earlier ones; where predictions lie near a "

@@ -63,7 +63,7 @@ SOFTENED = "IRP, labels softened by the prediction"
 AS_MANY = "IRP, the same with at most as many regions as the authors'"
 TEMPERATURE = "temperature scaling"
 MATRIX = "structured matrix scaling"
-ISOTONIC = "isotonic regression"
+ISOTONIC = "isotonic regression, smoothed ends"
 BINNING = "recursive binning, smoothing 1"
 
 METHODS: dict[str, Method] = {

@@ -28,7 +28,7 @@ from calibrant import (
     simplex_split,
 )
 from calibrant.plots import _style
-from studies.roc_isotonic.authors import Figures, baseline, irp
+from studies.roc_isotonic.authors import Figures, baseline, irp, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
 from studies.roc_isotonic.forecasts import of_paper
 from studies.roc_isotonic.methods import BINNING, LAPLACE_ALL, METHODS, SOFTENED
@@ -40,6 +40,9 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
 
 NAMES = {2: "curves-2", 3: "curves-3", 4: "curves-4"}
 """Figures 2, 4 and 5."""
+
+LAST = {"color": _style.IDEAL, "marker": "*"}
+"""Look of the method for which no colour is left."""
 
 
 def save(figure: Any, name: str) -> None:
@@ -78,7 +81,8 @@ def draw_curves(n_classes: int) -> None:
         }
         plot_partition_path(paths, ax=own)
         for number, ax in enumerate(own):
-            ax.set_title(title, fontsize="medium")
+            sums = "" if number else f", vectors that sum to {total(n_classes):.3f}"
+            ax.set_title(title + sums, fontsize="medium")
             _leave_out_one_region(ax, list(paths.values()), number)
     for ax in axes[0]:
         ax.set_xlabel("")
@@ -101,11 +105,11 @@ def proper_paths(n_classes: int) -> dict[str, PartitionPath]:
     of, found = of_paper(n_classes), {}
     path = as_path(irp(n_classes), ("normalised", "walked"), ("NLL", "NLL"), "IRP")
     before = np.array([negative_log_likelihood(of.y_test, of.p_test, clip=1e-12)])
-    found["as published, normalised"] = PartitionPath(
+    found["IRP as published, divided by their sums"] = PartitionPath(
         path.n_regions, path.value[:, :1], before, ("nll",), ("NLL",), path.calibrator
     )
-    for name, method in (("smoothing 1", LAPLACE_ALL), ("softened, stopped", SOFTENED)):
-        fitted = METHODS[method](n_classes).fit(of.p, of.y)
+    for name in (LAPLACE_ALL, SOFTENED):
+        fitted = METHODS[name](n_classes).fit(of.p, of.y)
         found[name] = partition_path(of.y_test, of.p_test, fitted, metrics=["nll"])
     return found
 
@@ -193,12 +197,16 @@ def draw_study() -> None:
                     continue
                 mean, error = gained(case, name)
                 place = i + (k - len(shown) / 2) * 0.09
-                look = {"color": _style.colour(k), "marker": _style.marker(k), "markersize": 4}
-                ax.errorbar(mean, place, xerr=2 * error, **look, linestyle="none", label=None if i else name)
+                look = LAST if k >= len(_style.COLOURS) else {"color": _style.colour(k), "marker": _style.marker(k)}
+                ax.errorbar(
+                    mean, place, xerr=2 * error, **look, markersize=4, linestyle="none", label=None if i else name
+                )
         ax.axvline(0.0, color=_style.IDEAL, linestyle="--", linewidth=1.2)
-        ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit}" for case in cases])
+        ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit} rows" for case in cases])
         ax.invert_yaxis()
-        ax.set(title=model, xlabel="test cross-entropy less that of no calibration")
+        ax.set(
+            title=model, xlabel="test cross-entropy less that of no calibration\n(bars: 2 standard errors over splits)"
+        )
         ax.grid(axis="x", color=_style.GRID)
         ax.set_axisbelow(True)
     handles, words = axes[0].get_legend_handles_labels()

@@ -30,7 +30,7 @@ class Case:
     @property
     def name(self) -> str:
         """Words for a line."""
-        return f"{self.model}, K = {self.n_classes}, {self.n_fit}"
+        return f"{self.model}, K = {self.n_classes}, {self.n_fit} rows"
 
     def draw(self, seed: int) -> Forecasts:
         """One split."""

@@ -153,11 +153,14 @@ NOTES = {
     "black line it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. The "
     "dotted line is where the network's predictions lie: they are functions of one feature, and off that line the map is "
     "extrapolation.",
-    "vector": "`VectorScaling()`, on log-probabilities. (Where logits are not at hand, the survey takes log s_j / s_3, "
+    "vector": "`VectorScaling()`, on log-probabilities; lines and colours as in Fig. 17. (Where logits are not at "
+    "hand, the survey takes log s_j / s_3, "
     "with the last class for reference: another family.)",
-    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn.",
+    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn. Lines "
+    "and colours "
+    "as in Fig. 17.",
     "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the survey's "
-    "formula.",
+    "formula. Lines and colours as in Fig. 17.",
 }
 
 
@@ -176,10 +179,10 @@ def summary(rows: list[Row]) -> str:
             "are mostly figures of the tables, which the survey worked out with rounded entries.",
             f"* **{open_} sentences are not decided**, most of them about neural networks. calibrant embeds one "
             "network of two classes and one of three, and one network decides nothing.",
-            "* **Three classes are two worlds.** The survey prints class 3 as Gaussian(0, 8) and does not say whether "
+            "* **Class 3 can be read in two ways.** The survey prints class 3 as Gaussian(0, 8) and does not say whether "
             f"8 is a variance or a standard deviation. Its posterior reaches {highest['variance']['bayes']:.3f} with "
             f"the one and {highest['standard deviation']['bayes']:.3f} with the other. The embedded network was "
-            "trained with a variance of 8.",
+            "trained on one reading only, a variance of 8.",
             f"* **Of two logistic classifiers** Platt scaling leaves {shares['platt-under']:.0f} % of the error of the "
             f"under-confident one and {shares['platt-over']:.0f} % of that of the over-confident one. Where the latter "
             f"predicts 0.5 or more, beta calibration leaves {high:.0f} %, while the survey says "
@@ -205,8 +208,8 @@ def introduction(rows: list[Row]) -> list[str]:
         f"{DRAWS} such calibration sets, with the standard error in brackets; of a difference, that of the pairs. The "
         "pictures show one set. A difference is clear from 2 standard errors on.",
         "Nothing is measured on rows: with one feature every expectation is a sum over a grid of "
-        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables moves "
-        f"by more than {largest_change():.2f} of the last digit shown.",
+        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables "
+        f"changes in its last digit by more than {np.ceil(10 * largest_change()) / 10:.1f} units.",
         "S is the predicted probability, C the probability of the event given S, and Q that given the feature. **E "
         "abs(S - C)** is what an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus "
         "**grouping loss** E(C - Q)^2, which is lost where rows with different Q get one prediction, plus the "

@@ -6,7 +6,7 @@ from studies.coverage import Item, State
 
 DONE, IN_FORM, NOT_POSSIBLE = State.DONE, State.IN_FORM, State.NOT_POSSIBLE
 ONE_NETWORK = "the network is another one, trained alike; one network decides no sentence"
-NOT_THE_WORLD = f"{ONE_NETWORK}, and this one knows one of the two ways to read class 3"
+NOT_THE_WORLD = f"{ONE_NETWORK}, and this one was trained on one of the two readings of class 3 only"
 REVIEWED = "the survey names published methods in a sentence each; docs/scope.md says which are left out and why"
 
 COVERAGE: tuple[Item, ...] = (

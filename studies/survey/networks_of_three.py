@@ -1,4 +1,4 @@
-"""Claims about networks of three classes: one network, so far, in one of two worlds."""
+"""Claims about networks of three classes: one network, so far, trained on one of two readings."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
     splits = np.array([[0.2, 0.3, 0.5], [40.0, -20.0, -19.0], [0.9, 0.2, -0.1]])
     ax = replace(result, splits=splits).plot()
     assert [t.get_text() for t in ax.texts if t.get_text().isdecimal()] == ["1"]
-    assert "splits outside: 2 of 3" in [t.get_text() for t in ax.texts]
+    assert "2 of 3 splitting points lie outside the triangle" in [t.get_text() for t in ax.texts]
     assert sides(ax) > 0.9 * sides(result.plot())
     assert not [t for t in replace(result, splits=splits[:1]).plot().texts if "outside" in t.get_text()]
     assert not [t for t in replace(result, splits=splits).plot(splits=False).texts if "outside" in t.get_text()]

@@ -182,7 +182,8 @@ def test_splits_outside_are_counted_and_leave_the_picture_its_size(k):
     far = np.vstack([result.splits, np.append(30.0, np.full(k - 1, -29.0 / (k - 1)))])
     ax = replace(result, splits=far).plot(by="calibrated")
     assert sorted(numbers(ax)) == ["1", "2", "3"]
-    assert "splits outside: 1 of 4" in [t.get_text() for t in ax.texts]
+    shape = {3: "triangle", 4: "tetrahedron"}[k]
+    assert f"1 of 4 splitting points lie outside the {shape}" in [t.get_text() for t in ax.texts]
     ax.figure.canvas.draw()
     assert ax.get_window_extent().width > 0.7 * ax.figure.bbox.width
 

@@ -41,10 +41,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     """Map the sum of the r highest probabilities of a row by an isotonic regression on the sum and on r (SCIR).
 
     Use it with thousands of rows when what matters is how sure the highest class is, or the few highest together: these are
-    the events that are fitted, for all ranks at once, and the solution is exact. It gains most over `TemperatureScaling` and
-    `NormalizedFlattenedIsotonic` where over-confidence grows with the confidence, which no map of single probabilities can
-    undo. Do not use it where log loss decides: the probability of one class is a difference of two fitted sums, which can be
-    zero, and what such zeros cost depends on ``epsilon`` and ``rise``. Nor does it keep the predicted class.
+    the events that are fitted, for all ranks at once, and the solution is exact. It had the lowest confidence ECE, below
+    `TemperatureScaling` and `NormalizedFlattenedIsotonic`, where over-confidence grows with the confidence: this rests on five
+    tables of predictions that were bent so on purpose. Do not use it where log loss decides: the probability of
+    one class is a difference of two fitted sums, which can be zero, and what such zeros cost depends on ``epsilon`` and
+    ``rise``. Nor does it keep the predicted class.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def _bars(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look) 
     bins, held = panel.bins, panel.bins.count > 0
     place = {"x": bins.edges[:-1][held], "width": np.diff(bins.edges)[held], "align": "edge"}
     ax.bar(height=bins.event_rate[held], color=_style.FILL, edgecolor="white", label=name, zorder=1.1, **place)
-    paint = {"facecolor": _style.GAP_FILL, "edgecolor": _style.GAP, "hatch": "//", "linewidth": 0.8}
+    paint = {"facecolor": "none", "edgecolor": _style.GAP, "hatch": "//", "linewidth": 0.8}
     label = "gap to mean probability"
     ax.bar(height=bins.gap[held], bottom=bins.mean_prob[held], label=label, zorder=1.2, **paint, **place)
     _points(ax, panel, "", number, look)

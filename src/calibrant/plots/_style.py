@@ -31,6 +31,11 @@ VIEW = (24.0, -42.0)
 """Height and turn, in degrees, from which a tetrahedron is seen: no corner hides behind another."""
 
 
+def dashes(number: int, n_lines: int) -> tuple[float, tuple[float, float]]:
+    """Return the dashes of one of several lines, which leave room for those of the others where lines lie on each other."""
+    return 4.0 * number, (4.0, 4.0 * max(n_lines - 1, 1))
+
+
 def colour(number: int) -> str:
     """Colour of the forecast of that number."""
     return COLOURS[number % len(COLOURS)]

@@ -90,7 +90,8 @@ def draw_splits(ax: Any, splits: FloatArray) -> str:
             zorder=5,
         )
     left_out = len(splits) - len(inside)
-    return f"splits outside: {left_out} of {len(splits)}" if left_out else ""
+    shape = "triangle" if splits.shape[1] == 3 else "tetrahedron"
+    return f"{left_out} of {len(splits)} splitting points lie outside the {shape}" if left_out else ""
 
 
 def seen_from(ax: Any, place: FloatArray) -> FloatArray:

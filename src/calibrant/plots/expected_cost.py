@@ -57,7 +57,8 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
                 curve.at, panel.lowest, panel.cost, color=_style.GAP_FILL, linewidth=0, label="regret", zorder=1.2
             )
         best = f"at best: {panel.mean_lowest:.4f}"
-        ax.plot(curve.at, panel.lowest, color=colour, linestyle="--", linewidth=1.1, label=best, zorder=2.5)
+        dashes = _style.dashes(number, len(curve.panels))
+        ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
     across, up = LABELS[curve.axis]
     highest = max(float(panel.cost.max()) for panel in curve.panels)
     ax.set(xlabel=across, ylabel=up, xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))

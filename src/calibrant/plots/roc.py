@@ -79,7 +79,10 @@ def draw_roc(ax: Any, panels: Mapping[str, RocPanel], alone: bool, *, symmetric:
         if hull:
             of = "" if len(panels) == 1 else f" of {label}"
             words = f"hull{of}: area {area_words(panel.hull_auc)}" if alone else f"hull{of}"
-            draw_hull(ax, panel, colour, words, symmetric=symmetric, marks=4.0 if alone else 2.5)
+            own = {"marks": (4.0 if alone else 2.5) + 2.0 * (len(panels) - 1 - number)}
+            draw_hull(
+                ax, panel, colour, words, symmetric=symmetric, linestyle=_style.dashes(number, len(panels)), **own
+            )
     if alone:
         xlabel, ylabel = SYMMETRIC if symmetric else LABELS
         ax.set(xlabel=xlabel, ylabel=ylabel)
@@ -109,7 +112,7 @@ def draw_hull(
     *,
     symmetric: bool,
     marks: float = 4.0,
-    linestyle: str = "--",
+    linestyle: Any = "--",
 ) -> None:
     """Draw the convex hull of a curve, and fill what lies between the two."""
     x, y = _path(panel, symmetric=symmetric)

@@ -1,4 +1,4 @@
-"""What PAVA, PAVA with bounds and quantiles make of the same probabilities: Table 1 and Figures 2 to 4 in form."""
+"""What PAVA, PAVA with bounds and quantiles make of the same probabilities: Table 1 and Figures 2 to 4, on other data."""
 
 from __future__ import annotations
 

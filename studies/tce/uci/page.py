@@ -30,7 +30,8 @@ def trained() -> list[str]:
         "## Models trained on imbalanced data",
         "Section 4.2 of the paper: five algorithms on ten data sets, Tables 3, 4 and 14. Two of the ten are here, satimage, "
         "class 4 against the rest, and spambase, the balanced one. The others are not, as nothing is downloaded: "
-        f"{absent}. So this is Table 14 in form, on other data. In their place stand data sets that come with scikit-learn or "
+        f"{absent}. So this is the experiment of Table 14 on other data. In their place stand data sets that come "
+        "with scikit-learn or "
         "lie in the folder: digits, 8 against the "
         "rest (its 1797 rows are the test rows of the set of 5620 that the paper has as optical_digits); breast cancer with "
         f"{MALIGNANT} of its 212 malignant rows; and {OTHERS + RARE} rows of Covertype with {RARE} of class 4.",
@@ -50,7 +51,7 @@ def trained() -> list[str]:
         f"deprecated, stands what scikit-learn offers for it, with other folds for the sigmoid. {farthest('spambase')}. Of "
         "satimage the file has 6430 rows and the paper 6435, so that other rows test "
         f"({nearness('satimage')}).",
-        "### Tables 3, 4 and 14 in form",
+        "### The experiments of Tables 3, 4 and 14",
         "Means over splits, with the lowest and the highest. **If calibrated** is the mean TCE of predictions with the same "
         f"probabilities, whose outcomes these draw ({RESAMPLES} draws); **clear in** says in how many of the {len(SEEDS)} "
         "splits at most a twentieth of these have as much. Equal scores share a bin, so that quantiles can be fewer than ten.",

@@ -36,7 +36,7 @@ def spread(of: np.ndarray, metric: str) -> str:
 
 
 def errors_table() -> str:
-    """Tables 3, 4 and 14 in form."""
+    """The experiments of Tables 3, 4 and 14, on other data."""
     metrics = tce_uci_paper.METRICS
     head = ["data set", "model", metrics[0], "if calibrated", *metrics[1:]]
     body = []
