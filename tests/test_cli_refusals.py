@@ -338,3 +338,12 @@ def test_an_accident_while_writing_leaves_the_old_file_intact(
     assert told in capsys.readouterr().err.splitlines()[-1]
     assert sorted(folder.iterdir()) == before  # no .part file is left
     assert (target.read_bytes() if target.exists() else None) == old
+
+
+def test_control_characters_of_a_file_are_shown_and_not_obeyed(folder, capsys):
+    with open("evil.csv", "w") as file:
+        file.write("label,p\n1,\x1b[31mhalf\x07\n")
+    assert cli.main(["assess", "evil.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "\\x1b[31mhalf\\x07" in said
+    assert "\x1b" not in said
