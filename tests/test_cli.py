@@ -41,7 +41,7 @@ from calibrant import (
 )
 from calibrant._registry import HOMES, entries
 from calibrant.cli.commands import USUAL_TESTS
-from calibrant.interop.files import read_table, write_table
+from calibrant.interop.tables import read_table, write_table
 
 ENDINGS = ["csv", "parquet", "feather", "npz"]
 RNG = np.random.default_rng(5)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calibrant import cli
-from calibrant.interop import files
-from calibrant.interop.files import write_table
+from calibrant.interop import tables
+from calibrant.interop.tables import write_table
 
 GOOD = "label,p_0,p_1\n0,0.7,0.3\n1,0.4,0.6\n1,0.2,0.8\n0,0.1,0.9\n"
 BINARY = {
@@ -60,7 +60,7 @@ FILES = {
     "empty": ("f.csv", "", r"f\.csv must hold a table; it is empty"),
     "header only": ("f.csv", "label,p_0,p_1\n", r"f\.csv must hold at least one row; it has none"),
     "ragged": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.5,.5\n", r"f\.csv must be a readable csv file; it is not: "),
-    "a short line": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5\n", r"must be finite; got nan at index \(1, 1\)"),
+    "a short line": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5\n", r"f\.csv must be a readable csv file; it is not: "),
     "a name twice": ("f.csv", "label,p_0,p_0\n0,.5,.5\n", r"more than once"),
     "mixed types": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,a,.5\n", r"numbers in the column 'p_0'; got 'a' in row 1"),
     "a missing number": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,,1\n", r"must be finite; got nan at index \(1, 0\)"),
@@ -334,7 +334,7 @@ def break_writing(monkeypatch, accident):
         raise accident
 
     for name in ("_write_csv", "_write_npz", "_write_arrow"):
-        monkeypatch.setattr(files, name, half)
+        monkeypatch.setattr(tables, name, half)
     monkeypatch.setattr(Path, "write_text", half)
 
 
@@ -361,3 +361,12 @@ def test_an_accident_while_writing_leaves_the_old_file_intact(
     assert told in capsys.readouterr().err.splitlines()[-1]
     assert sorted(folder.iterdir()) == before  # no .part file is left
     assert (target.read_bytes() if target.exists() else None) == old
+
+
+def test_control_characters_of_a_file_are_shown_and_not_obeyed(folder, capsys):
+    with open("evil.csv", "w") as file:
+        file.write("label,p\n1,\x1b[31mhalf\x07\n")
+    assert cli.main(["assess", "evil.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "\\x1b[31mhalf\\x07" in said
+    assert "\x1b" not in said

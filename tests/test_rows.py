@@ -32,7 +32,7 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant._validation import as_problem
-from calibrant.interop.files import read_table, write_table
+from calibrant.interop.tables import read_table, write_table
 
 Y = np.array([0, 1, 2, 0, 1, 2])
 PERCENT = np.array(

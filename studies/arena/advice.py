@@ -141,8 +141,8 @@ def the_rule() -> list[str]:
         f"class of several does not occur in the rows, {OF_CLASSES[0]} is the one candidate; and none is where all rows are of "
         f"one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
         "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
-        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and about {MOST_NUMBERS / 1e6:.0f} million probabilities. Rows are rows as given: "
-        "a weight, whole or not, says how much its row counts, and is in one fold with it.\n"
+        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and about {MOST_NUMBERS / 1e6:.0f} million probabilities. "
+        "Rows are rows as given: a weight, whole or not, says how much its row counts, and is in one fold with it.\n"
         f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
         f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"

@@ -100,3 +100,71 @@ def test_permissions_are_those_of_the_old_file_or_of_any_new_one(target, tmp_pat
     with whole_file(target, force=True) as beside:
         beside.write_text("new")
     assert stat.S_IMODE(target.stat().st_mode) == expected
+
+
+def test_of_two_writers_without_force_the_second_is_refused_and_the_first_file_kept(tmp_path):
+    target = tmp_path / "out.txt"
+
+    def second():
+        with whole_file(target) as beside:
+            beside.write_text("second")
+            with whole_file(target) as other:
+                other.write_text("first")
+
+    with pytest.raises(FileExistsError, match=r"must not exist yet; got .*out\.txt"):
+        second()
+    assert content(tmp_path) == {"out.txt": "first"}
+
+
+def test_a_rename_that_fails_leaves_no_empty_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="nothing was written"), whole_file(tmp_path / "out.txt") as beside:
+        beside.write_text("all of it")
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links are those of POSIX")
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_symbolic_link_is_followed(dangling, tmp_path):
+    target, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    if not dangling:
+        target.write_text("old")
+    link.symlink_to(target)
+    if not dangling:
+        with pytest.raises(FileExistsError), whole_file(link):
+            raise AssertionError("the block was entered")
+    with whole_file(link, force=not dangling) as beside:
+        beside.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_a_command_that_is_terminated_removes_its_temporary_file(tmp_path):
+    import signal
+    import subprocess
+    import sys
+    import time
+
+    code = """
+import sys, time
+from calibrant import cli
+from calibrant.interop import tables
+def slow(path, table, kind):
+    path.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+tables._write_csv = slow
+sys.exit(cli.main(["decide", "in.csv", "--costs", "0,1;4,0", "-o", "out.csv"]))
+"""
+    (tmp_path / "in.csv").write_text("label,p\n1,0.5\n0,0.2\n")
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as run:
+        while "writing" not in (line := run.stdout.readline()) and line:
+            time.sleep(0)
+        run.send_signal(signal.SIGTERM)
+        run.wait(timeout=60)
+    assert run.returncode == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

@@ -35,7 +35,7 @@ from calibrant import (
     resampling_test,
     shift_prior,
 )
-from calibrant.interop.files import read_table, write_table
+from calibrant.interop.tables import read_table, write_table
 
 RNG = np.random.default_rng(16)
 P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])

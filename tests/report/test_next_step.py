@@ -12,7 +12,7 @@ from scipy.special import expit
 from calibrant import advise, assess, load_calibrator, negative_log_likelihood
 from calibrant._registry import find
 from calibrant.cli import main
-from calibrant.interop.files import write_table
+from calibrant.interop.tables import write_table
 from calibrant.report.next_step import ASK
 from calibrant.report.summary import findings
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from calibrant._warnings import CalibrationWarning
@@ -31,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
     arguments = parser().parse_args(argv)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _ended_by_exception():
             warnings.showwarning = _say_warning
             warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
             code: int = arguments.run(arguments)
@@ -40,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     except (ValueError, TypeError, OSError, ImportError) as error:
         message = getattr(error, "strerror", None) or str(error)
-        print(f"calibrant: error: {_spelled(' '.join(message.split()))}", file=sys.stderr)
+        print(f"calibrant: error: {_escaped(_spelled(' '.join(message.split())))}", file=sys.stderr)
         return BAD_USE
     except KeyboardInterrupt:
         print("calibrant: interrupted; nothing was written", file=sys.stderr)
@@ -51,8 +54,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+@contextmanager
+def _ended_by_exception() -> Iterator[None]:
+    """Turn a request to end into an exception, so that a file that is half written is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"calibrant: warning: {_spelled(str(message))}", file=sys.stderr)
+    print(f"calibrant: warning: {_escaped(_spelled(str(message)))}", file=sys.stderr)
+
+
+def _escaped(message: str) -> str:
+    """Write control characters, which a file may hold in names and cells, as what they are and not as what they do."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in message)
 
 
 def _spelled(message: str) -> str:

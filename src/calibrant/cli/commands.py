@@ -192,10 +192,9 @@ def run_fit(arguments: argparse.Namespace) -> int:
 
 def run_apply(arguments: argparse.Namespace) -> int:
     """Calibrate the forecasts in a file."""
-    import numpy as np
-
-    from calibrant.interop.files import format_of, write_table
+    from calibrant.interop.columns import Values
     from calibrant.interop.persistence import load_calibrator
+    from calibrant.interop.tables import format_of, write_table
     from calibrant.interop.writing import require_free
 
     require_free(Path(arguments.output), force=arguments.force)
@@ -210,12 +209,9 @@ def run_apply(arguments: argparse.Namespace) -> int:
             "Rename or remove these columns."
         )
     n = len(next(iter(new.values())))
-    table: dict[str, Any] = {}
-    for name, column in forecast.table.items():
-        # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
-        table |= places.get(name, {name: column} if len(column) == n else {})
-    contiguous = {name: np.ascontiguousarray(column) for name, column in table.items()}
-    write_table(arguments.output, contiguous, force=arguments.force)
+    # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
+    columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
+    write_table(arguments.output, forecast.table.with_rows(n).replaced(columns), force=arguments.force)
     shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
     print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
     return OK

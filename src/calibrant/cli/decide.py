@@ -13,7 +13,8 @@ def run_decide(arguments: argparse.Namespace) -> int:
     """Print what the decisions of least expected cost are; with labels, what they cost."""
     from calibrant.decisions.confusion import confusion_table
     from calibrant.decisions.decide import decide
-    from calibrant.interop.files import format_of, write_table
+    from calibrant.interop.columns import Values
+    from calibrant.interop.tables import format_of, write_table
     from calibrant.interop.writing import require_free
 
     if arguments.output:
@@ -36,14 +37,14 @@ def run_decide(arguments: argparse.Namespace) -> int:
         weight = weight_of(arguments, forecast)
         print(confusion_table(forecast.y_true, values, cost_matrix=cost, sample_weight=weight, **options))
     if arguments.output:
-        kept = {name: column for name, column in forecast.table.items() if len(column) == len(found.decision)}
-        new = {"decision": found.named.astype(str), "expected_cost": found.expected_cost}
+        kept = forecast.table.with_rows(len(found.decision))
+        new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
         if taken := [name for name in new if name in kept]:
             raise ValueError(
                 f"new columns need names of their own; {arguments.file} already has {', '.join(taken)}. "
                 "Rename or remove these columns."
             )
-        write_table(arguments.output, kept | new, force=arguments.force)
+        write_table(arguments.output, kept.extended(new), force=arguments.force)
         print(f"wrote {arguments.output}: {len(found.decision)} rows, decision and expected_cost")
     return 0
 

@@ -1,16 +1,12 @@
-"""Tables in files: CSV and NPZ with NumPy alone, all else (and faster CSV) with polars or pyarrow."""
+"""A forecast in a file: which of its columns are the labels and the probabilities."""
 
 from __future__ import annotations
 
-import csv
 import fnmatch
 import os
 import re
-import zipfile
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,19 +15,10 @@ import numpy.typing as npt
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._validation import Input
-from calibrant.interop.writing import whole_file
+from calibrant.interop.columns import Values
+from calibrant.interop.tables import FileTable, read_table
 
 Column = npt.NDArray[Any]
-Table = dict[str, Column]
-
-FORMATS = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".npz": "npz",
-}
 
 LABEL_NAMES = ("label", "y", "y_true", "target", "class", "truth", "labels", "targets")
 PROB_PATTERNS = ("p_*", "prob_*", "proba_*", "P", "prob", "probs", "proba", "p", "y_prob", "score", "confidence")
@@ -42,7 +29,7 @@ LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
 class ForecastTable:
     """A forecast read from a file, and which columns it came from."""
 
-    table: Table
+    table: FileTable
     label_column: str | None
     forecast_columns: tuple[str, ...]
     input: Input
@@ -134,7 +121,7 @@ def read_forecast(
     label_optional: bool = False,
 ) -> ForecastTable:
     """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
-    table = {name: column[rows] for name, column in read_table(path).items()}
+    table = read_table(path).sliced(rows)
     guessed: list[str] = []
     label_column = _choose_label(table, label, guessed, optional=label_optional, where=str(path))
     if prob is not None and logit is not None:
@@ -146,18 +133,18 @@ def read_forecast(
     else:
         chosen, input = _guess_forecast(rest, where=str(path))
         guessed.append(f"{input} {_span(chosen)}")
-    _require_numbers(table, chosen, where=str(path))
+    _require_numbers(table, chosen, where=str(path), first=rows.start or 0)
     names = _unpacked_names(table, chosen)
     return ForecastTable(_unpacked(table, chosen), label_column, names, input, tuple(guessed), str(path))
 
 
-def _require_numbers(table: Table, chosen: Sequence[str], *, where: str) -> None:
+def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
     for name in chosen:
         if table[name].dtype.kind not in "biuf":
             values = table[name].ravel().tolist()
             row = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
             raise TypeError(
-                f"{where} must hold numbers in the column {name!r}; got {values[row]!r} in row {row}. "
+                f"{where} must hold numbers in the column {name!r}; got {values[row]!r} in row {first + row}. "
                 "Repair the column, or choose others with --prob or --logit."
             )
 
@@ -203,7 +190,7 @@ def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) ->
 # Guesses
 
 
-def _choose_label(table: Table, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
+def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
     if label is not None:
         return select_one(list(table), label, "--label", where=where)
     found = [name for name in table if name.lower() in LABEL_NAMES]
@@ -248,7 +235,7 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
 
 
-def _unpacked_names(table: Table, chosen: Sequence[str]) -> tuple[str, ...]:
+def _unpacked_names(table: FileTable, chosen: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name if table[name].ndim == 1 else f"{name}_{k}"
         for name in chosen
@@ -256,174 +243,8 @@ def _unpacked_names(table: Table, chosen: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _unpacked(table: Table, chosen: Sequence[str]) -> Table:
-    columns: Table = {}
-    for name, column in table.items():
-        if column.ndim == 2 and name in chosen:
-            columns |= {f"{name}_{k}": column[:, k] for k in range(column.shape[1])}
-        else:
-            columns[name] = column
-    return columns
-
-
-# Reading and writing
-
-
-def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's ending stands for."""
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. Rename or convert it.")
-    return FORMATS[ending]
-
-
-def read_table(path: str | os.PathLike[str]) -> Table:
-    """Read a file as columns by name."""
-    source = Path(path)
-    if source.is_dir():
-        raise IsADirectoryError(f"a table must be a file; got the directory {source}. Name a file in it.")
-    if not source.exists():
-        raise FileNotFoundError(f"the file must exist; got {source}. Check the path.")
-    kind = format_of(source)
-    if source.stat().st_size == 0:
-        raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
-    try:
-        table = {"csv": _read_csv, "npz": _read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
-    except ImportError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
-        ) from error
-    if not table or not len(next(iter(table.values()))):
-        raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
-    return table
-
-
-def write_table(path: str | os.PathLike[str], table: Mapping[str, Column], *, force: bool = False) -> None:
-    """Write columns to a file, whole or not at all."""
-    kind = format_of(path)
-    write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
-    with whole_file(path, force=force) as beside:
-        try:
-            write(beside, table, kind)
-        except (OSError, ImportError):
-            raise
-        except Exception as error:  # polars and pyarrow have errors of their own, also for a full disk
-            raise ValueError(
-                f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
-                "Make room, drop the column, or choose another format."
-            ) from error
-
-
-def _read_npz(path: Path) -> Table:
-    if not zipfile.is_zipfile(path):
-        raise ValueError("it is no zip archive")
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
-
-
-def _read_csv(path: Path) -> Table:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        names = next(csv.reader(lines))
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ValueError(f"its first line has the name {twice[0]!r} more than once")
-    if find_spec("polars"):
-        import polars
-
-        frame = polars.read_csv(path, infer_schema_length=None, null_values=["nan", "NaN"])
-        columns = frame.filter(~polars.all_horizontal(polars.all().is_null())).get_columns()  # a blank line is no row
-        return {name: _column(column.to_numpy()) for name, column in zip(names, columns, strict=True)}
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        rows = [row for row in list(csv.reader(lines))[1:] if row]
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(names):
-            raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
-    return {name: _parsed(np.array([row[k] for row in rows])) for k, name in enumerate(names)}
-
-
-def _read_arrow(path: Path) -> Table:
-    if find_spec("polars"):
-        import polars
-
-        frame = polars.read_parquet(path) if format_of(path) == "parquet" else polars.read_ipc(path)
-        return {name: _column(frame[name].to_numpy()) for name in frame.columns}
-    if not find_spec("pyarrow"):
-        raise ImportError(
-            f"reading {path.name} needs polars or pyarrow; none is installed. pip install 'calibrant[table]'"
-        )
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    read = pyarrow.parquet.read_table if format_of(path) == "parquet" else pyarrow.feather.read_table
-    arrow = read(path)
-    return {name: _column(arrow[name].to_numpy()) for name in arrow.column_names}
-
-
-def _parsed(text: Column) -> Column:
-    """Strings as booleans, integers or floats where all of them are."""
-    for dtype in (np.int64, np.float64):
-        try:
-            return text.astype(dtype)
-        except ValueError:
-            continue
-    return _words(text)
-
-
-def _column(values: Column) -> Column:
-    if values.dtype == object and all(isinstance(v, str) for v in values.tolist()):
-        return _words(values.astype(str))
-    return values
-
-
-def _words(text: Column) -> Column:
-    """Strings as they are, or as booleans where all of them are: pandas writes True and others write true."""
-    distinct = set(text.tolist())
-    if distinct <= {"True", "False"} or distinct <= {"true", "false"}:
-        return np.isin(text, ("True", "true"))
-    return text
-
-
-def _write_npz(path: Path, table: Mapping[str, Column], kind: str) -> None:
-    with path.open("wb") as target:
-        arrays: dict[str, Any] = {name: np.asarray(column) for name, column in table.items()}
-        np.savez_compressed(target, **arrays)
-
-
-def _write_csv(path: Path, table: Mapping[str, Column], kind: str) -> None:
-    with path.open("w", newline="", encoding="utf-8") as target:
-        writer = csv.writer(target, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*map(_cells, table.values()), strict=True))
-
-
-def _cells(column: Column) -> list[Any]:
-    """Values of a column; what is missing is an empty cell."""
-    cells: list[Any] = column.tolist()
-    if column.dtype.kind == "b":
-        return ["true" if v else "false" for v in cells]
-    return ["" if v != v else v for v in cells] if column.dtype.kind == "f" else cells
-
-
-def _write_arrow(path: Path, table: Mapping[str, Column], kind: str) -> None:
-    if find_spec("polars"):
-        import polars
-
-        frame = polars.DataFrame(dict(table))
-        _ = frame.write_parquet(path) if kind == "parquet" else frame.write_ipc(path)
-        return
-    if not find_spec("pyarrow"):
-        raise ImportError(
-            "writing this format needs polars or pyarrow; none is installed. pip install 'calibrant[table]'"
-        )
-    import pyarrow
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    arrow = pyarrow.table(dict(table))
-    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+def _unpacked(table: FileTable, chosen: Sequence[str]) -> FileTable:
+    """Return the table with a column for each column of an array that holds the forecast."""
+    arrays = {name: table[name] for name in chosen if table[name].ndim == 2}
+    places = {name: {f"{name}_{k}": Values(column) for k, column in enumerate(a.T)} for name, a in arrays.items()}
+    return table.replaced(places)

@@ -1,0 +1,203 @@
+"""A column of a file: kept as it stands in the file, and parsed only where its numbers or words are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+WHOLE = r"^(0|-?[1-9][0-9]*)$"
+"""A whole number as it is printed. With a leading zero it is a code, such as 007, and stays a word."""
+
+CODE = r"^[+-]?0[0-9]"
+MISSING = ("", "nan", "NaN")
+"""Cells that are no number in a column of numbers. In a column of words only an empty cell is missing."""
+
+
+class Column(Protocol):
+    """What each kind of column gives."""
+
+    def __len__(self) -> int: ...
+
+    def values(self) -> Array:
+        """Return the numbers, booleans or words; what is missing is NaN or None."""
+
+    def cells(self) -> Sequence[str]:
+        """Return what stands in a CSV file."""
+
+    def arrow(self) -> Any:
+        """Return an array of pyarrow."""
+
+    def sliced(self, rows: slice) -> Column:
+        """Return some of the rows."""
+
+
+class Values:
+    """Numbers, booleans or words of a NumPy array: of an NPZ file, or computed."""
+
+    def __init__(self, data: Array) -> None:
+        self.data = np.asarray(data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def values(self) -> Array:
+        """Return the array itself."""
+        return self.data
+
+    def cells(self) -> list[str]:
+        """Return numbers in the shortest form that is read back the same, booleans in lower case, NaN as nothing."""
+        listed = self.data.tolist()
+        if self.data.dtype.kind == "b":
+            return ["true" if value else "false" for value in listed]
+        return ["" if value != value or value is None else str(value) for value in listed]
+
+    def arrow(self) -> Any:
+        """Return the array as one of pyarrow."""
+        import pyarrow
+
+        return pyarrow.array(np.ascontiguousarray(self.data))
+
+    def sliced(self, rows: slice) -> Values:
+        """Return some of the rows."""
+        return Values(self.data[rows])
+
+
+class Text:
+    """Cells of a CSV file, as they were written.
+
+    Parameters
+    ----------
+    data : list of str or pyarrow array of strings
+        The cells.
+    decimal : str, default="."
+        What separates the digits of a fraction.
+    """
+
+    def __init__(self, data: Any, *, decimal: str = ".") -> None:
+        self.data = data
+        self.decimal = decimal
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def values(self) -> Array:
+        """Return whole numbers, numbers, booleans or words: the first of these that all cells are."""
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> Array:
+        numbers = _numbers_of_list if isinstance(self.data, list) else _numbers_of_arrow
+        found = numbers(self.data)
+        if found is None and self.decimal == ",":
+            found = numbers([cell.replace(",", ".") for cell in self.cells()])
+        if found is not None:
+            return found
+        cells = self.cells()
+        distinct = set(cells)
+        if distinct <= {"True", "False"} or distinct <= {"true", "false"}:
+            return np.isin(np.array(cells), ("True", "true"))
+        if "" in distinct:
+            return np.array([cell or None for cell in cells], dtype=object)
+        return np.array(cells)
+
+    def cells(self) -> list[str]:
+        """Return the cells."""
+        return self.data if isinstance(self.data, list) else self.data.to_pylist()
+
+    def arrow(self) -> Any:
+        """Return the cells as strings of pyarrow."""
+        import pyarrow
+
+        return pyarrow.array(self.data) if isinstance(self.data, list) else self.data
+
+    def sliced(self, rows: slice) -> Text:
+        """Return some of the rows."""
+        return Text(self.data[rows], decimal=self.decimal)
+
+
+def _numbers_of_list(cells: list[str]) -> Array | None:
+    stripped = [cell.strip() for cell in cells]
+    if all(re.match(WHOLE, cell) for cell in stripped):
+        return _or_none(lambda: np.array(stripped).astype(np.int64))
+    if any(re.match(CODE, cell) for cell in stripped) or all(cell in MISSING for cell in stripped):
+        return None
+    return _or_none(lambda: np.array(["nan" if cell in MISSING else cell for cell in stripped]).astype(np.float64))
+
+
+def _numbers_of_arrow(cells: Any) -> Array | None:
+    import pyarrow
+    from pyarrow import compute
+
+    if isinstance(cells, list):
+        return _numbers_of_list(cells)
+    stripped = compute.utf8_trim_whitespace(cells)
+    if compute.all(compute.match_substring_regex(stripped, WHOLE)).as_py():
+        return _or_none(lambda: stripped.cast(pyarrow.int64()).to_numpy())
+    missing = compute.is_in(stripped, value_set=pyarrow.array(MISSING))
+    codes = compute.any(compute.match_substring_regex(stripped, CODE)).as_py()
+    if codes or compute.all(missing).as_py():
+        return None
+    known = compute.if_else(missing, "nan", stripped)
+    return _or_none(lambda: known.cast(pyarrow.float64()).to_numpy())
+
+
+def _or_none(parse: Callable[[], Array]) -> Array | None:
+    """Return what is parsed, or None where a cell is no number or does not fit 64 bits."""
+    try:
+        return parse()
+    except (ValueError, OverflowError):  # pyarrow's errors are ValueErrors
+        return None
+
+
+class Arrow:
+    """A column of a Parquet or Feather file, of any type."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def values(self) -> Array:
+        """Return numbers, booleans or words; decimals and dictionaries as what they stand for."""
+        import pyarrow
+
+        data = self.data
+        if pyarrow.types.is_dictionary(data.type):
+            data = data.cast(data.type.value_type)
+        if pyarrow.types.is_decimal(data.type):
+            data = data.cast(pyarrow.float64())
+        found: Array = data.to_numpy()
+        if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
+            return found.astype(str)
+        return found
+
+    def cells(self) -> list[str]:
+        """Return text; what is missing is an empty cell."""
+        import pyarrow
+
+        if pyarrow.types.is_nested(self.data.type) or pyarrow.types.is_binary(self.data.type):
+            raise TypeError(f"CSV has no cells for {self.data.type}")
+        return ["" if cell is None else cell for cell in self.data.cast(pyarrow.string()).to_pylist()]
+
+    def arrow(self) -> Any:
+        """Return the column itself."""
+        return self.data
+
+    def sliced(self, rows: slice) -> Arrow:
+        """Return some of the rows."""
+        start, stop, _ = rows.indices(len(self.data))
+        return Arrow(self.data.slice(start, max(stop - start, 0)))
+
+
+def has_arrow() -> bool:
+    """Whether pyarrow is installed."""
+    return find_spec("pyarrow") is not None

@@ -1,0 +1,229 @@
+"""Tables in files: columns are copied as they stand, and parsed only where they are asked for.
+
+CSV and NPZ need NumPy alone; Parquet and Feather, and CSV at speed, need pyarrow.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
+from calibrant.interop.writing import whole_file
+
+FORMATS = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".npz": "npz",
+}
+
+SEPARATORS = (",", ";", "\t")
+"""Of a CSV file: the one that parts its first line into most names."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable(Mapping[str, Array]):
+    """Columns by name, in the order of the file.
+
+    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands.
+    """
+
+    columns: Mapping[str, Column]
+    separator: str = ","
+    metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.columns[name].values()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def sliced(self, rows: slice) -> FileTable:
+        """Return some of the rows."""
+        return replace(self, columns={name: column.sliced(rows) for name, column in self.columns.items()})
+
+    def replaced(self, places: Mapping[str, Mapping[str, Column]]) -> FileTable:
+        """Return the table with other columns in the place of some."""
+        columns: dict[str, Column] = {}
+        for name, column in self.columns.items():
+            columns |= places.get(name, {name: column})
+        gone = not columns.keys() >= self.columns.keys()  # pandas describes its columns there, and looks for each
+        metadata = {key: value for key, value in self.metadata.items() if not (gone and key == b"pandas")}
+        return replace(self, columns=columns, metadata=metadata)
+
+    def extended(self, new: Mapping[str, Column]) -> FileTable:
+        """Return the table with more columns at its end."""
+        return replace(self, columns={**self.columns, **new})
+
+    def with_rows(self, n_rows: int) -> FileTable:
+        """Return the columns that have so many rows: an NPZ file may hold others."""
+        return replace(self, columns={name: c for name, c in self.columns.items() if len(c) == n_rows})
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's ending stands for."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. Rename or convert it.")
+    return FORMATS[ending]
+
+
+# Reading
+
+
+def read_table(path: str | os.PathLike[str]) -> FileTable:
+    """Read a file as columns by name."""
+    source = Path(path)
+    if source.is_dir():
+        raise IsADirectoryError(f"a table must be a file; got the directory {source}. Name a file in it.")
+    if not source.exists():
+        raise FileNotFoundError(f"the file must exist; got {source}. Check the path.")
+    kind = format_of(source)
+    if source.stat().st_size == 0:
+        raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
+    try:
+        table = {"csv": _read_csv, "npz": _read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
+        ) from error
+    if not table or not len(next(iter(table.columns.values()))):
+        raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
+    return table
+
+
+def _read_npz(path: Path) -> FileTable:
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no zip archive")
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return FileTable({name: Values(array) for name, array in arrays.items() if array.ndim in (1, 2)})
+
+
+def _read_csv(path: Path) -> FileTable:
+    try:
+        headers = {separator: _header(path, separator) for separator in SEPARATORS}
+    except UnicodeDecodeError as error:
+        raise ValueError("its text is not UTF-8; save it as UTF-8") from error
+    separator = "," if len(headers[","]) > 1 else max(headers, key=lambda one: len(headers[one]))
+    names = headers[separator]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"its first line has the name {twice[0]!r} more than once")
+    decimal = "," if separator == ";" else "."
+    read = _cells_by_arrow if has_arrow() else _cells
+    columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
+    return FileTable(columns, separator=separator)
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        return next(csv.reader(lines, delimiter=separator))
+
+
+def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, Any]:
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    table = arrow_csv.read_csv(
+        path,
+        read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=0, encoding="utf8"),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
+        ),
+    )
+    return {name: table[name].slice(1) for name in names}  # the first row is that of the names
+
+
+def _cells(path: Path, names: list[str], separator: str) -> dict[str, list[str]]:
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        rows = [row for row in list(csv.reader(lines, delimiter=separator))[1:] if row]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def _read_arrow(path: Path) -> FileTable:
+    _require_arrow("reading", path)
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    read = pyarrow.parquet.read_table if format_of(path) == "parquet" else pyarrow.feather.read_table
+    found = read(path)
+    if len(set(found.column_names)) < len(found.column_names):
+        raise ValueError("it has a column name more than once")
+    columns = {name: Arrow(found[name]) for name in found.column_names}
+    return FileTable(columns, metadata=found.schema.metadata or {})
+
+
+# Writing
+
+
+def write_table(path: str | os.PathLike[str], table: FileTable | Mapping[str, Array], *, force: bool = False) -> None:
+    """Write columns to a file, whole or not at all."""
+    kind = format_of(path)
+    whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
+    write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
+    with whole_file(path, force=force) as beside:
+        try:
+            write(beside, whole, kind)
+        except (OSError, ImportError):
+            raise
+        except Exception as error:  # pyarrow has errors of its own, also for a full disk
+            raise ValueError(
+                f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
+                "Make room, drop the column, or choose another format."
+            ) from error
+
+
+def _write_npz(path: Path, table: FileTable, kind: str) -> None:
+    arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
+    if mixed := [name for name, array in arrays.items() if array.dtype == object]:
+        raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
+    with path.open("wb") as target:
+        np.savez_compressed(target, **arrays)
+
+
+def _write_csv(path: Path, table: FileTable, kind: str) -> None:
+    with path.open("w", newline="", encoding="utf-8") as target:
+        writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+        writer.writerow(table)
+        writer.writerows(zip(*(column.cells() for column in table.columns.values()), strict=True))
+
+
+def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
+    _require_arrow("writing", path)
+    import pyarrow
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    arrow = pyarrow.table({name: column.arrow() for name, column in table.columns.items()})
+    arrow = arrow.replace_schema_metadata(dict(table.metadata) or None)
+    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+
+
+def _require_arrow(job: str, path: Path) -> None:
+    if not has_arrow():
+        raise ImportError(
+            f"{job} {path.suffix.lstrip('.')} needs pyarrow; it is not installed. pip install 'calibrant[table]'"
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

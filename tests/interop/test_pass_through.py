@@ -1,0 +1,208 @@
+"""What a command only carries over leaves it as it came in: every cell of a CSV file, every Arrow type, every null."""
+
+import datetime as dt
+import decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibrant.cli import main
+from calibrant.interop import columns
+from calibrant.interop.files import read_forecast
+from calibrant.interop.tables import read_table, write_table
+
+PROB = [0.2, 0.7, 0.4]
+N = len(PROB)
+
+
+@pytest.fixture
+def calibrator(tmp_path, monkeypatch):
+    """A fitted calibrator of one column, in the folder that a command runs in."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    write_table("fit.csv", {"y": (rng.random(200) < p**2).astype(int), "p": p})
+    assert main(["fit", "fit.csv", "--method", "platt", "-o", "c.json"]) == 0
+    return "c.json"
+
+
+# CSV
+
+CELLS = {
+    "code": ["00001", "007", "0"],
+    "word nan": ["nan", "NaN", "x"],
+    "long": ["12345678901234567890", "1", "2"],
+    "gap": ["9007199254740993", "", "9007199254740992"],
+    "quoted": ['"a, b"', '"say ""so"""', '"two\nlines"'],
+    "spaces": [" a ", "b", "  "],
+    "plus": ["+1", "1.0", "1e3"],
+    "truth": ["True", "False", "true"],
+    "date": ["2024-01-01T00:00:00+01:00", "01/02/2024", ""],
+    "formula": ["=1+1", "@x", "-"],
+    "umlaut": ["dög", "🐈", "é"],
+}
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
+@pytest.mark.parametrize("name", CELLS)
+def test_apply_copies_every_cell_of_a_csv_file(name, arrow, calibrator, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr(columns, "find_spec", lambda package: None)
+    lines = [f"{cell},{p}" for cell, p in zip(CELLS[name], PROB, strict=True)]
+    with open("in.csv", "w", newline="", encoding="utf-8") as file:
+        file.write("\n".join(["extra,p", *lines]) + "\n")
+    assert main(["apply", calibrator, "in.csv", "-o", "out.csv"]) == 0
+    before, after = (read_table(file).columns["extra"].cells() for file in ("in.csv", "out.csv"))
+    assert after == before
+    with open("out.csv", newline="", encoding="utf-8") as file:
+        text = file.read()
+    assert all(cell in text for cell in CELLS[name])
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), min_size=1, max_size=5))
+def test_text_of_a_csv_file_survives_a_round_trip(tmp_path_factory, cells):
+    folder = tmp_path_factory.mktemp("round")
+    write_table(folder / "in.csv", {"x": np.array([*cells, "end"]), "k": np.arange(len(cells) + 1)})
+    write_table(folder / "out.csv", read_table(folder / "in.csv"))
+    assert (folder / "out.csv").read_bytes() == (folder / "in.csv").read_bytes()
+    assert read_table(folder / "out.csv").columns["x"].cells() == [*cells, "end"]
+
+
+@pytest.mark.parametrize("label", [["00", "01", "10"], ["007", "7", "8"]])
+def test_labels_with_leading_zeros_are_words(label, tmp_path):
+    (tmp_path / "t.csv").write_text("\n".join(["y,p", *(f"{y},0.5" for y in label)]))
+    assert read_forecast(tmp_path / "t.csv").y_true.tolist() == label
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("y;p_a;p_b\n1;0,25;0,75\n0;0,5;0,5\n", ";"),
+        ("y;p_a;p_b\n1;0.25;0.75\n0;0.5;0.5\n", ";"),
+        ("y\tp_a\tp_b\n1\t0.25\t0.75\n0\t0.5\t0.5\n", "\t"),
+        ("\ufeffy,p_a,p_b\r\n1,0.25,0.75\r\n0,0.5,0.5\r\n", ","),
+        ("y,p_a,p_b\r1,0.25,0.75\r0,0.5,0.5\r", ","),
+    ],
+    ids=["decimal comma", "semicolon", "tab", "byte order mark", "old line ends"],
+)
+def test_separators_marks_and_line_ends_are_read_and_kept(text, separator, arrow, tmp_path, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr(columns, "find_spec", lambda package: None)
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    forecast = read_forecast(tmp_path / "t.csv")
+    assert forecast.y_true.tolist() == [1, 0]
+    assert forecast.y_prob.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+    assert forecast.table.separator == separator
+
+
+def test_a_file_in_another_encoding_is_refused_with_the_one_to_use(tmp_path):
+    (tmp_path / "t.csv").write_bytes("y,p\n1,0.5\n".encode("utf-16"))
+    with pytest.raises(ValueError, match=r"readable csv.*UTF-8"):
+        read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_a_wrong_cell_is_named_by_its_own_row(first, tmp_path):
+    (tmp_path / "t.csv").write_text("y,p\n1,0.1\n\n0,0.2\n1,0.3\n0,half\n")
+    with pytest.raises(TypeError, match=r"numbers in the column 'p'; got 'half' in row 3"):
+        read_forecast(tmp_path / "t.csv", rows=slice(first, None))
+
+
+# Parquet and Feather
+
+
+def arrow_columns():
+    pa = pytest.importorskip("pyarrow")
+    berlin = pa.timestamp("us", tz="Europe/Berlin")
+    midnight = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+    return {
+        "int64 with a gap": pa.array([2**53 + 1, None, 2**63 - 1]),
+        "uint64": pa.array([2**64 - 1, 0, None], pa.uint64()),
+        "float32": pa.array([0.1, None, float("nan")], pa.float32()),
+        "float16": pa.array(np.array([0.5, 1, 2], dtype=np.float16)),
+        "boolean": pa.array([True, None, False]),
+        "words": pa.array(["a", None, ""]),
+        "large words": pa.array(["a", None, "b"], pa.large_string()),
+        "dictionary": pa.array(["a", None, "a"]).dictionary_encode(),
+        "zoned": pa.array([midnight, None, midnight], berlin),
+        "date": pa.array([dt.date(2024, 1, 1), None, dt.date(1, 1, 1)]),
+        "time": pa.array([dt.time(1, 2, 3), None, dt.time(0)]),
+        "duration": pa.array([dt.timedelta(1), None, dt.timedelta(0)]),
+        "decimal": pa.array(
+            [decimal.Decimal("0.10"), None, decimal.Decimal("12345678901234567.89")], pa.decimal128(20, 2)
+        ),
+        "binary": pa.array([b"\x00", None, b""]),
+        "list": pa.array([[1, 2], None, []]),
+        "struct": pa.array([{"a": 1, "b": "x"}, None, {"a": 2, "b": None}]),
+        "null": pa.nulls(3),
+    }
+
+
+ARROW = list(arrow_columns()) if columns.find_spec("pyarrow") else []
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("name", ARROW)
+def test_apply_copies_every_arrow_column(name, ending, calibrator):
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    column = arrow_columns()[name]
+    table = pa.table({"extra": column, "p": PROB})
+    _ = (
+        pa.parquet.write_table(table, "in.parquet")
+        if ending == "parquet"
+        else pa.feather.write_feather(table, "in.feather")
+    )
+    assert main(["apply", calibrator, f"in.{ending}", "-o", f"out.{ending}"]) == 0
+    read = pa.parquet.read_table if ending == "parquet" else pa.feather.read_table
+    before, after = (read(f"{file}.{ending}")["extra"] for file in ("in", "out"))
+    assert after.type == before.type
+    assert after.combine_chunks().to_pylist().__repr__() == before.combine_chunks().to_pylist().__repr__()
+
+
+@pytest.mark.parametrize("name", ["list", "struct", "binary"])
+def test_what_csv_cannot_hold_is_refused_with_the_way_out(name, calibrator, capsys):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pa.parquet.write_table(pa.table({"extra": arrow_columns()[name], "p": PROB}), "in.parquet")
+    assert main(["apply", calibrator, "in.parquet", "-o", "out.csv"]) == 2
+    assert "CSV has no cells for" in capsys.readouterr().err
+    assert main(["apply", calibrator, "in.parquet", "-o", "out.parquet"]) == 0
+
+
+def test_labels_of_a_nullable_kind_are_read_and_missing_ones_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+
+    truth = pa.array([True, False, True]), pa.array([1, None, 0]), pa.array(["a", "b", "a"]).dictionary_encode()
+    for k, labels in enumerate(truth):
+        pa.parquet.write_table(
+            pa.table({"y": labels, "p_a": PROB, "p_b": [1 - p for p in PROB]}), tmp_path / f"{k}.parquet"
+        )
+    assert read_forecast(tmp_path / "0.parquet").y_true.tolist() == [True, False, True]
+    assert read_forecast(tmp_path / "2.parquet").labels() == ["a", "b"]
+    with pytest.raises(ValueError, match="y_true must hold"):
+        read_forecast(tmp_path / "1.parquet").labels()
+
+
+def test_decimals_are_probabilities(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+
+    prob = pa.array([decimal.Decimal("0.25"), decimal.Decimal("0.75")])
+    pa.parquet.write_table(pa.table({"y": [0, 1], "p": prob}), tmp_path / "t.parquet")
+    assert read_forecast(tmp_path / "t.parquet").y_prob.tolist() == [0.25, 0.75]
+
+
+def test_a_frame_of_pandas_keeps_its_types(calibrator):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"p": PROB, "seen": pandas.array([True, None, False], dtype="boolean")}, index=[5, 6, 7])
+    frame.to_parquet("in.parquet")
+    assert main(["apply", calibrator, "in.parquet", "-o", "out.parquet"]) == 0
+    again = pandas.read_parquet("out.parquet")
+    assert again.index.tolist() == [5, 6, 7]
+    pandas.testing.assert_series_equal(again["seen"], frame["seen"])

@@ -1,0 +1,197 @@
+"""Tables in files: every format holds the same numbers, columns are found or refused, and CSV and NPZ need NumPy alone."""
+
+import numpy as np
+import pytest
+
+from calibrant.interop import columns
+from calibrant.interop.files import read_forecast
+from calibrant.interop.tables import read_table, write_table
+
+ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
+TABLE = {
+    "label": np.array(["cat", "dög", "cat, tabby"]),
+    "p_0": np.array([0.1, 1 / 3, 1e-300]),
+    "n": np.array([1, -2, 2**53 + 1]),
+    "single": np.array([0.1, 0.2, 0.3], dtype=np.float32).astype(np.float64),
+    'a "quoted", name': np.array([True, False, True]),
+}
+
+BY_NUMPY = ["csv", "npz"]
+
+each_ending = pytest.mark.parametrize("ending", ENDINGS)
+each_engine_and_ending = pytest.mark.parametrize(
+    ("engine", "ending"),
+    [(e, f) for e in ("pyarrow", "numpy") for f in ENDINGS if e != "numpy" or f in BY_NUMPY],
+    indirect=["engine"],
+)
+
+
+def without(monkeypatch, *packages):
+    """Make packages look as if they were not installed."""
+    found = columns.find_spec
+    monkeypatch.setattr(columns, "find_spec", lambda name: None if name in packages else found(name))
+
+
+@pytest.fixture(params=["pyarrow", "numpy"])
+def engine(request, monkeypatch):
+    """The package that reads and writes."""
+    if request.param != "numpy":
+        pytest.importorskip(request.param)
+    without(monkeypatch, *(() if request.param == "pyarrow" else ("pyarrow",)))
+    return request.param
+
+
+def same_tables(found, expected):
+    assert list(found) == list(expected)
+    for name, column in expected.items():
+        assert found[name].dtype.kind == column.dtype.kind
+        np.testing.assert_array_equal(found[name], column)
+
+
+@each_engine_and_ending
+def test_what_is_written_is_read_back_to_the_last_bit(ending, engine, tmp_path):
+    path = tmp_path / f"table.{ending}"
+    write_table(path, TABLE)
+    same_tables(read_table(path), TABLE)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("job", ["read", "write"])
+def test_without_an_engine_the_extra_to_install_is_named(ending, job, monkeypatch, tmp_path):
+    path = tmp_path / f"table.{ending}"
+    path.write_bytes(b"anything")
+    without(monkeypatch, "pyarrow")
+    with pytest.raises(ImportError, match=r"calibrant\[table\]"):
+        _ = read_table(path) if job == "read" else write_table(path, TABLE, force=True)
+    assert path.read_bytes() == b"anything"
+
+
+# CSV
+
+
+def write(path, text):
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-2", "30"], np.array([1, -2, 30])),
+        (["1", "2.5", "1e-3"], np.array([1.0, 2.5, 0.001])),
+        (["1", "2.5", "NaN"], np.array([1.0, 2.5, np.nan])),
+        (["1", "two", "3"], np.array(["1", "two", "3"])),
+        (["true", "false", "true"], np.array([True, False, True])),
+        (["True", "False", "True"], np.array([True, False, True])),
+        (["True", "False", "x"], np.array(["True", "False", "x"])),
+        (['"a, b"', '"say ""so"""', '"two\nlines"'], np.array(["a, b", 'say "so"', "two\nlines"])),
+    ],
+    ids=["whole numbers", "numbers", "with NaN", "mixed", "booleans", "booleans of pandas", "words", "quoted"],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_a_csv_column_gets_the_type_that_all_its_cells_have(cells, expected, newline, engine, tmp_path):
+    path = write(tmp_path / "table.csv", newline.join(["x,k", *(f"{cell},{i}" for i, cell in enumerate(cells))]))
+    found = read_table(path)["x"]
+    assert found.dtype.kind == expected.dtype.kind
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(engine, tmp_path):
+    path = write(tmp_path / "table.csv", "\ufefflabel,p\n1,0.5\n")
+    assert list(read_table(path)) == ["label", "p"]
+
+
+def test_a_type_is_decided_by_the_last_line_too(engine, tmp_path):
+    path = write(tmp_path / "table.csv", "x\n" + "1\n" * 3000 + "0.5\n")
+    assert read_table(path)["x"][-1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a,b\n1,2\n3,4,5\n", "readable csv"),
+        ("a,a\n1,2\n", "'a' more than once"),
+        ("a,b\n", "at least one row"),
+        ("", "is empty"),
+    ],
+    ids=["ragged", "a name twice", "header only", "empty"],
+)
+def test_a_broken_csv_is_refused(text, why, engine, tmp_path):
+    with pytest.raises(ValueError, match=rf"table\.csv must .*{why}.*\. (Was it|Check)"):
+        read_table(write(tmp_path / "table.csv", text))
+
+
+def test_a_csv_in_another_encoding_is_refused(engine, tmp_path):
+    (tmp_path / "table.csv").write_bytes("a\nÄ\n".encode("utf-16"))
+    with pytest.raises(ValueError, match="readable csv"):
+        read_table(tmp_path / "table.csv")
+
+
+def test_a_missing_cell_is_an_empty_cell_when_written_again(tmp_path):
+    write_table(tmp_path / "out.csv", {"x": np.array([0.5, np.nan]), "k": np.array([1, 2])})
+    assert (tmp_path / "out.csv").read_text() == "x,k\n0.5,1\n,2\n"
+
+
+# Other formats
+
+
+@pytest.mark.parametrize(
+    ("engine", "ending"),
+    [("pyarrow", "parquet"), ("pyarrow", "feather"), ("numpy", "npz")],
+    indirect=["engine"],
+)
+@pytest.mark.parametrize("kept", [0.5, 0.9], ids=["half", "nine tenths"])
+def test_a_truncated_file_is_refused(ending, kept, engine, tmp_path):
+    path = tmp_path / f"table.{ending}"
+    write_table(path, TABLE)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * kept)])
+    with pytest.raises(ValueError, match=rf"table\.{ending} must be a readable .* Was it cut or damaged"):
+        read_table(path)
+
+
+def test_an_npz_that_would_run_code_is_refused(tmp_path):
+    np.savez(tmp_path / "table.npz", x=np.array([print, None], dtype=object))
+    with pytest.raises(ValueError, match="readable npz"):
+        read_table(tmp_path / "table.npz")
+
+
+def test_a_pickle_that_calls_itself_npz_is_refused_without_advice_to_load_it(tmp_path):
+    import pickle
+
+    (tmp_path / "table.npz").write_bytes(pickle.dumps({"x": 1}))
+    with pytest.raises(ValueError, match="no zip archive") as refusal:
+        read_table(tmp_path / "table.npz")
+    assert "allow_pickle" not in str(refusal.value)
+
+
+def test_an_npz_holds_a_forecast_as_one_array(tmp_path):
+    prob = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    np.savez(tmp_path / "table.npz", P=prob, y=np.array([2, 0]))
+    forecast = read_forecast(tmp_path / "table.npz")
+    assert forecast.forecast_columns == ("P_0", "P_1", "P_2")
+    np.testing.assert_array_equal(forecast.y_prob, prob)
+
+
+def test_categories_are_read_as_their_words(tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"label": ["cat", "dog"]}, schema={"label": polars.Categorical})
+    frame.write_parquet(tmp_path / "table.parquet")
+    same_tables(read_table(tmp_path / "table.parquet"), {"label": np.array(["cat", "dog"])})
+
+
+@pytest.mark.parametrize("name", ["table.txt", "table", "table.csv.gz", "table.json"])
+def test_an_unknown_ending_is_refused(name, tmp_path):
+    (tmp_path / name).write_text("a\n1\n")
+    with pytest.raises(ValueError, match=r"must end in \.csv.*; got .*Rename or convert"):
+        read_table(tmp_path / name)
+
+
+def test_a_directory_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="must be a file"):
+        read_table(tmp_path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"must exist; got .*nothing\.csv"):
+        read_table(tmp_path / "nothing.csv")
