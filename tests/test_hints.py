@@ -56,7 +56,7 @@ HINTS = {
     ),
     "answers in other words": (
         lambda: paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
-        r"got \[0, 1\] and \['no', 'yes'\]\. Pass labels= to name them\.",
+        r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
         lambda: paired_test(
             *(WORDS, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P])), y_true_b=WORDS, labels=["no", "yes"]
         ),

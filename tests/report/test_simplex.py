@@ -312,7 +312,7 @@ def test_the_command_shows_rows_of_three_and_four_classes(k, tmp_path, capsys):
     assert "--points must be at most 2000" in capsys.readouterr().err
 
 
-def test_the_command_shows_each_file_by_its_own_columns_and_splits_where_these_are_the_fitted(tmp_path):
+def test_the_command_shows_all_files_in_one_order_and_splits_where_it_is_the_fitted_one(tmp_path):
     from calibrant.cli import main
 
     fitted, turned = write(tmp_path / "fitted.csv", 3), write(tmp_path / "turned.csv", 3, [2, 0, 1])
@@ -321,11 +321,15 @@ def test_the_command_shows_each_file_by_its_own_columns_and_splits_where_these_a
     assert main(["fit", fitted, "--method", "multiclass-irp", *settings, "-o", saved]) == 0
     assert main(["report", fitted, turned, "-o", page, "--calibrator", saved, "--resamples", "1"]) == 0
     _, first, _, second = pictures((tmp_path / "r.html").read_text(encoding="utf-8"))
-    assert len([g for g in first.iter(f"{SVG}g") if g.get("class") == "split"]) > 0
-    assert [g for g in second.iter(f"{SVG}g") if g.get("class") == "split"] == []
 
-    def vectors(picture, order):
-        found = [re.findall(r"\d\.\d\d", c.find(f"{SVG}title").text) for c in circles(picture)]
-        return sorted([row[:3][j] for j in order] + [row[3:][j] for j in order] for row in found)
+    def splits(picture):
+        return [g for g in picture.iter(f"{SVG}g") if g.get("class") == "split"]
 
-    assert vectors(first, [0, 1, 2]) == vectors(second, [1, 2, 0])
+    def vectors(picture):
+        return sorted(re.findall(r"\d\.\d\d", c.find(f"{SVG}title").text) for c in circles(picture))
+
+    assert len(splits(first)) == len(splits(second)) > 0
+    assert vectors(first) == vectors(second)
+    assert main(["report", turned, "-o", page, "--force", "--calibrator", saved, "--resamples", "1"]) == 0
+    _, alone = pictures((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert splits(alone) == []
