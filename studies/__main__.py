@@ -92,7 +92,8 @@ def _anchor(heading: str) -> str:
 def _section(paper: Paper) -> list[str]:
     return [
         f"## {paper.title}",
-        f"{paper.authors}, {paper.venue}. `{paper.command}`, about {paper.minutes:g} minutes of processor time.",
+        f"{paper.authors}, {paper.venue}. `{paper.command}`, about {paper.minutes:g} minutes of processor time."
+        + (f" {paper.note}" if paper.note else ""),
         claims_table(paper.claims, paper.stored()),
     ]
 

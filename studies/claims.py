@@ -137,6 +137,8 @@ class Paper:
         In the order of the paper.
     coverage : tuple of Item
         Its sections, definitions, algorithms, figures and tables, see `studies.coverage`.
+    note : str, default=""
+        What to know of the text that was read.
     """
 
     name: str
@@ -148,6 +150,7 @@ class Paper:
     page: str
     claims: tuple[Claim, ...]
     coverage: tuple[Any, ...]
+    note: str = ""
 
     @property
     def store(self) -> Path:

@@ -11,7 +11,7 @@ from studies.judging import above_zero, all_of, below_zero, holds, mean_and_erro
 from studies.roc_isotonic.authors import irp, total
 from studies.roc_isotonic.methods import AUTHORS, BEFORE, LAPLACE_ALL, MATRIX, PUBLISHED, TEMPERATURE
 from studies.roc_isotonic.over_splits import SAME_SIZES, SPLITS, courses
-from studies.roc_isotonic.study import CASES, LOGISTIC, differences, gained, is_better
+from studies.roc_isotonic.study import BAYES, CASES, FOREST, LOGISTIC, differences, gained, is_better
 from studies.roc_isotonic.targets import FIGURE, VOLUME_OF_FOUR, targets
 
 CLASSES = (2, 3, 4)
@@ -138,32 +138,38 @@ READINGS = (PUBLISHED, AUTHORS, LAPLACE_ALL)
 
 def measure_lower() -> Numbers:
     cases = {k: next(c for c in CASES if (c.model, c.n_classes, c.n_fit) == (LOGISTIC, k, 500)) for k in CLASSES}
+    others = [case for case in CASES if case.model in (BAYES, FOREST)]
     return {
         "differences": [[k, name, differences(case, name)] for k, case in cases.items() for name in READINGS],
+        "elsewhere": [sum(is_better(case, PUBLISHED) for case in others), len(others)],
     }
 
 
-def judge_lower(differences: list[list[Any]]) -> Verdict:
+def judge_lower(differences: list[list[Any]], elsewhere: list[int]) -> Verdict:
     """All numbers of classes, under each reading."""
     return under_all_readings(
         all_of(below_zero(of) for _, name, of in differences if name == reading) for reading in READINGS
     )
 
 
-def say_lower(differences: list[list[Any]]) -> str:
+def say_lower(differences: list[list[Any]], elsewhere: list[int]) -> str:
     parts = []
     for k, name, of in differences:
         mean, error = mean_and_error(of)
         parts.append(f"K = {k}, {name}: {mean:+.4f} ± {error:.4f} over {len(of)} splits")
-    return "Test cross-entropy less that before: " + "; ".join(parts)
+    return (
+        f"Test cross-entropy less that before: {'; '.join(parts)}. As published, normalised, it is lower in {elsewhere[0]} of "
+        f"{elsewhere[1]} naive Bayes and forest cases"
+    )
 
 
 LOWER = Claim(
     key="lower-of-probabilities",
     where="Fig. 2, 4, 5",
-    sentence="IRP lowers the test cross-entropy, of vectors that sum to one.",
+    sentence="Logistic regression, 500 rows (the paper's set-up): IRP lowers the test cross-entropy, of vectors that sum to "
+    "one. (Not a sentence of the paper: the curves are plotted.)",
     target="a mean difference to no calibration below zero, by two standard errors, under three readings",
-    says=Verdict.FAILS,
+    says=Verdict.OPEN,
     measure=measure_lower,
     judge=judge_lower,
     words=say_lower,

@@ -88,7 +88,7 @@ def measure_theorem() -> Numbers:
 THEOREM = Claim(
     key="roc-hull",
     where="Theorem 2.1",
-    sentence="The ROC curve of isotonic regression is the convex hull of the ROC curve before.",
+    sentence="After isotonic regression the ROC curve equals the hull of the earlier one.",
     target="the areas under both hulls are equal, in all problems",
     tolerance=EXACT,
     says=Verdict.HOLDS,

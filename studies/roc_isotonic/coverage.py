@@ -9,7 +9,13 @@ DONE, IN_FORM, NOT_YET, NOT_POSSIBLE = State.DONE, State.IN_FORM, State.NOT_YET,
 COVERAGE: tuple[Item, ...] = (
     Item("Definition 1.1", "calibration of a classifier", "`calibration_error`", DONE),
     Item("Definition 1.2", "calibration error (ECE)", "`expected_calibration_error`", DONE),
-    Item("Eq. 1", "calibration and refinement parts of the cross-entropy", '`corp_decomposition(score="log")`', DONE),
+    Item(
+        "Eq. 1",
+        "calibration and refinement parts of the cross-entropy",
+        '`corp_decomposition(score="log")`',
+        DONE,
+        "as printed, arguments exchanged: the cross-entropy needs the divergence of the class rates from the prediction",
+    ),
     Item(
         "1.2", "binning, Platt scaling, beta calibration", "`HistogramBinning`, `PlattScaling`, `BetaCalibration`", DONE
     ),

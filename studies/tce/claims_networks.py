@@ -110,8 +110,8 @@ TIME = Claim(
     measure=lambda: {"seconds": seconds_of_tce()},
     judge=lambda seconds: Verdict.NOT_JUDGED,
     words=lambda seconds: (
-        f"{seconds:.2g} s of one core here, about {float(format(SECONDS['TCE'] / seconds, '.1g')):,.0f} times less, for the "
-        "same values"
+        f"About {seconds:.2f} s of one core here, about {float(format(SECONDS['TCE'] / seconds, '.2g')):,.0f} times less, "
+        "for the same values"
     ),
 )
 

@@ -89,7 +89,7 @@ def measure_small_but_bad() -> Numbers:
 SMALL_BUT_BAD = Claim(
     key="small-but-bad",
     where="4.2, Table 4",
-    sentence="On webpage all values of ECE and ACE are small, and TCE shows that no model is well calibrated.",
+    sentence="On webpage several values of ECE and ACE are small, and TCE shows that no model is well calibrated.",
     target="such models are found, by the largest ECE and ACE and the smallest TCE printed",
     says=Verdict.OPEN,
     measure=measure_small_but_bad,

@@ -18,4 +18,5 @@ PAPER = Paper(
     page="top-label.md",
     claims=CLAIMS,
     coverage=COVERAGE,
+    note="Read from slides on the paper; a misprint named here is one of the slides and may not be in the paper.",
 )

@@ -132,10 +132,13 @@ CLAIMS: tuple[Claim, ...] = (
         sentence="The confidence diagram suggests better calibration than the top-label diagram.",
         target="over the same bins the conf-ECE is never above the TL-ECE, as the triangle inequality says of any "
         "predictions",
-        says=Verdict.HOLDS,
+        says=Verdict.NOT_JUDGED,
         measure=both_errors,
-        judge=judges.never_above,
-        words=lambda lower, upper: "; ".join(f"{name} {lower[name]:.4f} and {upper[name]:.4f}" for name in lower),
+        judge=lambda lower, upper: Verdict.NOT_JUDGED,
+        words=lambda lower, upper: (
+            "; ".join(f"{name} {lower[name]:.4f} and {upper[name]:.4f}" for name in lower)
+            + ". True of any predictions; nothing was tested"
+        ),
     ),
     Claim(
         key="panels",

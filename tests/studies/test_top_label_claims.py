@@ -26,7 +26,7 @@ def network(**found):
 @pytest.mark.parametrize("key", [claim.key for claim in claims_networks.CLAIMS])
 def test_one_of_eight_networks_decides_nothing(key):
     assert BY_KEY[key].says is OPEN
-    assert "several networks; the paper has eight" in BY_KEY[key].target
+    assert "several networks; the paper has" in BY_KEY[key].target
     assert BY_KEY[key].judge([{}]) is OPEN
 
 
@@ -82,12 +82,6 @@ def test_a_terrible_method_is_worse_than_none(n_hb, verdict):
 def test_maxima_that_are_noise_decide_nothing(pvalue, lowest, verdict):
     one = {"found": {"TL-HB (50)": lowest, "TS": 0.5}, "printed": {}, "pvalue": {"TL-HB (50)": 0.01, "TS": pvalue}}
     assert BY_KEY["tl-hb-lowest-mce"].judge([one, one]) is verdict
-
-
-@pytest.mark.parametrize(("found", "verdict"), [(0.05, HOLDS), (0.2, FAILS)])
-def test_an_error_is_within_its_bound(found, verdict):
-    one = {"found": found, "bound": 0.1}
-    assert BY_KEY["within-the-bound"].judge([one, one]) is verdict
 
 
 @pytest.mark.parametrize("metric", ["order-tl-ece", "order-tl-mce", "order-cw-ece"])
@@ -190,7 +184,7 @@ def test_an_empty_bin_needs_a_probability_vector(bins, verdict):
 
 @pytest.mark.parametrize(("fewest", "verdict"), [([17, 20], HOLDS), ([17, 16], FAILS)])
 def test_each_bin_holds_the_promised_rows(fewest, verdict):
-    assert BY_KEY["projection"].judge(fewest=fewest, promised=17) is verdict
+    assert BY_KEY["projection"].judge(fewest=fewest, promised=17, ceiling=18) is verdict
 
 
 def test_several_networks_must_agree():
