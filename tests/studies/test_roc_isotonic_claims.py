@@ -63,10 +63,10 @@ CASES = {
     ],
     "lower-as-drawn": [({"losses": [[0.5, 0.4], [0.5, 0.49]]}, HOLDS), ({"losses": [[0.5, 0.4], [0.5, 0.51]]}, FAILS)],
     "lower-of-probabilities": [
-        ({"differences": differences()}, HOLDS),
-        ({"differences": differences(of_0=HIGH, of_1=HIGH, of_2=HIGH)}, FAILS),
-        ({"differences": differences(of_1=HIGH)}, OPEN),
-        ({"differences": differences(of_0=UNCLEAR, of_1=UNCLEAR, of_2=UNCLEAR)}, OPEN),
+        ({"differences": differences(), "elsewhere": [4, 6]}, HOLDS),
+        ({"differences": differences(of_0=HIGH, of_1=HIGH, of_2=HIGH), "elsewhere": [4, 6]}, FAILS),
+        ({"differences": differences(of_1=HIGH), "elsewhere": [4, 6]}, OPEN),
+        ({"differences": differences(of_0=UNCLEAR, of_1=UNCLEAR, of_2=UNCLEAR), "elsewhere": [4, 6]}, OPEN),
     ],
     "binning-over-fits": [
         ({"rises": [[[0.0] * 3, HIGH]] * 3}, HOLDS),

@@ -6,7 +6,7 @@ import pytest
 from calibrant import BoundedIsotonic, bin_test_calibration_error
 from studies.claims import Verdict
 from studies.tce.claims import CLAIMS
-from studies.tce.claims_simulation import is_better
+from studies.tce.claims_simulation import means_of_models
 from studies.tce.printed_bins import PrintedCut, bins_of, compared
 from studies.tce.tables import NOISES, TABLES
 
@@ -147,8 +147,8 @@ def test_a_verdict_follows_from_its_numbers(key, numbers, verdict):
     assert claim.judge(**numbers) is verdict
 
 
-def test_the_best_of_three_is_least_of_calibrated_models_and_most_of_others():
-    assert is_better([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0], [2.0, 2.0, 1.0]]) == [True, False, True, False]
+def test_means_are_those_of_the_calibrated_models_and_of_the_others():
+    assert means_of_models([[1.0, 2.0], [3.0, 6.0], [5.0, 0.0], [7.0, 1.0]]) == [[2.0, 4.0], [6.0, 0.5]]
 
 
 # Algorithm 3 as it is printed
