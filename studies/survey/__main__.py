@@ -188,8 +188,8 @@ def summary(rows: list[Row]) -> str:
             "reading serve the cap of class 3 alone.",
             "* **Of two logistic classifiers**, by E abs(S - C) / calibration loss / log loss above Bayes, Platt scaling "
             f"leaves {shares['platt-under']} % of the error of the under-confident one and {shares['platt-over']} % of that of "
-            f"the over-confident one, and beta calibration {shares['beta-under']} % of that of the under-confident one: whether "
-            "it works well differs between measures.",
+            f"the over-confident one, and beta calibration {shares['beta-under']} % of that of the under-confident one: "
+            "whether it works well differs between measures.",
         ]
     )
 
