@@ -17,6 +17,8 @@ STATES = "\n".join(
         f"* **{State.IN_FORM!s}**: the experiment was run as the paper describes it, on data or models that are not the "
         "paper's, or only on a part of them.",
         f"* **{State.NOT_YET!s}**: it could be done, and is not.",
+        f"* **{State.LEFT_OUT!s}**: it is no part of what the library is for; [What calibrant does not do](scope.md) says "
+        "why.",
         f"* **{State.NOT_POSSIBLE!s}**: what it needs is not at hand, such as data that nobody published.",
     ]
 )
@@ -50,8 +52,8 @@ def page() -> str:
     """Return the whole page."""
     parts = [
         "# Claims",
-        "What these pages say about five papers, sentence by sentence: the sentence in our words, what was computed, what it "
-        "takes to hold, and a verdict.",
+        "The sentences of five papers that are judged: the sentence in our words, what was computed, what it "
+        "takes to hold, and a verdict. Not every sentence of a paper has a row.",
         VERDICTS,
         "The commands below compute the numbers and store them. Each command stops with an error if the stored "
         "numbers no longer "

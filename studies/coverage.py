@@ -16,6 +16,7 @@ class State(StrEnum):
     DONE = "done"
     IN_FORM = "same experiment, other data"
     NOT_YET = "not yet"
+    LEFT_OUT = "left out on purpose"
     NOT_POSSIBLE = "not possible"
 
 

@@ -295,7 +295,7 @@ CLAIMS = (
     Claim(
         "Theorem A.5",
         "Theorem A.5",
-        "If the empty set is a maximal upper set, the fit is H of the whole set.",
+        "Where no upper set has a positive sum, the fit is H of the whole set.",
         "the fit of a falling pair equals H of the whole set",
         Verdict.FAILS,
         measure_constant,

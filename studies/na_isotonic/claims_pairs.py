@@ -79,7 +79,7 @@ def best_in_nll() -> Claim:
     return Claim(
         "best in NLL",
         "section 5.2, Table 2",
-        "Of the eight methods NA-FIR has the lowest NLL.",
+        "By NLL NA-FIR has the lowest mean rank in Table 2, except on Food-101 and Yelp.",
         f"lower than each other method: {CLEARLY}; fails if another is clearly lower (5% shared among the others)",
         Verdict.OPEN,
         partial(measure_best, "NLL", "NA-FIR", others),
@@ -136,11 +136,11 @@ def search() -> Claim:
         "search against optimum",
         "appendix A.2",
         "The random search often outperforms other ways to solve the same problem.",
-        f"NLL of the test rows below that of the exact optimum: {CLEARLY}",
-        Verdict.HOLDS,
+        "lower than projected gradient, SLSQP, trust-constr and penalties, the paper's alternatives, which were not run",
+        Verdict.OPEN,
         measure_search,
-        judge_pair,
-        words_pair,
+        lambda **numbers: Verdict.OPEN,
+        lambda **numbers: f"Against the exact optimum, on the NLL of the test rows: {words_pair(**numbers)}",
         over="models",
     )
 

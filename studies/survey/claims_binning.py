@@ -56,7 +56,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         key="binning-grouping",
         where="Section 5.3",
-        sentence="Binning lowers the calibration loss at the cost of a higher grouping loss: the two logistic cases.",
+        sentence="Binning trades calibration loss for grouping loss: the two logistic cases.",
         target=f"calibration loss falls and grouping loss rises {CLEARLY}",
         says=Verdict.HOLDS,
         measure=logistic(parts, BINS),
@@ -66,7 +66,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         key="binning-grouping-network",
         where="Section 5.3",
-        sentence="Binning lowers the calibration loss at the cost of a higher grouping loss: the neural network.",
+        sentence="Binning trades calibration loss for grouping loss: the neural network.",
         target="the same, for every one of several networks",
         says=Verdict.OPEN,
         measure=network(parts, BINS),

@@ -90,7 +90,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         key="fig-12-network",
-        where="Fig. 12",
+        where="Section 5.2",
         sentence="This network is under-confident around [0, 0.1] and [0.65, 1], and mostly over-confident elsewhere.",
         target="it is said of one network, whose weights are not published",
         says=Verdict.NOT_JUDGED,

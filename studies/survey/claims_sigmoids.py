@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from studies.claims import Claim, Verdict
 from studies.judging import below_zero, on_several, under_all_readings
 from studies.survey import judges, words
 from studies.survey.cases import less, over_draws, show, the_case
-from studies.survey.judges import CLEARLY, FALLS, LEFT_OVER, LITTLE, SAME
+from studies.survey.judges import CLEARLY, FALLS, LEFT_OVER, LITTLE, SAME, WELL
 from studies.survey.measures import errors
 from studies.survey.two_errors import (
     METHODS,
     PLATT,
     STRAIGHT,
     Region,
+    after,
+    before,
     best_case_added,
     off_before,
     off_inside,
@@ -27,6 +30,12 @@ from studies.survey.two_errors import (
 
 BETA = "beta"
 TENTHS: list[Region] = [(k / 10, (k + 1) / 10 + (0.01 if k == 9 else 0.0)) for k in range(10)]
+MEASURES = {
+    "E abs(S - C)": "calibration",
+    "the calibration loss": "brier_calibration",
+    "the log loss above Bayes": "log_excess",
+}
+BY_ALL = "by E abs(S - C), by calibration loss and by log loss above Bayes alike"
 LOW, HIGH, UPPER = (0.0, 0.5), (0.5, 1.01), (0.6, 1.01)
 NOT_THEIRS = "the survey did not run this method: it fits the sigmoid to the probabilities themselves"
 
@@ -34,6 +43,32 @@ NOT_THEIRS = "the survey did not run this method: it fits the sigmoid to the pro
 def of_case(name: str, method: str) -> Any:
     """Return a measure of E|S - C| before and after."""
     return lambda: errors(name, method)
+
+
+def by_measure(name: str, method: str) -> Any:
+    """Return a measure of what is left by E|S - C|, by calibration loss and by log loss above Bayes."""
+
+    def measure() -> dict[str, Any]:
+        was = before(name)
+        return {
+            "measures": {
+                word: {"before": getattr(was, what), "after": after(name, method, what)}
+                for word, what in MEASURES.items()
+            }
+        }
+
+    return measure
+
+
+def of_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return what is left by each measure."""
+    shares = ", ".join(f"{show(judges.left(**of), 1, 100)} % of {word}" for word, of in measures.items())
+    return f"It differs between measures; left are {shares}"
+
+
+def under_all_measures(judge: judges.Judge) -> judges.Judge:
+    """Return the verdict that every measure gives."""
+    return lambda measures: under_all_readings(judge(**of) for of in measures.values())
 
 
 def inside(name: str, method: str, region: Region) -> dict[str, Any]:
@@ -45,7 +80,11 @@ def high_in_both_readings() -> dict[str, Any]:
     """Return E|S - C| of the over-confident case in [0.5, 1], which can be read as a region before or after calibration."""
     there = inside("over-confident", BETA, HIGH)
     return {
-        "readings": {"there before,": there, "there after,": there | {"after": off_where("over-confident", BETA, HIGH)}}
+        "readings": {
+            "there before,": there,
+            "there after,": there | {"after": off_where("over-confident", BETA, HIGH)},
+            "Platt scaling, there before,": inside("over-confident", STRAIGHT, HIGH),
+        }
     }
 
 
@@ -102,28 +141,38 @@ def added() -> dict[str, Any]:
     return {word: best_case_added("bayes-optimal", METHODS[name]) for word, name in names.items()}
 
 
+WELL_BY_ALL = f"less than {WELL:.0%} is left, {CLEARLY}, {BY_ALL}"
+
 PLATT_SCALING: tuple[Claim, ...] = (
     Claim(
         key="platt-under",
         where="Fig. 15",
         sentence="Platt scaling improves the under-confident case well.",
-        target=LEFT_OVER,
-        says=Verdict.IN_PART,
-        measure=of_case("under-confident", STRAIGHT),
-        judge=judges.works_well,
-        words=words.how_much_is_left,
-        over="after",
+        target=WELL_BY_ALL,
+        says=Verdict.OPEN,
+        measure=by_measure("under-confident", STRAIGHT),
+        judge=under_all_measures(judges.works_well),
+        words=of_measures,
     ),
     Claim(
         key="platt-over",
         where="Fig. 15",
-        sentence="It does little for the over-confident case: a sigmoid cannot push probabilities to the middle.",
-        target=f"more than {LITTLE:.0%} of E abs(S - C) is left, {CLEARLY}",
-        says=Verdict.HOLDS,
-        measure=of_case("over-confident", STRAIGHT),
-        judge=judges.does_little,
-        words=words.how_much_is_left,
-        over="after",
+        sentence="It does little for the over-confident case.",
+        target=f"more than {LITTLE:.0%} is left, {CLEARLY}, {BY_ALL}",
+        says=Verdict.OPEN,
+        measure=by_measure("over-confident", STRAIGHT),
+        judge=under_all_measures(judges.does_little),
+        words=of_measures,
+    ),
+    Claim(
+        key="platt-over-cause",
+        where="Fig. 15",
+        sentence="The cause: a sigmoid cannot push probabilities to the middle.",
+        target="a cause, which was not computed",
+        says=Verdict.NOT_JUDGED,
+        measure=dict,
+        judge=lambda: Verdict.NOT_JUDGED,
+        words=lambda: "Nothing was computed",
     ),
     Claim(
         key="platt-network",
@@ -148,12 +197,11 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         where="Fig. 16",
         sentence="Beta calibration deals with the under-confident case fairly well: its diagram follows the diagonal "
         "closely.",
-        target=LEFT_OVER,
-        says=Verdict.IN_PART,
-        measure=of_case("under-confident", BETA),
-        judge=judges.works_well,
-        words=words.how_much_is_left,
-        over="after",
+        target=WELL_BY_ALL,
+        says=Verdict.OPEN,
+        measure=by_measure("under-confident", BETA),
+        judge=under_all_measures(judges.works_well),
+        words=of_measures,
     ),
     Claim(
         key="beta-over-low",
@@ -171,13 +219,11 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         key="beta-over-high",
         where="Fig. 16",
         sentence="It does not help much in [0.5, 1].",
-        target=f"more than {LITTLE:.0%} of E abs(S - C) is left, {CLEARLY}, for predictions that are there before calibration, "
-        "and for those that are there after it",
-        says=Verdict.FAILS,
+        target="the caption compares it with Platt scaling, and says neither how much would be much nor by which measure",
+        says=Verdict.OPEN,
         measure=high_in_both_readings,
-        judge=lambda readings: under_all_readings(judges.does_little(**of) for of in readings.values()),
+        judge=lambda readings: Verdict.OPEN,
         words=lambda readings: "; ".join(f"{when} {words.how_much_is_left(**of)}" for when, of in readings.items()),
-        over="readings",
     ),
     Claim(
         key="beta-network",
@@ -202,7 +248,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
     Claim(
         key="beta-same",
         where="Fig. 16",
-        sentence="The diagrams after calibration are almost identical for the over- and the under-confident case.",
+        sentence="Calibrated, both logistic cases have nearly one diagram.",
         target=f"the calibrated predictions differ by less than {SAME} on average, {CLEARLY}",
         says=Verdict.HOLDS,
         measure=apart,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,7 @@ from calibrant import (
     reliability_curve,
 )
 from studies.claims import Claim, Verdict
-from studies.survey.printed import decimal, entries, exact, figure
+from studies.survey.printed import decimal, entries, exact, figure, of_entries
 
 CLASSES = {"labels": [1, 2, 3]}
 
@@ -130,7 +131,15 @@ def separates(class_wise: str, confidence: str) -> Verdict:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    entries("table-1", "Table 1", "The shares of rainy days of Hallenbeck's forecasts.", of_rain, Verdict.IN_PART),
+    replace(
+        entries("table-1", "Table 1", "The shares of rainy days of Hallenbeck's forecasts.", of_rain, Verdict.NOT_JUDGED),
+        target="the table is reproduced from Hallenbeck (1920): no figure of the survey's authors",
+        judge=lambda figures: Verdict.NOT_JUDGED,
+        words=lambda figures: (
+            f"{of_entries(figures)}. The table is reproduced from Hallenbeck (1920), and the 75 with it"
+        ),
+        one_suffices="",
+    ),
     Claim(
         key="table-1-signs",
         where="Section 2",

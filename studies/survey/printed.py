@@ -65,7 +65,7 @@ def entries(key: str, where: str, sentence: str, measure: Callable[[], dict[str,
         says=says,
         measure=lambda: {"figures": measure()},
         judge=lambda figures: entries_as_printed(_off(figures), len(figures)),
-        words=_of_entries,
+        words=of_entries,
         one_suffices="" if says is Verdict.HOLDS else ARITHMETIC,
     )
 
@@ -78,7 +78,8 @@ def _off(figures: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def _of_entries(figures: Mapping[str, Sequence[str]]) -> str:
+def of_entries(figures: Mapping[str, Sequence[str]]) -> str:
+    """Return how many entries are exact values, rounded, and which are not."""
     off = _off(figures)
     good = f"{len(figures) - len(off)} of {len(figures)} entries"
     return good + (f"; not {'; '.join(off)}" if off else "")

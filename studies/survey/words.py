@@ -12,6 +12,10 @@ from studies.survey.judges import Draws, left, rises
 Words = Callable[..., str]
 
 
+ONLY_FOR_THE_CAP = "three quick networks, only for the cap"
+"""What there is of networks of three classes with a standard deviation of 8."""
+
+
 def spelt(name: str) -> str:
     """Return the name of a case in full."""
     return "neural network" if name == "mlp" else name
@@ -68,7 +72,7 @@ def of_worlds(words: Words) -> Words:
         return "; ".join(f"with 8 as a {name}: {seen(networks)}" for name, networks in worlds.items())
 
     def seen(networks: Sequence[Mapping[str, Any]]) -> str:
-        return of_networks(words)(networks) if networks else "no network yet"
+        return of_networks(words)(networks) if networks else ONLY_FOR_THE_CAP
 
     return of
 

@@ -183,8 +183,8 @@ def expected_cost_curve(
     rest. It stands for all costs and all new shares of events at once. The cost x FNR + (1 - x) FPR is a fraction of that
     maximum. With the share q of events in the data the threshold is q (1 - x) / (q (1 - x) + (1 - q) x).
 
-    "cost proportion" (the Brier curve) : c is the cost of a false positive in proportion to that of one error of each kind,
-    and the threshold. The cost is 2 c times the share of false positives plus 2 (1 - c) times that of false negatives. Its
+    "cost proportion" (the Brier curve) : c is the share of a false alarm in the cost of one error of each kind, and the
+    threshold. The cost is 2 c times the share of false positives plus 2 (1 - c) times that of false negatives. Its
     average over c is the Brier score, and the average of ``lowest`` that of the isotonic fit: the area between the two
     is the miscalibration of CORP.
 
