@@ -13,7 +13,7 @@ from studies.papers import PAPERS
 
 STATES = "\n".join(
     [
-        f"* **{State.DONE!s}**: it is in the library or was run; whether it came out as in the paper says the verdict.",
+        f"* **{State.DONE!s}**: it is in the library or was run; the verdicts say whether the result agrees with the paper.",
         f"* **{State.IN_FORM!s}**: the experiment was run as the paper describes it, on data or models that are not the "
         "paper's, or only on a part of them.",
         f"* **{State.NOT_YET!s}**: it could be done, and is not.",

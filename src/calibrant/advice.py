@@ -39,7 +39,7 @@ MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
 """Rows, and probabilities, that are looked at: of more a random part is drawn, so that the answer takes seconds."""
 
 MOST_MISSED = 10.0
-"""Rows of a class that the forecast may expect where none came: of more, rows were left out, or the forecast is no guide."""
+"""Expected rows of a class above which its absence means that rows were left out or that the forecast is wrong."""
 
 MARGIN = 2.0
 """Paired standard errors by which a candidate must be better than a simpler one."""
