@@ -8,6 +8,7 @@ from typing import Any
 from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
 from calibrant.cli.decide import run_decide
+from calibrant.cli.gates import DRAWS
 
 WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
 """What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     assess.add_argument("--json", action="store_true", help="print JSON")
     assess.add_argument(
         "--fail-if", action="append", default=[], metavar="CONDITION",
-        help="exit with 1 if it holds, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
+        help="exit with 1 if it holds, or the figure is NaN, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
     )  # fmt: skip
 
     test = _command(subparsers, "test", commands.run_test, "test whether miscalibration is more than chance")
@@ -41,7 +42,15 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
     test.add_argument("--json", action="store_true", help="print JSON")
     test.add_argument(
-        "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it"
+        "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it, or a test is NaN"
+    )
+    test.add_argument(
+        "--resamples", type=_positive, default=DRAWS, metavar="N",
+        help="draws behind the p-values of tests that draw labels; the smallest is 1 / (N + 1), times the number of tests by "
+        "Holm's method (default: %(default)s)",
+    )  # fmt: skip
+    test.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="seed of these draws (default: %(default)s)"
     )
 
     advise = _command(subparsers, "advise", run_advise, "say which calibrator to fit, if any, by cross-validation")
@@ -222,6 +231,12 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    if (number := _natural(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; got {text!r}")
+    return number
 
 
 class _Version(argparse.Action):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, Problem, is_unit_weight
-from calibrant._result import frame, read_only
+from calibrant._result import frame, read_only, shown_pvalue
 from calibrant._validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
@@ -98,8 +98,9 @@ class MultipleTests:
         return frame(columns, backend)
 
     def __repr__(self) -> str:
-        smallest = float(self.adjusted.min())
-        return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest:.4g})"
+        at = int(self.adjusted.argmin())
+        smallest = shown_adjusted(float(self.adjusted[at]), self.results[at])
+        return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest})"
 
 
 def by_class(
@@ -238,6 +239,12 @@ def adjusted_pvalues(pvalues: FloatArray, method: Method) -> FloatArray:
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(pvalues, method="bh" if method == "benjamini-hochberg" else "by"))
+
+
+def shown_adjusted(adjusted: float, result: TestResult, digits: str = ".4g") -> str:
+    """Return an adjusted p-value in words: an upper bound where the p-value itself is one."""
+    at_floor = result.least_pvalue is not None and result.pvalue <= result.least_pvalue and adjusted < 1.0
+    return shown_pvalue(adjusted, adjusted if at_floor else None, digits)
 
 
 def require_method(method: str) -> None:
