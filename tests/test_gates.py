@@ -41,13 +41,17 @@ def run(capsys, monkeypatch, tmp_path):
 @pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
 @pytest.mark.parametrize("condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 1"])
 def test_a_figure_that_is_nan_fails_every_gate(condition, run):
-    code, out, err = run("assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json")
+    code, out, err = run(
+        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json"
+    )
     assert code == 1
     assert f"gate failed: {condition}: roc-auc is NaN on these rows, and NaN fails every gate" in err
     assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
 
 
-@pytest.mark.parametrize("words", [["assess", "good.csv", "--fail-if", "ece > nan"], ["test", "good.csv", "--fail-below", "nan"]])
+@pytest.mark.parametrize(
+    "words", [["assess", "good.csv", "--fail-if", "ece > nan"], ["test", "good.csv", "--fail-below", "nan"]]
+)
 def test_a_threshold_that_is_nan_is_refused(words, run):
     code, out, err = run(*words)
     assert (code, out) == (2, "")
@@ -88,7 +92,9 @@ def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(com
 
 @pytest.mark.parametrize("metric", ["mcb", "skce", "canonical-ece"])
 def test_metrics_that_draw_by_themselves_have_the_same_floor(metric, run):
-    code, out, err = run("assess", "good.csv", "--metrics", metric, "--fail-if", f"{metric}.pvalue < 0.01", "--resamples", 99)
+    code, out, err = run(
+        "assess", "good.csv", "--metrics", metric, "--fail-if", f"{metric}.pvalue < 0.01", "--resamples", 99
+    )
     assert (code, out) == (2, "")
     assert "the smallest p-value that 99 draws can show is 1/100. Pass --resamples 100 or more." in err
 

@@ -19,7 +19,9 @@ def read_only(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A
     return view
 
 
-def shown_pvalue(pvalue: float, least: float | None, digits: str = ".4g", *, name: str = "", equals: str = " = ") -> str:
+def shown_pvalue(
+    pvalue: float, least: float | None, digits: str = ".4g", *, name: str = "", equals: str = " = "
+) -> str:
     """Return a p-value in words; one that is the least that its draws can show is an upper bound, rounded up: "<= 0.002".
 
     ``name`` is what stands before it, such as "p", and ``equals`` the sign between the two.

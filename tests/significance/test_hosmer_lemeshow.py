@@ -125,7 +125,9 @@ def test_what_was_assumed_is_said():
 def test_small_expected_counts_are_warned_of():
     p = np.linspace(0.1, 0.9, 50)
     many = "expected counts of 5 or more; 100% of 20 are smaller"
-    with pytest.warns(CalibrationWarning, match=rf"{many}\. Draw labels, n_resamples=1000, or take fewer groups, n_bins\."):
+    with pytest.warns(
+        CalibrationWarning, match=rf"{many}\. Draw labels, n_resamples=1000, or take fewer groups, n_bins\."
+    ):
         law(p > 0.5, p)
     with pytest.warns(CalibrationWarning, match=rf"{many}\. Take fewer groups, n_bins\."):
         hosmer_lemeshow_test(p > 0.5, p, fitted=True)

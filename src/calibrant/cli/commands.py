@@ -53,7 +53,10 @@ def run_assess(arguments: argparse.Namespace) -> int:
     if arguments.json:
         document = document_of(result) | {
             "columns": {"label": forecast.label_column, forecast.input: list(forecast.forecast_columns)},
-            "gates": [{"condition": text, "failed": bad is not None} for text, bad in zip(arguments.fail_if, failed, strict=True)],
+            "gates": [
+                {"condition": text, "failed": bad is not None}
+                for text, bad in zip(arguments.fail_if, failed, strict=True)
+            ],
         }
         print(json.dumps(document, indent=2, allow_nan=False))
     else:
@@ -126,7 +129,10 @@ def run_test(arguments: argparse.Namespace) -> int:
     if below:
         print(f"calibrant: gate failed: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
     if failed and undefined:
-        print(f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate", file=sys.stderr)
+        print(
+            f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate",
+            file=sys.stderr,
+        )
     return GATE_FAILED if failed else OK
 
 
@@ -200,11 +206,13 @@ def run_apply(arguments: argparse.Namespace) -> int:
     """Calibrate the forecasts in a file."""
     from calibrant.interop.columns import Values
     from calibrant.interop.persistence import load_calibrator
-    from calibrant.interop.tables import format_of, write_table
+    from calibrant.interop.tables import format_of, require_csv, write_table
     from calibrant.interop.writing import require_free
 
     require_free(Path(arguments.output), force=arguments.force)
     format_of(arguments.output)
+    if arguments.escape_formulas:
+        require_csv(arguments.output)
     calibrator = load_calibrator(arguments.calibrator)
     forecast = read(arguments, arguments.file, label_optional=True)
     places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
@@ -217,7 +225,8 @@ def run_apply(arguments: argparse.Namespace) -> int:
     n = len(next(iter(new.values())))
     # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
     columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    write_table(arguments.output, forecast.table.with_rows(n).replaced(columns), force=arguments.force)
+    table = forecast.table.with_rows(n).replaced(columns)
+    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
     shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
     print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
     return OK

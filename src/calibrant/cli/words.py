@@ -42,7 +42,10 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
     test.add_argument("--json", action="store_true", help="print JSON")
     test.add_argument(
-        "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it, or a test is NaN"
+        "--fail-below",
+        type=float,
+        metavar="P",
+        help="exit with 1 if a p-value, by Holm's method, is below it, or a test is NaN",
     )
     test.add_argument(
         "--resamples", type=_positive, default=DRAWS, metavar="N",
@@ -80,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
         "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
     )
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
-    fit.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(fit)
     _data_options(fit)
 
     apply = _command(subparsers, "apply", commands.run_apply, "calibrate the forecasts in a file")
@@ -94,7 +97,8 @@ def parser() -> argparse.ArgumentParser:
         help="in place of the probabilities write two columns: predicted, the class of the highest one before calibration, and "
         "probability, its calibrated probability; for what was fitted by --notion",
     )  # fmt: skip
-    apply.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(apply)
+    _escape_option(apply)
     _data_options(apply)
 
     decide = _command(subparsers, "decide", run_decide, "decide at the least expected cost")
@@ -115,7 +119,8 @@ def parser() -> argparse.ArgumentParser:
     )
     decide.add_argument("--new-prior", metavar="P", help="the same where it is used")
     decide.add_argument("-o", "--output", metavar="OUT", help="write the file with columns decision and expected_cost")
-    decide.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(decide)
+    _escape_option(decide)
     _data_options(decide)
 
     report = _command(subparsers, "report", commands.run_report, "write one HTML page that compares forecasts")
@@ -131,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
         help="of 3 or 4 classes, rows to draw at random and show as points on a triangle or in a tetrahedron; 0 for none "
         "(default: %(default)s)",
     )  # fmt: skip
-    report.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(report)
     _data_options(report)
     _notion_options(report)
     _assess_options(report)
@@ -140,7 +145,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
     )
-    demo.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(demo)
 
     show = _command(subparsers, "list", commands.run_list, "list metrics, tests, notions, binnings and calibrators")
     kinds = ["metrics", "tests", "notions", "binnings", "simplex-binnings", "calibrators"]
@@ -175,6 +180,21 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _force_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--force", action="store_true",
+        help="replace the output if it exists; a symbolic link stays, and the file that it points to is replaced",
+    )  # fmt: skip
+
+
+def _escape_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="in a CSV output put a quote (') before cells and names, but for numbers, that a spreadsheet would run as "
+        "formulas: those that begin with = + - @, a tab or an end of line",
+    )  # fmt: skip
 
 
 def _notion_options(parser: argparse.ArgumentParser) -> None:
