@@ -116,8 +116,8 @@ def hosmer_lemeshow_test(
     -----
     The statistic is C = sum over groups m and classes j of (O_mj - E_mj)^2 / E_mj, with the rows O_mj of class j in group m
     and the sum E_mj of their probabilities of it. Where nothing was expected and nothing occurred, a term is 0; where nothing
-    was expected and something occurred, C is infinite and the p-value 0, that of draws as well: the forecast called impossible what
-    happened. The groups average over scores, so errors of either sign within a group are not seen.
+    was expected and something occurred, C is infinite and the p-value 0, also that of draws: the forecast called impossible
+    what happened. The groups average over scores, so errors of either sign within a group are not seen.
 
     The chi-squared law is poor where expected counts are small: of calibrated forecasts of 50 rows and two events in a hundred
     it rejects 18 % at a level of 5 %, draws reject 5 %. Where forecasts vary within a group, as those of the other classes do,
