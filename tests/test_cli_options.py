@@ -116,12 +116,14 @@ CASES = {
     },
     "advise": {
         "file": Case(says="120 of 120 rows"),
+        "--other": Case(("--other", "g.csv")),
         **OF_COLUMNS,
         "--seed": Case(("--seed", "5")),
     },
     "fit": {
         "file": Case(says="on 120 rows"),
         **OF_COLUMNS,
+        "--other": Case(("--other", "g.csv")),
         "--method": Case(("--method", "platt")),
         "--notion": Case(("--notion", "top-label")),
         "--set": Case(("--method", "beta", "--set", "parameters=ab")),

@@ -23,6 +23,7 @@ from calibrant.cli.forecasts import (
 )
 from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.methods import found_notion
+from calibrant.cli.other_rows import warn_beside_other_rows
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
@@ -176,6 +177,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
 
     require_free(Path(arguments.output), force=arguments.force)
     forecast = read(arguments, arguments.file)
+    warn_beside_other_rows(arguments, forecast)
     calibrator = calibrator_of(
         arguments,
         n_columns=len(forecast.forecast_columns),

@@ -58,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
     advise = _command(subparsers, "advise", run_advise, "say which calibrator to fit, if any, by cross-validation")
     advise.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    _other_option(advise)
     advise.add_argument(
         "--seed", type=_natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)"
     )
@@ -82,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
     )
+    _other_option(fit)
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
     _force_option(fit)
     _data_options(fit)
@@ -180,6 +182,14 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _other_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--other", metavar="FILE",
+        help="other rows that the classifier was not trained on, such as a test set: warn if the rows for calibration look "
+        "like training rows beside them, or stand in both; all its rows, whatever --rows says",
+    )  # fmt: skip
 
 
 def _force_option(parser: argparse.ArgumentParser) -> None:
