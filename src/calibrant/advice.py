@@ -263,6 +263,8 @@ def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions
         raise ValueError(
             f"other_true and other_prob must be given together; {missing} is missing. Pass both, or neither."
         )
+    if data.get("y_pred") is not None:
+        raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")
     how: Any = {name: value for name, value in data.items() if name in ("input", "rows")}
     named = Named("other_true", "other_prob", "sample_weight")
     return as_problem(other_true, other_prob, labels=problem.classes.tolist(), named=named, **how)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
@@ -42,7 +43,7 @@ class MultipleTests:
     names: tuple[str, ...]
     results: tuple[TestResult, ...]
     adjusted: FloatArray
-    method: str
+    method: Method
 
     @property
     def pvalues(self) -> FloatArray:
@@ -67,8 +68,26 @@ class MultipleTests:
         -------
         tuple of str
             Names whose adjusted p-value is at most the level.
+
+        Raises
+        ------
+        ValueError
+            If the draws of the tests can show no adjusted p-value as small as the level, whatever the forecast.
         """
+        self._require_reachable(level)
         return tuple(name for name, pvalue in zip(self.names, self.adjusted, strict=True) if pvalue <= level)
+
+    def _require_reachable(self, level: float) -> None:
+        floors = np.array([result.least_pvalue or 0.0 for result in self.results])
+        least = float(adjusted_pvalues(floors, self.method).min())
+        if least > level > 0:
+            # Adjusted p-values are in proportion to p-values, but for their rounding.
+            draws = math.ceil(least / (level * floors.min()) * (1.0 - 1e-12)) - 1
+            draws += bool(adjusted_pvalues(floors / floors.min() / (draws + 1.0), self.method).min() > level)
+            raise ValueError(
+                f"level must be one that the draws can reach; got {level:g}, and the smallest adjusted p-value that they can "
+                f"show of {floors.size} tests is {least:.3g}. Draw more labels, n_resamples={draws}."
+            )
 
     def __getitem__(self, name: str) -> TestResult:
         """Return the test of that class or group."""
