@@ -281,11 +281,13 @@ def test_the_level_widens_the_intervals(run, forecast):
         ("ece.lower < 0.", 0),
         ("ece.lower >= -1", 1),
         ("ece.upper <= 1", 1),
-        ("ece.pvalue <= +1", 1),
+        ("ece.pvalue <= +.99", 1),
+        ("ece.pvalue > .999", 0),
         ("ece.noise_floor < 0", 0),
         ("nll.value > 0", 1),
         ("rmsce > 0", 1),
-        ("top-label-mce < 2", 1),
+        ("top-label-mce < 1", 1),
+        ("calibration-slope.pvalue < 1e-300", 0),
     ],
 )
 def test_a_gate_that_holds_makes_the_exit_code_one(condition, code, run, forecast):
@@ -296,12 +298,12 @@ def test_a_gate_that_holds_makes_the_exit_code_one(condition, code, run, forecas
 
 
 def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast):
-    words = ["--fail-if", "accuracy > 2", "--fail-if", "accuracy < 2", "--json", "--resamples", 1]
+    words = ["--fail-if", "nll > 20", "--fail-if", "nll < 20", "--json", "--resamples", 1]
     code, out, _ = run("assess", forecast, *words)
     assert code == 1
     assert json.loads(out)["gates"] == [
-        {"condition": "accuracy > 2", "failed": False},
-        {"condition": "accuracy < 2", "failed": True},
+        {"condition": "nll > 20", "failed": False},
+        {"condition": "nll < 20", "failed": True},
     ]
 
 
@@ -994,7 +996,7 @@ def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
     assert list(document["tests"]) == ["spiegelhalter", "hosmer-lemeshow"]
     expected = spiegelhalter_test(truth.y, truth.prob)
     assert document["tests"]["spiegelhalter"]["pvalue"] == pytest.approx(expected.pvalue)
-    held_out = hosmer_lemeshow_test(truth.y, truth.prob, fitted=False, n_resamples=1000)
+    held_out = hosmer_lemeshow_test(truth.y, truth.prob)
     assert document["tests"]["hosmer-lemeshow"]["statistic"] == pytest.approx(held_out.statistic)
     assert document["tests"]["hosmer-lemeshow"]["pvalue"] == held_out.pvalue
 
@@ -1010,7 +1012,7 @@ def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):
     truth = make_survey_forecast(500, model="bayes-optimal", rng=3)
     file = tmp_path / "truth.csv"
     np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
-    assert run("test", file, "--fail-below", 0.001)[0] == 0
+    assert run("test", file, "--fail-below", 0.01)[0] == 0
 
 
 def test_an_unknown_test_is_refused_with_the_nearest(run, forecast):

@@ -219,6 +219,8 @@ def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder, capsys):
         "ece == 0.05",
         "ece > 0..5",
         "ece > nan",
+        "ece > inf",
+        "nll > 1e999",
         "ece > nll",
         "ece > 0.05 or 1",
         "0.05 < ece",
@@ -232,13 +234,13 @@ def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder, capsys):
 )
 def test_a_gate_of_another_form_is_refused_and_never_evaluated(text, refused):
     assert refused("assess", "good.csv", "--fail-if", text) == (
-        f"--fail-if must read METRIC[.FIELD] OP NUMBER; got {text!r}. For example 'ece > 0.05'."
+        f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
     )
     assert not Path("pwned").exists()
 
 
 def test_a_gate_on_an_unknown_metric_is_refused_with_the_nearest_one(refused):
-    told = refused("assess", "good.csv", "--fail-if", "top-label-ec > 1")
+    told = refused("assess", "good.csv", "--fail-if", "top-label-ec > 0.1")
     assert told.endswith("got 'top-label-ec'. Did you mean 'top-label-ece'?")
 
 

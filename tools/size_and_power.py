@@ -129,7 +129,7 @@ def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tup
 
 
 BINARY = {
-    "Hosmer-Lemeshow, `fitted=False`": partial(hosmer_lemeshow_test, fitted=False),
+    "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
     "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
     "Spiegelhalter": spiegelhalter_test,
     "Cox": cox_test,
@@ -141,7 +141,7 @@ BINARY = {
     "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
 }
 MULTICLASS = {
-    "Hosmer-Lemeshow, `fitted=False`": partial(hosmer_lemeshow_test, fitted=False),
+    "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
     "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
     "Pearson, draws": partial(pearson_test, n_resamples=DRAWS),
     "Spiegelhalter, confidence": spiegelhalter_test,
@@ -169,11 +169,13 @@ def of_fitted_models() -> None:
         x = rng.normal(0, 1.5, 500)
         y = drawn(rng, expit(x))
         for prob in (logistic_fit(x, y), expit(x)):
-            yield from (hosmer_lemeshow_test(y, prob, fitted=fitted).pvalue for fitted in (True, False))
+            yield hosmer_lemeshow_test(y, prob, fitted=True).pvalue
+            yield hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
+            yield hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue
 
     found = shares(pvalues)
-    columns = {"fitted on these rows": found[:2], "from outside": found[2:]}
-    table("size, n = 500", ["`fitted=True`", "`fitted=False`"], columns)
+    columns = {"fitted on these rows": found[:3], "held out": found[3:]}
+    table("size, n = 500", ["`fitted=True`", "`n_resamples=None`", "draws, the default"], columns)
 
 
 # Two forecasts
@@ -263,7 +265,8 @@ def of_equivalence() -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     print(f"Share of {RUNS} runs in which p is at most {LEVEL}, in percent; where labels are drawn, {DRAWS} times.")
-    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)} | {"rare, n = 1000": (rare, 1000)}
+    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)}
+    sizes |= {f"rare, n = {n}": (rare, n) for n in (50, 1000)}
     of_one_forecast("one event: size", BINARY, sizes)
     makers = (over_confident, under_confident, too_high, wave)
     of_one_forecast("power, n = 500", BINARY, {make.__name__.replace("_", " "): (make, 500) for make in makers})

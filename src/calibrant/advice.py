@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from calibrant._labels import Named
 from calibrant._links import FloatArray, log_cost
 from calibrant._parameters import whole
 from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
@@ -21,6 +22,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.safe import folds, sorted_rows, taken
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.resampling import Rng, as_rng
+from calibrant.significance.training_rows import warn_if_training_rows
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""
@@ -166,6 +168,8 @@ def advise(
     *,
     n_folds: int = 5,
     rng: Rng = 0,
+    other_true: npt.ArrayLike | None = None,
+    other_prob: npt.ArrayLike | None = None,
     **data: Unpack[DataOptions],
 ) -> Advice:
     """Say which calibrator to fit to a forecast, if any, by cross-validated log loss.
@@ -180,6 +184,9 @@ def advise(
         Each candidate is fitted as often, on the rows outside one fold, and judged on that fold.
     rng : numpy.random.Generator, int or None, default=0
         Which rows make a fold, and which are drawn from more than 20 000.
+    other_true, other_prob : array-like, optional
+        Labels and probabilities of other rows that the classifier was not trained on, such as a test set. They are
+        compared with the rows at hand, and not fitted to.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
 
@@ -187,6 +194,13 @@ def advise(
     -------
     Advice
         A result with ``recommended``, ``candidates``, ``reason`` and ``calibrator()``; printed, it is a table.
+
+    Warns
+    -----
+    CalibrationWarning
+        If the rows look like training rows beside the other ones: their log loss, or their error rate, is below two thirds of
+        that of the other rows, and a test at a level of 0.001 finds the difference. And if rows stand in both sets, which
+        ties between forecasts do not explain.
 
     Notes
     -----
@@ -214,6 +228,8 @@ def advise(
     """
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     problem = as_problem(y_true, y_prob, **data)
+    if other_true is not None or other_prob is not None:
+        warn_if_training_rows(problem, _other(other_true, other_prob, problem, data))
     used = _drawn(problem, as_rng(rng))
     facts: dict[str, Any] = {
         "n_rows": problem.size,
@@ -238,6 +254,20 @@ def advise(
             "one candidate."
         )
     return Advice(chosen.method, reason, candidates, n_folds=n_folds, **facts)
+
+
+def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
+    """Return the other rows, of the same classes."""
+    if other_true is None or other_prob is None:
+        missing = "other_true" if other_true is None else "other_prob"
+        raise ValueError(
+            f"other_true and other_prob must be given together; {missing} is missing. Pass both, or neither."
+        )
+    if data.get("y_pred") is not None:
+        raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")
+    how: Any = {name: value for name, value in data.items() if name in ("input", "rows")}
+    named = Named("other_true", "other_prob", "sample_weight")
+    return as_problem(other_true, other_prob, labels=problem.classes.tolist(), named=named, **how)
 
 
 def _why_none(problem: Problem, n_folds: int) -> str | None:

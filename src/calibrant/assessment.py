@@ -15,7 +15,7 @@ from calibrant._links import CLIP
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._progress import tracked
 from calibrant._registry import Entry, find
-from calibrant._result import frame
+from calibrant._result import frame, shown_pvalue
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
@@ -346,7 +346,7 @@ def _cells_of(row: Row) -> tuple[str, ...]:
         if e.lower is None or e.upper is None
         else f"[{_digits(e.lower, row.unit)}, {_digits(e.upper, row.unit)}]",
         *("" if figure is None else _digits(figure, row.unit) for figure in (e.debiased, e.noise_floor, e.detectable)),
-        "" if e.pvalue is None else f"{e.pvalue:.4f}",
+        "" if e.pvalue is None else shown_pvalue(e.pvalue, e.least_pvalue, ".4f"),
     )
 
 

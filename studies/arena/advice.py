@@ -147,7 +147,10 @@ def the_rule() -> list[str]:
         f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
         "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n```",
-        "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on.",
+        "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on. "
+        "Where test rows are given beside them, as `advise(y, prob, other_true=y_test, other_prob=prob_test)` or "
+        "`--other FILE`, a warning says if they look like training rows: a log loss or an error rate below two thirds of that "
+        "of the test rows, which a test at a level of 0.001 finds, or rows that stand in both.",
     ]
 
 

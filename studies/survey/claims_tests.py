@@ -24,7 +24,7 @@ def hosmer_lemeshow() -> Any:
     """Return the test of Table 8."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few rows for the chi-squared law, as the survey says itself
-        return hosmer_lemeshow_test(*load_survey_table_3(), n_bins=5, **CLASSES)
+        return hosmer_lemeshow_test(*load_survey_table_3(), n_bins=5, fitted=True, **CLASSES)
 
 
 def of_groups() -> dict[str, list[str]]:

@@ -75,7 +75,7 @@ def shaded(ax):
 
 
 def test_the_tail_of_a_law_begins_at_the_observed_value():
-    result = hosmer_lemeshow_test([0, 1] * 20, np.linspace(0.3, 0.7, 40), n_bins=2, fitted=False)
+    result = hosmer_lemeshow_test([0, 1] * 20, np.linspace(0.3, 0.7, 40), n_bins=2, n_resamples=None)
     ((start, _),) = shaded(result.plot())
     assert start == pytest.approx(result.statistic)
 

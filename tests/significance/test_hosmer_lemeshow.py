@@ -1,5 +1,7 @@
 """Hosmer and Lemeshow's test against its definition, the survey's Table 8 and the law it should have."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from calibrant import CalibrationWarning, hosmer_lemeshow_test
 from calibrant.significance.hosmer_lemeshow import quantiles
 
 bins = st.integers(2, 6)
+law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas
 few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected counts")
 
 
@@ -22,7 +25,7 @@ few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected
 @few_rows
 def test_table_8_of_the_survey():
     """C = 25.3004 with 6 degrees of freedom, p = 0.000300."""
-    found = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5)
+    found = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5, fitted=True)
     assert round(found.statistic, 4) == 25.3004
     assert found.df == 6
     assert f"{found.pvalue:.6f}" == "0.000300"
@@ -35,7 +38,7 @@ def test_table_8_of_the_survey():
 
 @few_rows
 def test_the_table_of_groups_is_a_frame():
-    table = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5).table("pandas")
+    table = hosmer_lemeshow_test(LABEL, PROB, labels=CLASSES, n_bins=5, fitted=True).table("pandas")
     assert list(table.columns) == [
         "left", "right", "observed 1", "expected 1", "observed 2", "expected 2", "observed 3", "expected 3"
     ]  # fmt: skip
@@ -51,7 +54,7 @@ def test_the_statistic_of_one_column_is_its_definition(rows, n_bins):
     label, prob, weight = rows
     twin = goodness.repeated(label, np.column_stack([1 - prob, prob]), weight)
     statistic, sizes = goodness.hosmer_lemeshow(twin, lambda p: p[1], n_bins)
-    found = hosmer_lemeshow_test(label, prob, n_bins=n_bins, fitted=False, sample_weight=weight)
+    found = law(label, prob, n_bins=n_bins, sample_weight=weight)
     assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
     assert found.observed.sum(axis=1).tolist() == sizes
     assert found.df == len(sizes)
@@ -63,7 +66,7 @@ def test_the_statistic_of_a_table_is_its_definition(rows, n_bins, reference):
     label, prob, weight = rows
     twin = goodness.repeated(label, prob, weight)
     statistic, sizes = goodness.hosmer_lemeshow(twin, lambda p: 1 - p[reference], n_bins)
-    found = hosmer_lemeshow_test(label, prob, n_bins=n_bins, reference=reference, fitted=False, sample_weight=weight)
+    found = law(label, prob, n_bins=n_bins, reference=reference, sample_weight=weight)
     assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
     assert found.observed.sum(axis=1).tolist() == sizes
     assert found.df == len(sizes) * (prob.shape[1] - 1)
@@ -97,19 +100,20 @@ def test_degrees_of_freedom_follow_from_where_the_model_was_fitted():
     rng = np.random.default_rng(0)
     p = rng.random(300)
     y = rng.random(300) < p
-    assert hosmer_lemeshow_test(y, p).df == 8
-    assert hosmer_lemeshow_test(y, p, fitted=False).df == 10
+    assert hosmer_lemeshow_test(y, p, fitted=True).df == 8
+    assert law(y, p).df == 10
+    assert hosmer_lemeshow_test(y, p).df is None  # labels are drawn
     prob = rng.dirichlet(np.ones(4), 300)
     label = rng.integers(0, 4, 300)
-    assert hosmer_lemeshow_test(label, prob, n_bins=5).df == 9
-    assert hosmer_lemeshow_test(label, prob, n_bins=5, fitted=False).df == 15
+    assert hosmer_lemeshow_test(label, prob, n_bins=5, fitted=True).df == 9
+    assert law(label, prob, n_bins=5).df == 15
 
 
 @few_rows
 def test_what_was_assumed_is_said():
     p = np.linspace(0.1, 0.9, 50)
     y = p > 0.5
-    fitted, outside = hosmer_lemeshow_test(y, p), hosmer_lemeshow_test(y, p, fitted=False)
+    fitted, outside = hosmer_lemeshow_test(y, p, fitted=True), law(y, p)
     assert "fitted on these very rows" in fitted.assumptions[0]
     assert outside.assumptions[0] == "The forecast was made without these labels."
     assert "20 of 20 are below 5, the smallest is 0.663" in outside.assumptions[-1]
@@ -120,24 +124,30 @@ def test_what_was_assumed_is_said():
 
 def test_small_expected_counts_are_warned_of():
     p = np.linspace(0.1, 0.9, 50)
+    many = "expected counts of 5 or more; 100% of 20 are smaller"
     with pytest.warns(
-        CalibrationWarning, match=r"expected counts of 5 or more; 100% of 20 are smaller.*or take fewer groups"
+        CalibrationWarning, match=rf"{many}\. Draw labels, n_resamples=1000, or take fewer groups, n_bins\."
     ):
-        hosmer_lemeshow_test(p > 0.5, p)
-    hosmer_lemeshow_test(p > 0.5, p, n_bins=2, fitted=False)
-    hosmer_lemeshow_test(p > 0.5, p, n_resamples=19)
+        law(p > 0.5, p)
+    with pytest.warns(CalibrationWarning, match=rf"{many}\. Take fewer groups, n_bins\."):
+        hosmer_lemeshow_test(p > 0.5, p, fitted=True)
+    law(p > 0.5, p, n_bins=2)
+    many_rows = np.linspace(0.1, 0.9, 200)
+    hosmer_lemeshow_test(many_rows > 0.5, many_rows, fitted=True, n_bins=3)
+    hosmer_lemeshow_test(p > 0.5, p, n_resamples=1000)
 
 
 @few_rows
-def test_an_impossible_event_refutes_the_forecast():
-    found = hosmer_lemeshow_test([0, 1, 0, 1], [0.0, 0.0, 0.6, 0.7], n_bins=2, fitted=False)
+@pytest.mark.parametrize("test", [hosmer_lemeshow_test, law], ids=["draws", "law"])
+def test_an_impossible_event_refutes_the_forecast(test):
+    found = test([0, 1, 0, 1], [0.0, 0.0, 0.6, 0.7], n_bins=2)
     assert found.statistic == np.inf
     assert found.pvalue == 0.0
 
 
 @few_rows
 def test_of_nothing_expected_nothing_came_counts_for_nothing():
-    found = hosmer_lemeshow_test([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], n_bins=2, fitted=False)
+    found = hosmer_lemeshow_test([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], n_bins=2)
     assert found.statistic == 0.0
     assert found.pvalue == 1.0
 
@@ -145,7 +155,7 @@ def test_of_nothing_expected_nothing_came_counts_for_nothing():
 @few_rows
 def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
     with pytest.warns(CalibrationWarning, match="must have a degree of freedom"):
-        found = hosmer_lemeshow_test([0, 1, 1], [0.4, 0.4, 0.4])
+        found = hosmer_lemeshow_test([0, 1, 1], [0.4, 0.4, 0.4], fitted=True)
     assert found.pvalue == 1.0
 
 
@@ -170,9 +180,21 @@ def test_outside_forecasts_have_the_size_of_the_law():
     """Four standard errors of 1500 runs; the law of the textbooks, for fitted models, would reject 11 %."""
     rng, runs = np.random.default_rng(0), 1500
     p = rng.random(500)
-    pvalue = np.array([hosmer_lemeshow_test(rng.random(500) < p, p, fitted=False).pvalue for _ in range(runs)])
+    pvalue = np.array([law(rng.random(500) < p, p).pvalue for _ in range(runs)])
     for level in (0.05, 0.5):
         assert abs(np.mean(pvalue <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.0, 1.5), (-4.2, 0.8)], ids=["usual", "rare"])
+def test_the_default_has_its_size_on_50_held_out_rows_and_rare_events(mean, spread):
+    """Four standard errors on both sides; the law for fitted models rejects 10 % of the first and 22 % of the second."""
+    rng, runs = np.random.default_rng(3), 1500
+    pvalue = []
+    for _ in range(runs):
+        p = 1 / (1 + np.exp(-rng.normal(mean, spread, 50)))
+        pvalue.append(hosmer_lemeshow_test(rng.random(50) < p, p, n_resamples=99, rng=rng).pvalue)
+    for level in (0.05, 0.2):
+        assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
 
 def logistic_fit(x, y):
@@ -190,7 +212,7 @@ def test_a_fitted_logistic_model_has_the_size_of_the_textbook_law():
     for _ in range(runs):
         x = rng.normal(size=400)
         y = rng.random(400) < 1 / (1 + np.exp(-x))
-        pvalue.append(hosmer_lemeshow_test(y, logistic_fit(x, y)).pvalue)
+        pvalue.append(hosmer_lemeshow_test(y, logistic_fit(x, y), fitted=True).pvalue)
     for level in (0.05, 0.5):
         assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
@@ -200,10 +222,10 @@ def test_drawn_labels_agree_with_the_law_of_many_rows():
     rng = np.random.default_rng(1)
     prob = np.repeat(rng.dirichlet(np.full(3, 3.0), 5), 400, axis=0)
     label = (rng.random((2000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
-    law = hosmer_lemeshow_test(label, prob, n_bins=5, fitted=False)
+    known = law(label, prob, n_bins=5)
     drawn = hosmer_lemeshow_test(label, prob, n_bins=5, n_resamples=2000)
-    assert abs(law.pvalue - drawn.pvalue) < 4 * np.sqrt(0.25 / 2000)
-    assert stats.kstest(drawn.null.values, lambda x: 1 - law.null.sf(x)).pvalue > 1e-4
+    assert abs(known.pvalue - drawn.pvalue) < 4 * np.sqrt(0.25 / 2000)
+    assert stats.kstest(drawn.null.values, lambda x: 1 - known.null.sf(x)).pvalue > 1e-4
 
 
 def test_forecasts_that_vary_within_groups_make_the_law_conservative():

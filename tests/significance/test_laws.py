@@ -11,7 +11,8 @@ from strategies import columns
 from calibrant import CalibrationWarning, TestResult
 from calibrant._registry import entries
 
-DRAWING = {"resampling": {"n_resamples": 19}, "equivalence": {"n_resamples": 19}, "kernel": {"n_resamples": 19}}
+OPTIONS = {name: {"n_resamples": 19} for name in ("resampling", "equivalence", "kernel")}
+OPTIONS["hosmer-lemeshow"] = {"n_resamples": None}
 BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
 
 TESTS = entries("test")
@@ -22,7 +23,7 @@ each_formula = pytest.mark.parametrize("name", BY_FORMULA)
 def run(name, *args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        return partial(TESTS[name].target, **DRAWING.get(name, {}))(*args, **options)
+        return partial(TESTS[name].target, **OPTIONS.get(name, {}))(*args, **options)
 
 
 def same(a, b):

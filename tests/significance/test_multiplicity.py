@@ -1,5 +1,6 @@
 """One test for each class or group: adjusted p-values, and what is passed to the test."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -118,3 +119,21 @@ def test_what_makes_no_sense_is_refused():
         by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], np.array([1, "a"], dtype=object))
     with pytest.raises(ValueError, match="groups must have one dimension"):
         by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [[1, 2], [1, 2]])
+
+
+@pytest.mark.parametrize("method", ["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"])
+def test_a_level_that_the_draws_cannot_reach_is_refused_with_the_number_that_can(method):
+    p = np.random.default_rng(0).random(400)
+    groups = np.arange(400) % 3
+
+    def found(draws):
+        test = partial(resampling_test, metric="ece", n_resamples=draws)
+        return by_group(test, p < 0.5, p, groups, method=method)
+
+    with pytest.raises(ValueError, match=r"level must be one that the draws can reach; got 0\.01") as told:
+        found(19).rejected(0.01)
+    needed = int(re.search(r"n_resamples=(\d+)", str(told.value))[1])
+    assert found(needed).rejected(0.01) == ("0", "1", "2")
+    with pytest.raises(ValueError, match="can reach"):
+        found(needed - 1).rejected(0.01)
+    assert by_group(spiegelhalter_test, p < 0.5, p, groups, method=method).rejected(1e-12) == ("0", "1", "2")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.forecasts import binning_of, labels_of, pos_label_of, read, values_of, weight_of
+from calibrant.cli.other_rows import warn_beside_other_rows
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
@@ -26,7 +27,9 @@ COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "n
 
 def run_advise(arguments: argparse.Namespace) -> int:
     """Print which calibrator to fit to a forecast, if any."""
-    advice = advised(arguments, read(arguments, arguments.file))
+    forecast = read(arguments, arguments.file)
+    warn_beside_other_rows(arguments, forecast)
+    advice = advised(arguments, forecast)
     print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:

@@ -21,8 +21,9 @@ from calibrant.cli.forecasts import (
     values_of,
     weight_of,
 )
-from calibrant.cli.gates import gate_fails, parse_gate
+from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.methods import found_notion
+from calibrant.cli.other_rows import warn_beside_other_rows
 
 if TYPE_CHECKING:
     from calibrant._links import FloatArray
@@ -45,30 +46,29 @@ COUNTS = ("n_bins_", "n_regions_")
 
 def run_assess(arguments: argparse.Namespace) -> int:
     """Print how good and how calibrated a forecast is."""
-    gates = [parse_gate(text) for text in arguments.fail_if]
+    gates = [parse_gate(text, arguments.resamples) for text in arguments.fail_if]
     forecast = read(arguments, arguments.file)
-    result = assessed(arguments, forecast, extra=[name for name, *_ in gates])
+    result = assessed(arguments, forecast, extra=[gate.metric for gate in gates])
     say_unused_bins(arguments, [row.metric for row in result.rows])
-    failed = [gate_fails(gate, result) for gate in gates]
+    failed = [gate.fails(result) for gate in gates]
     if arguments.json:
         document = document_of(result) | {
             "columns": {"label": forecast.label_column, forecast.input: list(forecast.forecast_columns)},
-            "gates": [{"condition": text, "failed": bad} for text, bad in zip(arguments.fail_if, failed, strict=True)],
+            "gates": [
+                {"condition": text, "failed": bad is not None}
+                for text, bad in zip(arguments.fail_if, failed, strict=True)
+            ],
         }
         print(json.dumps(document, indent=2, allow_nan=False))
     else:
         print(result)
-    for text, bad in zip(arguments.fail_if, failed, strict=True):
-        if bad:
-            print(f"calibrant: gate failed: {text}", file=sys.stderr)
+    for why in filter(None, failed):
+        print(f"calibrant: gate failed: {why}", file=sys.stderr)
     return GATE_FAILED if any(failed) else OK
 
 
 USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling", "kernel")
 """Tests that are run if none are named: one for each way to be wrong, and none that needs scores that repeat."""
-
-OF_A_FILE: dict[str, dict[str, Any]] = {"hosmer-lemeshow": {"fitted": False, "n_resamples": 1000}}
-"""The rows of a file are not those that the model was fitted on, and may be few."""
 
 
 def run_test(arguments: argparse.Namespace) -> int:
@@ -76,33 +76,40 @@ def run_test(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from calibrant._registry import find
+    from calibrant._result import shown_pvalue
     from calibrant.notions import is_of_predictions
-    from calibrant.significance.multiplicity import adjusted_pvalues
+    from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
-    forecast = read(arguments, arguments.file)
-    chosen = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
+    chosen = tuple(dict.fromkeys(arguments.tests.split(","))) if arguments.tests else USUAL_TESTS
     if "equivalence" in chosen:
         raise ValueError(
             "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "
             "In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)."
         )
-    if arguments.fail_below is not None and not 0 < arguments.fail_below < 1:
-        raise ValueError(f"--fail-below must be a fraction in (0, 1); got {arguments.fail_below:g}. 0.01 is usual.")
+    if arguments.fail_below is not None:
+        require_level(arguments.fail_below, chosen, arguments.resamples)
+    forecast = read(arguments, arguments.file)
     event, rows = _tested(arguments, forecast)
     spoken = f"{len(forecast.forecast_columns)} classes"
     if event is not None:
         spoken = f"{'notion' if is_of_predictions(event) else 'event'}: {event}"
-    results = {n: find("test", n).target(**rows, **OF_A_FILE.get(n, {})) for n in chosen}
+    drawn = {"n_resamples": arguments.resamples, "rng": arguments.seed}
+    results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
+    if arguments.fail_below is not None:
+        require_found_level(arguments.fail_below, results, arguments.resamples)
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
-    failed = arguments.fail_below is not None and min(adjusted.values()) < arguments.fail_below
+    undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
+    below = arguments.fail_below is not None and any(p < arguments.fail_below for p in adjusted.values())
+    failed = below or (arguments.fail_below is not None and bool(undefined))
     if arguments.json:
         document = {
             n: {
                 "statistic": _finite(r.statistic),
                 "df": r.df,
-                "pvalue": r.pvalue,
-                "holm": adjusted[n],
+                "pvalue": _finite(r.pvalue),
+                "least_pvalue": r.least_pvalue,
+                "holm": _finite(adjusted[n]),
                 "null": r.null.description,
             }
             for n, r in results.items()
@@ -116,11 +123,17 @@ def run_test(arguments: argparse.Namespace) -> int:
         )
     else:
         print(f"{len(forecast.y_true)} rows, {spoken}")
-        print(f"{'test':<20}{'statistic':>12}{'p-value':>10}{'Holm':>10}  if the forecast were calibrated")
+        print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
-            print(f"{n:<20}{r.statistic:>12.5g}{r.pvalue:>10.3g}{adjusted[n]:>10.3g}  {r.null.description}")
-    if failed:
-        print(f"calibrant: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
+            alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
+            print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
+    if below:
+        print(f"calibrant: gate failed: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
+    if failed and undefined:
+        print(
+            f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate",
+            file=sys.stderr,
+        )
     return GATE_FAILED if failed else OK
 
 
@@ -164,6 +177,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
 
     require_free(Path(arguments.output), force=arguments.force)
     forecast = read(arguments, arguments.file)
+    warn_beside_other_rows(arguments, forecast)
     calibrator = calibrator_of(
         arguments,
         n_columns=len(forecast.forecast_columns),
@@ -194,11 +208,13 @@ def run_apply(arguments: argparse.Namespace) -> int:
     """Calibrate the forecasts in a file."""
     from calibrant.interop.columns import Values
     from calibrant.interop.persistence import load_calibrator
-    from calibrant.interop.tables import format_of, write_table
+    from calibrant.interop.tables import format_of, require_csv, write_table
     from calibrant.interop.writing import require_free
 
     require_free(Path(arguments.output), force=arguments.force)
     format_of(arguments.output)
+    if arguments.escape_formulas:
+        require_csv(arguments.output)
     calibrator = load_calibrator(arguments.calibrator)
     forecast = read(arguments, arguments.file, label_optional=True)
     places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
@@ -211,7 +227,8 @@ def run_apply(arguments: argparse.Namespace) -> int:
     n = len(next(iter(new.values())))
     # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
     columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    write_table(arguments.output, forecast.table.with_rows(n).replaced(columns), force=arguments.force)
+    table = forecast.table.with_rows(n).replaced(columns)
+    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
     shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
     print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
     return OK

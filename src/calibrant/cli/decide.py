@@ -14,12 +14,14 @@ def run_decide(arguments: argparse.Namespace) -> int:
     from calibrant.decisions.confusion import confusion_table
     from calibrant.decisions.decide import decide
     from calibrant.interop.columns import Values
-    from calibrant.interop.tables import format_of, write_table
+    from calibrant.interop.tables import format_of, require_csv, write_table
     from calibrant.interop.writing import require_free
 
     if arguments.output:
         require_free(Path(arguments.output), force=arguments.force)
         format_of(arguments.output)
+        if arguments.escape_formulas:
+            require_csv(arguments.output)
     forecast = read(arguments, arguments.file, label_optional=True)
     values, given = _for_new_priors(arguments, values_of(arguments, forecast), forecast.input)
     cost = _costs(arguments.costs, n_classes=2 if values.ndim == 1 else values.shape[1])
@@ -44,7 +46,8 @@ def run_decide(arguments: argparse.Namespace) -> int:
                 f"new columns need names of their own; {arguments.file} already has {', '.join(taken)}. "
                 "Rename or remove these columns."
             )
-        write_table(arguments.output, kept.extended(new), force=arguments.force)
+        escape = arguments.escape_formulas
+        write_table(arguments.output, kept.extended(new), force=arguments.force, escape_formulas=escape)
         print(f"wrote {arguments.output}: {len(found.decision)} rows, decision and expected_cost")
     return 0
 

@@ -8,6 +8,7 @@ from typing import Any
 from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
 from calibrant.cli.decide import run_decide
+from calibrant.cli.gates import DRAWS
 
 WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
 """What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     assess.add_argument("--json", action="store_true", help="print JSON")
     assess.add_argument(
         "--fail-if", action="append", default=[], metavar="CONDITION",
-        help="exit with 1 if it holds, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
+        help="exit with 1 if it holds, or the figure is NaN, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
     )  # fmt: skip
 
     test = _command(subparsers, "test", commands.run_test, "test whether miscalibration is more than chance")
@@ -41,11 +42,23 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
     test.add_argument("--json", action="store_true", help="print JSON")
     test.add_argument(
-        "--fail-below", type=float, metavar="P", help="exit with 1 if a p-value, by Holm's method, is below it"
+        "--fail-below",
+        type=float,
+        metavar="P",
+        help="exit with 1 if a p-value, by Holm's method, is below it, or a test is NaN",
+    )
+    test.add_argument(
+        "--resamples", type=_positive, default=DRAWS, metavar="N",
+        help="draws behind the p-values of tests that draw labels; the smallest is 1 / (N + 1), times the number of tests by "
+        "Holm's method (default: %(default)s)",
+    )  # fmt: skip
+    test.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="seed of these draws (default: %(default)s)"
     )
 
     advise = _command(subparsers, "advise", run_advise, "say which calibrator to fit, if any, by cross-validation")
     advise.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    _other_option(advise)
     advise.add_argument(
         "--seed", type=_natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)"
     )
@@ -70,8 +83,9 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
     )
+    _other_option(fit)
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
-    fit.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(fit)
     _data_options(fit)
 
     apply = _command(subparsers, "apply", commands.run_apply, "calibrate the forecasts in a file")
@@ -85,7 +99,8 @@ def parser() -> argparse.ArgumentParser:
         help="in place of the probabilities write two columns: predicted, the class of the highest one before calibration, and "
         "probability, its calibrated probability; for what was fitted by --notion",
     )  # fmt: skip
-    apply.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(apply)
+    _escape_option(apply)
     _data_options(apply)
 
     decide = _command(subparsers, "decide", run_decide, "decide at the least expected cost")
@@ -106,7 +121,8 @@ def parser() -> argparse.ArgumentParser:
     )
     decide.add_argument("--new-prior", metavar="P", help="the same where it is used")
     decide.add_argument("-o", "--output", metavar="OUT", help="write the file with columns decision and expected_cost")
-    decide.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(decide)
+    _escape_option(decide)
     _data_options(decide)
 
     report = _command(subparsers, "report", commands.run_report, "write one HTML page that compares forecasts")
@@ -122,7 +138,7 @@ def parser() -> argparse.ArgumentParser:
         help="of 3 or 4 classes, rows to draw at random and show as points on a triangle or in a tetrahedron; 0 for none "
         "(default: %(default)s)",
     )  # fmt: skip
-    report.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(report)
     _data_options(report)
     _notion_options(report)
     _assess_options(report)
@@ -131,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
     )
-    demo.add_argument("--force", action="store_true", help="replace the output if it exists")
+    _force_option(demo)
 
     show = _command(subparsers, "list", commands.run_list, "list metrics, tests, notions, binnings and calibrators")
     kinds = ["metrics", "tests", "notions", "binnings", "simplex-binnings", "calibrators"]
@@ -166,6 +182,29 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _other_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--other", metavar="FILE",
+        help="other rows that the classifier was not trained on, such as a test set: warn if the rows for calibration look "
+        "like training rows beside them, or stand in both; all its rows, whatever --rows says",
+    )  # fmt: skip
+
+
+def _force_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--force", action="store_true",
+        help="replace the output if it exists; a symbolic link stays, and the file that it points to is replaced",
+    )  # fmt: skip
+
+
+def _escape_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="in a CSV output put a quote (') before cells and names, but for numbers, that a spreadsheet would run as "
+        "formulas: those that begin with = + - @, a tab or an end of line",
+    )  # fmt: skip
 
 
 def _notion_options(parser: argparse.ArgumentParser) -> None:
@@ -222,6 +261,12 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    if (number := _natural(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; got {text!r}")
+    return number
 
 
 class _Version(argparse.Action):

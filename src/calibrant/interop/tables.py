@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,11 @@ FORMATS = {
     ".arrow": "feather",
     ".npz": "npz",
 }
+
+FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
+"""How a cell begins that spreadsheets take for a formula, full-width signs too; quotes before it are those of an escape."""
+
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 SEPARATORS = (",", ";", "\t")
 """Of a CSV file: the one that parts its first line into most names."""
@@ -67,6 +73,14 @@ class FileTable(Mapping[str, Array]):
     def extended(self, new: Mapping[str, Column]) -> FileTable:
         """Return the table with more columns at its end."""
         return replace(self, columns={**self.columns, **new})
+
+    def escaped(self) -> FileTable:
+        """Return the table with a quote before each cell and name that would be a formula in a spreadsheet.
+
+        One that begins with quotes and then as a formula gets another quote, so that taking one away gives back what was.
+        """
+        columns = {_escaped(name): Text(list(map(_escaped, column.cells()))) for name, column in self.columns.items()}
+        return replace(self, columns=columns)
 
     def with_rows(self, n_rows: int) -> FileTable:
         """Return the columns that have so many rows: an NPZ file may hold others."""
@@ -175,10 +189,27 @@ def _read_arrow(path: Path) -> FileTable:
 # Writing
 
 
-def write_table(path: str | os.PathLike[str], table: FileTable | Mapping[str, Array], *, force: bool = False) -> None:
-    """Write columns to a file, whole or not at all."""
+def require_csv(path: str | os.PathLike[str]) -> None:
+    """Refuse to escape the cells of what is no CSV file."""
+    if format_of(path) != "csv":
+        raise ValueError(
+            f"--escape-formulas must be of a CSV output; got {Path(path).name}, whose cells are never formulas. Leave it out."
+        )
+
+
+def write_table(
+    path: str | os.PathLike[str],
+    table: FileTable | Mapping[str, Array],
+    *,
+    force: bool = False,
+    escape_formulas: bool = False,
+) -> None:
+    """Write columns to a file, whole or not at all; of a CSV file no cell is a formula, if that is asked for."""
     kind = format_of(path)
     whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
+    if escape_formulas:
+        require_csv(path)
+        whole = whole.escaped()
     write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
     with whole_file(path, force=force) as beside:
         try:
@@ -198,6 +229,10 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
     with path.open("wb") as target:
         np.savez_compressed(target, **arrays)
+
+
+def _escaped(cell: str) -> str:
+    return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
 
 
 def _write_csv(path: Path, table: FileTable, kind: str) -> None:

@@ -21,7 +21,7 @@ from calibrant._links import FloatArray
 from calibrant._problem import Problem, independent_rows
 from calibrant.binning.ordered import Ordered
 from calibrant.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
-from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, pvalue_of
+from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.proper import squared_error
 
@@ -45,6 +45,7 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: st
         upper=min(1.0, max(value, mean) + z * error),
         noise_floor=floor,
         pvalue=pvalue_of(value, calibrated),
+        least_pvalue=least_pvalue_of(calibrated),
         debiased=max(0.0, value - float(np.median(around))) if value > np.median(calibrated) else 0.0,
         # Of a small miscalibration m the standard error is 2 s sqrt(m / n), s being that of one outcome: m solves
         # m - z 2 s sqrt(m / n) + overfit = reach.

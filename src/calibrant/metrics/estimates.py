@@ -38,7 +38,7 @@ from calibrant.metrics.losses import (
 )
 from calibrant.metrics.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.metrics.rejections import BinTest
-from calibrant.metrics.uncertainty import Estimate, Resampling, mean_estimate, pvalue_of
+from calibrant.metrics.uncertainty import Estimate, Resampling, least_pvalue_of, mean_estimate, pvalue_of
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 
@@ -279,17 +279,18 @@ def _recut(point: Point, error: Redrawn, resampling: Resampling, progress: Progr
     That rests on the triangle inequality, which a share of rejections does not obey: such an error has no interval.
     """
     null = redrawn(error, resampling.n_resamples, resampling.rng, progress, counts_rows=point.counts_rows)
-    floor, pvalue = float(null.mean()), pvalue_of(point.value, null)
+    floor, pvalue, least = float(null.mean()), pvalue_of(point.value, null), least_pvalue_of(null)
     if point.counts_rows:
-        return Estimate(point.value, None, None, noise_floor=floor, pvalue=pvalue)
+        return Estimate(point.value, None, None, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
     reach = float(np.abs(np.quantile(null, [resampling.level / 2.0, 1.0 - resampling.level / 2.0])).max())
-    least = 0.0 if min(point.value, float(null.min())) >= 0.0 else -np.inf
+    bottom = 0.0 if min(point.value, float(null.min())) >= 0.0 else -np.inf
     return Estimate(
         value=point.value,
-        lower=max(least, point.value - reach),
+        lower=max(bottom, point.value - reach),
         upper=point.value + reach,
         noise_floor=floor,
         pvalue=pvalue,
+        least_pvalue=least,
     )
 
 

@@ -24,7 +24,7 @@ from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant._warnings import CalibrationWarning
 from calibrant.metrics.pairs import Blocks, Pairs, pairs_of
-from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, pvalue_of
+from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
 from calibrant.resampling import Bootstrap, ConsistentLabels
 
@@ -222,6 +222,7 @@ def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -
         upper=max(value + reach, value),
         noise_floor=floor,
         pvalue=pvalue_of(value, drawn.squared),
+        least_pvalue=least_pvalue_of(drawn.squared),
         debiased=value - floor,
         detectable=found_with**2,
     )

@@ -62,6 +62,8 @@ class Estimate:
         forecast shows as much every other time. See Notes.
     detectable : float or None
         The true error, of the shape seen, that the test at this level would find four times in five.
+    least_pvalue : float or None
+        The smallest p-value that the draws can show, 1 / (draws + 1); None where the p-value is of a law in formulas.
 
     Notes
     -----
@@ -82,6 +84,7 @@ class Estimate:
     pvalue: float | None = None
     debiased: float | None = None
     detectable: float | None = None
+    least_pvalue: float | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -124,6 +127,7 @@ class Law:
             pvalue=self.pvalue,
             debiased=min(self._truth_with(0.5, self.value, self.others[:1]), self.value),
             detectable=self._detectable(level),
+            least_pvalue=least_pvalue_of(self.consistent[0]),
         )
 
     def _reach(self, tail: float) -> float:
@@ -169,6 +173,11 @@ def pvalue_of(value: float, null: FloatArray) -> float:
     """Share of null values that reach the value, with the +1 correction."""
     # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
     return (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
+
+
+def least_pvalue_of(null: FloatArray) -> float:
+    """Smallest p-value that so many null values can show."""
+    return 1.0 / (1.0 + null.size)
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibrant._result import shown_pvalue
 from calibrant.plots import _style
 from calibrant.plots._legend import legend_above
 
@@ -63,7 +64,12 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     ax.set(xlabel=f"statistic under the null hypothesis\n({result.null.description})", yticks=[])
     ax.set_ylim(bottom=0.0)
     ax.spines[["left", "right", "top"]].set_visible(False)
-    ax.fill([], [], color=_style.GAP, label=f"beyond it: p = {result.pvalue:.3g}")
+    ax.fill(
+        [],
+        [],
+        color=_style.GAP,
+        label=f"beyond it: {shown_pvalue(result.pvalue, result.least_pvalue, '.3g', name='p')}",
+    )
     ax.set_title(result.name, fontsize="medium")
     legend_above(ax)
     return ax

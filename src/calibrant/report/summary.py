@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import calibrant
+from calibrant._result import shown_pvalue
 from calibrant.advice import Advice
 from calibrant.assessment import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
@@ -202,7 +203,7 @@ def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment
 
 
 def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
-    chance = f"p = {ece.pvalue:.3g}, from {draws} draws of labels from the forecast itself"
+    chance = f"{_chance(ece)}, from {draws} draws of labels from the forecast itself"
     if real:
         return (
             f"This is more than noise: the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated "
@@ -215,8 +216,13 @@ def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
 
 
 def _class_finding(row: Row) -> str:
-    figures = f"{row.symbol} {row.estimate.value:.4f}, p = {row.estimate.pvalue:.3g}"
+    figures = f"{row.symbol} {row.estimate.value:.4f}, {_chance(row.estimate)}"
     return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
+
+
+def _chance(estimate: Estimate, digits: str = ".3g") -> str:
+    """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
+    return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
 
 
 def _log_loss(row: Row) -> str:
@@ -250,6 +256,7 @@ def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
             None if r is None else {name: _plain(value) for name, value in asdict(r.estimate).items()}
             for r in found.values()
         ],
+        "chances": ["" if r is None else _chance(r.estimate, ".4f") for r in found.values()],
         "notes": ["" if r is None else r.note for r in found.values()],
     }
 

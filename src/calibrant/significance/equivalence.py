@@ -68,7 +68,7 @@ class EquivalenceResult(TestResult):
 
     def __repr__(self) -> str:
         return (
-            f"EquivalenceResult({self.name}: statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, "
+            f"EquivalenceResult({self.name}: statistic={self.statistic:.6g}, {self._shown_pvalue}, "
             f"at most {self.upper:.4g} with confidence {1 - self.level:.0%})"
         )
 
@@ -126,7 +126,7 @@ def equivalence_test(
     --------
     >>> from calibrant import equivalence_test, load_digits_forecast
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
-    EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue=0.000999, at most 0.215... with confidence 95%)
+    EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
     measure = _error_named(metric, binning)
     _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")

@@ -59,8 +59,13 @@ def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
 
 
 def pvalue_of(statistic: float, null: NullDistribution) -> float:
-    """Return the p-value of a chi-squared statistic: one, with a warning, where no degree of freedom is left."""
-    if isinstance(null, KnownLaw) and null.df == 0 and np.isfinite(statistic):
+    """Return the p-value of a chi-squared statistic: one, with a warning, where no degree of freedom is left.
+
+    Labels that the forecast draws never have an infinite statistic: that has the probability 0, however many are drawn.
+    """
+    if statistic == np.inf:
+        return 0.0
+    if isinstance(null, KnownLaw) and null.df == 0:
         warn(
             "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
             "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test."
@@ -81,12 +86,12 @@ def enough_expected(expected: FloatArray) -> str:
     )
 
 
-def warn_if_sparse(expected: FloatArray, otherwise: str) -> None:
-    """Warn where too many expected counts are small for the chi-squared law; ``otherwise`` is what else one can do."""
+def warn_if_sparse(expected: FloatArray, cure: str) -> None:
+    """Warn where too many expected counts are small for the chi-squared law; ``cure`` is what to do, in a sentence."""
     possible = expected[expected > 0]
     few = float((possible < RULE_OF_FIVE).mean()) if possible.size else 0.0
     if few > TOO_MANY_FEW:
         warn(
             f"the chi-squared law needs expected counts of {RULE_OF_FIVE:g} or more; {few:.0%} of {possible.size} are smaller. "
-            f"Draw labels instead, n_resamples=1000, or {otherwise}."
+            f"{cure}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, Problem, is_unit_weight
-from calibrant._result import frame, read_only
+from calibrant._result import frame, read_only, shown_pvalue
 from calibrant._validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
@@ -42,7 +43,7 @@ class MultipleTests:
     names: tuple[str, ...]
     results: tuple[TestResult, ...]
     adjusted: FloatArray
-    method: str
+    method: Method
 
     @property
     def pvalues(self) -> FloatArray:
@@ -67,8 +68,26 @@ class MultipleTests:
         -------
         tuple of str
             Names whose adjusted p-value is at most the level.
+
+        Raises
+        ------
+        ValueError
+            If the draws of the tests can show no adjusted p-value as small as the level, whatever the forecast.
         """
+        self._require_reachable(level)
         return tuple(name for name, pvalue in zip(self.names, self.adjusted, strict=True) if pvalue <= level)
+
+    def _require_reachable(self, level: float) -> None:
+        floors = np.array([result.least_pvalue or 0.0 for result in self.results])
+        least = float(adjusted_pvalues(floors, self.method).min())
+        if least > level > 0:
+            # Adjusted p-values are in proportion to p-values, but for their rounding.
+            draws = math.ceil(least / (level * floors.min()) * (1.0 - 1e-12)) - 1
+            draws += bool(adjusted_pvalues(floors / floors.min() / (draws + 1.0), self.method).min() > level)
+            raise ValueError(
+                f"level must be one that the draws can reach; got {level:g}, and the smallest adjusted p-value that they can "
+                f"show of {floors.size} tests is {least:.3g}. Draw more labels, n_resamples={draws}."
+            )
 
     def __getitem__(self, name: str) -> TestResult:
         """Return the test of that class or group."""
@@ -98,8 +117,9 @@ class MultipleTests:
         return frame(columns, backend)
 
     def __repr__(self) -> str:
-        smallest = float(self.adjusted.min())
-        return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest:.4g})"
+        at = int(self.adjusted.argmin())
+        smallest = shown_adjusted(float(self.adjusted[at]), self.results[at])
+        return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest})"
 
 
 def by_class(
@@ -238,6 +258,12 @@ def adjusted_pvalues(pvalues: FloatArray, method: Method) -> FloatArray:
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(pvalues, method="bh" if method == "benjamini-hochberg" else "by"))
+
+
+def shown_adjusted(adjusted: float, result: TestResult, digits: str = ".4g") -> str:
+    """Return an adjusted p-value in words: an upper bound where the p-value itself is one."""
+    at_floor = result.least_pvalue is not None and result.pvalue <= result.least_pvalue and adjusted < 1.0
+    return shown_pvalue(adjusted, adjusted if at_floor else None, digits)
 
 
 def require_method(method: str) -> None:

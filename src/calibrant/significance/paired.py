@@ -66,6 +66,10 @@ class PairedResult(TestResult):
     upper: float
     level: float
 
+    @property
+    def _tails(self) -> float:
+        return 1.0  # of absolute values there is one tail
+
     def _columns(self) -> dict[str, object]:
         return {
             **super()._columns(),
@@ -74,7 +78,7 @@ class PairedResult(TestResult):
 
     def __repr__(self) -> str:
         return (
-            f"PairedResult({self.name}: statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, difference "
+            f"PairedResult({self.name}: statistic={self.statistic:.6g}, {self._shown_pvalue}, difference "
             f"{self.difference:.4g}, {1 - self.level:.0%} interval [{self.lower:.4g}, {self.upper:.4g}])"
         )
 

@@ -66,7 +66,7 @@ def pearson_test(
     Notes
     -----
     It tests the whole vector (canonical calibration), and sees any deviation that repeats at one forecast. Where a class of
-    probability zero came, the statistic is infinite and the p-value 0.
+    probability zero occurred, the statistic is infinite and the p-value 0, that of draws as well.
 
     References
     ----------
@@ -90,7 +90,7 @@ def pearson_test(
         assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), enough_expected(expected))
         if n_parameters:
             assumptions = (f"{n_parameters} parameters of the forecast were fitted on these rows.", *assumptions[1:])
-        warn_if_sparse(expected, "group the scores: hosmer_lemeshow_test")
+        warn_if_sparse(expected, "Draw labels, n_resamples=1000, or group the scores: hosmer_lemeshow_test.")
     else:
         null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
         assumptions = (OUTSIDE, INDEPENDENT)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import frame
+from calibrant._result import frame, shown_pvalue
 from calibrant.notions import Binary, Notion
-from calibrant.significance.null import NullDistribution
+from calibrant.significance.null import Draws, NullDistribution
 
 Alternative = Literal["greater", "less", "two-sided"]
 
@@ -70,6 +70,28 @@ class TestResult:
         """
         return self.null.df
 
+    @property
+    def least_pvalue(self) -> float | None:
+        """Smallest p-value that the draws can show, 1 / (draws + 1), or twice that of two tails; None of a law in formulas.
+
+        Returns
+        -------
+        float or None
+            A threshold for the p-value below it can never be reached.
+        """
+        if not isinstance(self.null, Draws) or self.null.values.size == 0:
+            return None
+        return min(1.0, self._tails / (1.0 + self.null.values.size))
+
+    @property
+    def _tails(self) -> float:
+        """How many tails of the draws a p-value adds up."""
+        return 2.0 if self.alternative == "two-sided" else 1.0
+
+    @property
+    def _shown_pvalue(self) -> str:
+        return shown_pvalue(self.pvalue, self.least_pvalue, name="pvalue", equals="=")
+
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a data frame of one row.
 
@@ -116,4 +138,4 @@ class TestResult:
 
     def __repr__(self) -> str:
         df = "" if self.df is None else f", df={self.df:g}"
-        return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, pvalue={self.pvalue:.4g})"
+        return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, {self._shown_pvalue})"

@@ -1,0 +1,29 @@
+"""The rows of a second file, beside which rows for calibration may look like training rows."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibrant.cli.forecasts import read
+
+if TYPE_CHECKING:
+    from calibrant.interop.files import ForecastTable
+
+
+def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTable) -> None:
+    """Warn where the rows of the command look like training rows beside those of ``--other``, if that is given."""
+    from calibrant.cli.advise import Shown, aligned
+    from calibrant.significance.training_rows import warn_if_training_rows
+
+    if arguments.other is None:
+        return
+    if Path(arguments.other).resolve() == Path(arguments.file).resolve():
+        raise ValueError(
+            f"--other must name other rows than those of the command; got {arguments.other} for both. "
+            "Write the rows of a test set to a file of their own, and name that."
+        )
+    whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
+    both = aligned(whole, [forecast, read(whole, arguments.other)])
+    warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))

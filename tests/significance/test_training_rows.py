@@ -1,0 +1,187 @@
+"""Rows for calibration that look like training rows are warned of, and others are not: rates on both sides."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_predict
+
+from calibrant import CalibrationWarning, advise, cli
+from calibrant._validation import as_problem
+from calibrant.interop.tables import write_table
+from calibrant.metrics.log_losses import LogLoss
+from calibrant.significance.training_rows import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
+
+LOOK, SHARED = "these look like some", "also stand among the other"
+
+
+def made(rng, n, *, n_classes=3, sharp=2.0, decimals=None):
+    """Labels and calibrated forecasts; the scores are of a discrete classifier where they are rounded."""
+    prob = softmax(rng.normal(0, sharp, (n, n_classes)), axis=1)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+    if decimals is not None:
+        prob = np.round(prob, decimals)
+        prob[:, -1] = 1 - prob[:, :-1].sum(axis=1)
+    return label, prob.clip(0, 1)
+
+
+def said(rows, other, **data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_if_training_rows(as_problem(*rows, **data), as_problem(*other, **data))
+    return [str(warning.message) for warning in caught if issubclass(warning.category, CalibrationWarning)]
+
+
+# False alarms
+
+
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (100, 500)])
+def test_both_tests_have_their_size(n, m):
+    """Of two samples of one population: four standard errors on both sides; Fisher's exact test errs on one side alone."""
+    rng, runs, level = np.random.default_rng(n), 1000, 0.05
+    found = []
+    for _ in range(runs):
+        one, two = (as_problem(*made(rng, size)) for size in (n, m))
+        right = [problem.prob.argmax(axis=1) == problem.label for problem in (one, two)]
+        found.append([loss_pvalue(LogLoss()(one), LogLoss()(two)), accuracy_pvalue(*right)])
+    loss, accuracy = np.mean(np.array(found) <= level, axis=0)
+    error = 4 * np.sqrt(level * (1 - level) / runs)
+    assert abs(loss - level) < error
+    assert level / 3 < accuracy < level + error
+
+
+@pytest.mark.parametrize("decimals", [None, 2], ids=["exact", "2 decimals"])
+@pytest.mark.parametrize(("n", "m"), [(100, 100), (40, 800)])
+def test_two_samples_of_one_population_are_hardly_ever_warned_of(n, m, decimals):
+    """At most 3 in 1000 by the levels: of 500 pairs 5 would be four standard errors too many. Ties are no shared rows."""
+    rng = np.random.default_rng(4)
+    alarms = sum(bool(said(made(rng, n, decimals=decimals), made(rng, m, decimals=decimals))) for _ in range(500))
+    assert alarms <= 5
+
+
+def test_a_difference_that_is_small_is_not_warned_of_however_significant():
+    rng = np.random.default_rng(0)
+    assert said(made(rng, 40_000, sharp=2.2), made(rng, 40_000, sharp=2.0)) == []
+
+
+def test_rows_that_are_harder_than_the_other_ones_are_none_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    assert said(made(rng, 500, sharp=1.0), made(rng, 500, sharp=5.0)) == []
+
+
+# Training rows
+
+
+def test_training_rows_of_a_forest_are_found_and_cross_validated_predictions_are_not():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1200, 5))
+    y = (x[:, 0] + rng.normal(size=1200) > 0).astype(int)
+    forest = RandomForestClassifier(50, random_state=0)
+    trained, tested = slice(600), slice(600, None)
+    crossed = cross_val_predict(forest, x[trained], y[trained], method="predict_proba")
+    forest.fit(x[trained], y[trained])
+    other = y[tested], forest.predict_proba(x[tested])
+    (message,) = said((y[trained], forest.predict_proba(x[trained])), other)
+    assert LOOK in message
+    assert "their log loss is 0." in message
+    assert "their accuracy is 100.0%, that of the other rows 7" in message
+    assert "cross_val_predict" in message
+    assert said((y[trained], crossed), other) == []  # the cure that the message names
+
+
+@pytest.mark.parametrize("n", [60, 1000])
+def test_a_classifier_that_knows_its_rows_by_heart_is_found_nearly_always(n):
+    """Twice as sharp on rows that it was trained on, and right in nearly all of them."""
+    rng, runs, found = np.random.default_rng(1), 100, 0
+    for _ in range(runs):
+        label, prob = made(rng, n)
+        learnt = 0.85 * np.eye(3)[label] + 0.15 * prob
+        found += any(LOOK in message for message in said((label, learnt), made(rng, n)))
+    assert found >= 95
+
+
+def test_a_few_rows_that_were_never_expected_do_not_hide_or_make_a_finding():
+    """One row of the other ones cost 36 nats: the mean is far above, and the ranks know better."""
+    rng = np.random.default_rng(0)
+    label, prob = made(rng, 50)
+    prob[0] = np.eye(3)[(label[0] + 1) % 3]
+    assert not any(LOOK in message for message in said(made(rng, 50), (label, prob)))
+
+
+# Rows in both
+
+
+@pytest.mark.parametrize("data", [{}, {"input": "logit"}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_in_both_sets_are_counted(data, n_classes):
+    rng = np.random.default_rng(0)
+    (label, prob), (other_label, other) = made(rng, 300, n_classes=n_classes), made(rng, 400, n_classes=n_classes)
+    given = np.log(prob) if data else prob
+    others = np.log(other) if data else other
+    both = np.concatenate([other_label, label[:37]]), np.concatenate([others, given[:37]])
+    (message,) = said((label, given), both, **data)
+    assert "37 of 300 also stand among the other 437, with the same label and the same forecast" in message
+    assert said((label[37:], given[37:]), both, **data) == []  # the cure
+    column = (label, prob[:, 1]), (both[0], np.concatenate([other[:, 1], prob[:37, 1]]))
+    if n_classes == 2 and not data:
+        assert "37 of 300" in said(*column)[0]
+
+
+def test_fewer_than_five_shared_rows_or_other_labels_are_left_alone():
+    rng = np.random.default_rng(0)
+    (label, prob), (other_label, other) = made(rng, 300), made(rng, 400)
+    few = as_problem(np.concatenate([other_label, label[:4]]), np.concatenate([other, prob[:4]]))
+    assert n_shared(as_problem(label, prob), few) == 0
+    relabelled = as_problem((label + 1) % 3, prob)
+    assert n_shared(as_problem(label, prob), relabelled) == 0
+
+
+def test_rows_repeated_within_their_own_set_are_not_shared():
+    rng = np.random.default_rng(0)
+    (label, prob), (other_label, other) = made(rng, 200), made(rng, 200)
+    twice = as_problem(np.tile(label, 2), np.tile(prob, (2, 1)))
+    assert n_shared(twice, as_problem(other_label, other)) == 0
+
+
+# In Python and on the command line
+
+
+def test_advise_takes_the_other_rows():
+    rng = np.random.default_rng(0)
+    rows, other = made(rng, 300), made(rng, 300)
+    names = np.array(["a", "b", "c"])
+    with pytest.warns(CalibrationWarning, match=SHARED) as caught:
+        found = advise(names[rows[0]], rows[1], other_true=names[rows[0]], other_prob=pd.DataFrame(rows[1]))
+    assert caught[0].filename == __file__
+    assert found.n_rows == 300
+    quiet = advise(*rows, other_true=other[0], other_prob=other[1])
+    assert str(quiet) == str(advise(*rows))
+    with pytest.raises(ValueError, match=r"must be given together; other_prob is missing\. Pass both, or neither\."):
+        advise(*rows, other_true=other[0])
+    with pytest.raises(ValueError, match=r"rows of other_prob must sum to one"):
+        advise(*rows, other_true=other[0], other_prob=other[1] * 0.9)
+
+
+@pytest.mark.parametrize("command", [["fit", "rows.csv", "-o", "c.json"], ["advise", "rows.csv"]])
+def test_commands_take_the_file_of_the_other_rows(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    (label, prob), (other_label, other) = made(rng, 300, n_classes=2), made(rng, 300, n_classes=2)
+    weight = np.arange(300) % 3
+    write_table("rows.csv", {"label": label, "p_0": prob[:, 0], "p_1": prob[:, 1], "w": weight})
+    write_table("turned.csv", {"label": label, "p_1": prob[:, 1], "p_0": prob[:, 0]})
+    write_table("test.csv", {"label": other_label, "p_0": other[:, 0], "p_1": other[:, 1]})
+    learnt = 0.9 * np.eye(2)[np.where(np.arange(300) % 50, label, 1 - label)] + 0.1 * prob
+    write_table("easy.csv", {"label": label, "p_0": learnt[:, 0], "p_1": learnt[:, 1]})
+    assert cli.main([*command, "--other", "turned.csv", "--weight", "w", "--rows", ":200"]) == 0
+    assert "200 of 200 also stand among the other 300" in capsys.readouterr().err
+    easy = ["easy.csv" if word == "rows.csv" else word for word in command]
+    assert cli.main([*easy, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
+    assert LOOK in capsys.readouterr().err
+    assert cli.main([*command, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
+    assert "warning" not in capsys.readouterr().err
+    assert cli.main([*command, "--other", "./rows.csv", *(["--force"] if command[0] == "fit" else [])]) == 2
+    assert "--other must name other rows than those of the command; got ./rows.csv for both." in capsys.readouterr().err

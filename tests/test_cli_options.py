@@ -1,0 +1,298 @@
+"""Every option of every command does something: the parsers are walked, and an option without an exercise fails the test."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import cli
+from calibrant.cli.words import parser
+from calibrant.datasets import digits
+from calibrant.interop.tables import read_table, write_table
+
+RNG = np.random.default_rng(11)
+N = 120
+P = RNG.uniform(0.02, 0.98, N)
+Y = (RNG.random(N) < P**1.3).astype(int)
+THREE = RNG.dirichlet(np.ones(3), N)
+OF_THREE = (RNG.random((N, 1)) > THREE.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+WEIGHT = RNG.integers(1, 5, N)
+PROB = {"p_0": 1 - P, "p_1": P}
+FILES = {
+    "plain": {"label": Y, **PROB, "w": WEIGHT},
+    "label": {"outcome": Y, "label": Y[::-1], **PROB, "w": WEIGHT},
+    "prob": {"label": Y, **PROB, "prob_0": P, "prob_1": 1 - P, "w": WEIGHT},
+    "logit": {"label": Y, "a": np.log1p(-P), "b": np.log(P), "w": WEIGHT},
+    "classes": {"label": np.where(Y, "b", "a"), **PROB, "w": WEIGHT},
+    "percent": {"label": Y, "p_0": 100 * (1 - P), "p_1": 100 * P, "w": WEIGHT},
+    "normalize": {"label": Y, "p_0": 3 * (1 - P), "p_1": 3 * P, "w": WEIGHT},
+    "impossible": {
+        "label": Y,
+        "p_0": np.where(np.arange(N) < 9, Y, 1 - P),
+        "p_1": np.where(np.arange(N) < 9, 1 - Y, P),
+    },
+    "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
+    "three": {"label": OF_THREE, "p_0": THREE[:, 0], "p_1": THREE[:, 1], "p_2": THREE[:, 2]},
+}
+"""Tables by the option that they are for; each stands in a folder of its own, so that what is printed is the same."""
+
+PLAIN = {
+    "assess": ["assess", "f.csv", "--resamples", 9],
+    "test": ["test", "f.csv", "--tests", "spiegelhalter,resampling"],
+    "advise": ["advise", "f.csv"],
+    "fit": ["fit", "f.csv", "-o", "out.json"],
+    "apply": ["apply", "calibrator.json", "f.csv", "-o", "out.csv"],
+    "decide": ["decide", "f.csv", "-o", "out.csv"],
+    "report": ["report", "f.csv", "g.csv", "-o", "out.html", "--resamples", 9, "--points", 0],
+    "demo": ["demo", "-o", "out.html"],
+    "list": ["list", "binnings"],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """How an option is exercised: ``words`` are added to the plain command; ``instead``, they stand after the command's name.
+
+    Without them the command gives another answer, or ends with ``refused``, unless the option is ``idle``. With them it ends
+    with ``code`` and, where it is ``same``, with the answer to the plain file.
+    """
+
+    words: tuple = ()
+    file: str = "plain"
+    code: int = 0
+    refused: int = 0
+    same: bool = False
+    instead: tuple | None = None
+    says: str = ""
+    idle: bool = False
+
+
+OF_COLUMNS = {
+    "--label": Case(("--label", "outcome"), "label", same=True),
+    "--prob": Case(("--prob", "p_0,p_1"), "prob", refused=2, same=True),
+    "--logit": Case(("--logit", "a,b"), "logit", refused=2),
+    "--weight": Case(("--weight", "w")),
+    "--classes": Case(("--classes", "a,b"), "classes", refused=2),
+    "--rows": Case(("--rows", "10:115")),
+    "--percent": Case(("--percent",), "percent", refused=2, same=True),
+    "--normalize": Case(("--normalize",), "normalize", refused=2, same=True),
+}
+OF_A_NOTION = {
+    "--notion": Case(("--notion", "confidence")),
+    "--pos-label": Case(("--pos-label", "0")),
+}
+OF_MEASURING = {
+    "--metrics": Case(("--metrics", "nll,rmsce")),
+    "--bins": Case(("--bins", "7")),
+    "--binning": Case(("--binning", "equal-mass")),
+    "--level": Case(("--level", "0.5")),
+    "--resamples": Case(("--resamples", "12")),
+    "--clip": Case(("--clip", "0.01"), "impossible"),
+    "--seed": Case(("--seed", "5")),
+}
+OUTPUT = Case(says="wrote ")
+FORCE = Case(("--force",), says="wrote ", idle=True)
+
+CASES = {
+    "assess": {
+        "file": Case(says="120 rows, 2 classes, event: class 1"),
+        **OF_COLUMNS,
+        **OF_A_NOTION,
+        **OF_MEASURING,
+        "--json": Case(("--json",), says='"rows": 120'),
+        "--fail-if": Case(("--fail-if", "ece > 0"), code=1),
+    },
+    "test": {
+        "file": Case(says="120 rows, event: class 1"),
+        **OF_COLUMNS,
+        **OF_A_NOTION,
+        "--tests": Case(("--tests", "cox")),
+        "--json": Case(("--json",), says='"rows": 120'),
+        "--fail-below": Case(("--fail-below", "0.9"), code=1),
+        "--resamples": Case(("--resamples", "77"), says="77 draws"),
+        "--seed": Case(("--seed", "5"), "plain"),
+    },
+    "advise": {
+        "file": Case(says="120 of 120 rows"),
+        "--other": Case(("--other", "g.csv")),
+        **OF_COLUMNS,
+        "--seed": Case(("--seed", "5")),
+    },
+    "fit": {
+        "file": Case(says="on 120 rows"),
+        **OF_COLUMNS,
+        "--other": Case(("--other", "g.csv")),
+        "--method": Case(("--method", "platt")),
+        "--notion": Case(("--notion", "top-label")),
+        "--set": Case(("--method", "beta", "--set", "parameters=ab")),
+        "--safe": Case(("--safe",)),
+        "--output": OUTPUT,
+        "--force": FORCE,
+    },
+    "apply": {
+        "calibrator": Case(says="120 rows"),
+        "file": Case(says="calibrated p_0, p_1"),
+        **OF_COLUMNS,
+        "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # it is copied, whatever its name
+        "--weight": Case(
+            ("--weight", "w"), same=True, idle=True
+        ),  # weights are for fitting; here they are columns like others
+        "--classes": Case(("--classes", "b,a"), "classes", code=2),
+        "--top": Case(instead=("top.json", "f.csv", "-o", "out.csv", "--top"), says="predicted, probability"),
+        "--output": OUTPUT,
+        "--force": FORCE,
+        "--escape-formulas": Case(("--escape-formulas",), "formulas"),
+    },
+    "decide": {
+        "file": Case(says="class 1 from a probability of 0.5 on"),
+        **OF_COLUMNS,
+        "--costs": Case(("--costs", "0,4;1,0")),
+        "--extra": Case(("--costs", "0,4,1;1,0,1", "--extra", "ask"), says="ask"),
+        "--old-prior": Case(("--old-prior", "0.3", "--new-prior", "0.1")),
+        "--new-prior": Case(("--old-prior", "0.3", "--new-prior", "0.6")),
+        "--output": OUTPUT,
+        "--force": FORCE,
+        "--escape-formulas": Case(("--escape-formulas",), "formulas"),
+    },
+    "report": {
+        "files": Case(says="From “f” to “g”, on the same 120 rows"),
+        **OF_COLUMNS,
+        **OF_A_NOTION,
+        **OF_MEASURING,
+        "--calibrator": Case(("--calibrator", "calibrator.json"), says="f, calibrated"),
+        "--names": Case(("--names", "old,new"), says="From “old” to “new”"),
+        "--title": Case(("--title", "Monday")),
+        "--points": Case(("--points", "20"), "three"),
+        "--output": OUTPUT,
+        "--force": FORCE,
+    },
+    "demo": {"--output": OUTPUT, "--force": FORCE},
+    "list": {"kind": Case(instead=("tests",), says="kuiper")},
+}
+
+
+def options(command):
+    """Every option and every file of a command, by its longest name."""
+    return {max(a.option_strings, key=len, default=a.dest) for a in command._actions} - {"--help"}
+
+
+def commands():
+    (found,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return found.choices
+
+
+def test_every_option_of_every_command_has_an_exercise():
+    assert "--version" in options(parser())
+    assert {name: options(command) for name, command in commands().items()} == {
+        name: set(cases) for name, cases in CASES.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A folder for each table, with a calibrator of its columns."""
+    home = tmp_path_factory.mktemp("options")
+    for name, table in FILES.items():
+        (home / name).mkdir()
+        write_table(home / name / "f.csv", table)
+        write_table(home / name / "g.csv", table)
+        source = "plain" if name in ("percent", "normalize", "prob", "label", "formulas", "impossible") else name
+        words = {"logit": ["--logit", "a,b"], "classes": ["--classes", "a,b"]}.get(name, [])
+        fitted = [
+            "fit",
+            home / source / "f.csv",
+            "-o",
+            home / name / "calibrator.json",
+            "--method",
+            "temperature",
+            *words,
+        ]
+        assert cli.main(list(map(str, fitted))) == 0
+    fitted = ["fit", home / "plain" / "f.csv", "-o", home / "plain" / "top.json", "--notion", "top-label"]
+    assert cli.main(list(map(str, fitted))) == 0
+    return home
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """What plain commands answered: they are asked again and again."""
+    return {}
+
+
+@pytest.fixture
+def run(folders, answers, capsys, monkeypatch):
+    def run(folder, words, *, keep=False):
+        if not keep and (known := answers.get((folder, *words))) is not None:
+            return known
+        monkeypatch.chdir(folders / folder)
+        capsys.readouterr()
+        code = cli.main(list(map(str, words)))
+        out, err = capsys.readouterr()
+        written = {path.name: path.read_text("utf-8") for path in sorted(Path().glob("out.*"))}
+        if not keep:
+            [path.unlink() for path in Path().glob("out.*")]
+            answers[folder, *words] = (code, out, err, written)
+        return code, out, err, written
+
+    return run
+
+
+EACH = [(command, option) for command, cases in CASES.items() for option in cases]
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(("command", "option"), EACH, ids=[" ".join(pair) for pair in EACH])
+def test_an_option_does_something(command, option, run, monkeypatch):
+    case, plain = CASES[command][option], PLAIN[command]
+    if command == "demo":
+        few = tuple(array[:100] for array in digits.load_digits_forecast())
+        monkeypatch.setattr(digits, "load_digits_forecast", lambda: few)
+    if option == "--force":
+        assert run(case.file, plain, keep=True)[0] == 0
+        code, _, err, _ = run(case.file, plain, keep=True)
+        assert code == 2
+        assert "must not exist yet" in err
+    words = [*plain, *case.words] if case.instead is None else [command, *case.instead]
+    code, out, err, written = run(case.file, words)
+    assert code == case.code, err
+    assert case.says in out
+    if option in ("--force", "--output"):
+        assert list(written) == [
+            plain[-1] if command == "demo" else next(w for w in plain if str(w).startswith("out."))
+        ]
+    if case.same:
+        _require_same((code, out, written), run("plain", plain))
+    if words != plain and not case.idle:
+        other = run(case.file, plain)
+        assert other[0] == case.refused
+        assert other != (code, out, err, written)
+
+
+def _require_same(found, plain):
+    """The same is printed, but for the options that `advise` repeats; probabilities in CSV files agree as numbers."""
+    assert found[0] == plain[0]
+    said, expected = (
+        [line for line in out.splitlines() if not line.startswith("calibrant fit")] for out in (found[1], plain[1])
+    )
+    assert said == expected
+    _require_same_numbers(found[2], plain[3])
+
+
+def _require_same_numbers(written, plain):
+    """The probabilities that `apply` and `decide` write, which are CSV files, are those of the plain file."""
+    for name in {"out.csv"} & written.keys():
+        Path("one.csv").write_text(written[name], "utf-8")
+        Path("other.csv").write_text(plain[name], "utf-8")
+        one, other = read_table("one.csv"), read_table("other.csv")
+        for column in {"p_0", "p_1", "expected_cost"} & one.keys() & other.keys():
+            scale = one[column].max() / other[column].max()  # `decide` copies percent as percent
+            np.testing.assert_allclose(one[column] / scale, other[column], rtol=1e-12)
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("calibrant ")
