@@ -124,8 +124,8 @@ def as_problem(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
-    names = columns_of(y_prob) if column_names is None else column_names
     truth, values = as_labels(y_true, named.truth), as_numbers(named.forecast, y_prob)
+    names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         raise ValueError(
             f"{named.truth} and {named.forecast} must have the same number of rows; got {len(truth)} and {len(values)}. "

@@ -263,7 +263,7 @@ def test_a_point_outside_leaves_regions_out():
     [
         ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
         ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-        ([np.nan, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+        ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
         ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
     ],
     ids=["two", "sum", "nan", "names"],

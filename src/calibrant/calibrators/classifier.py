@@ -168,12 +168,18 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        truth = as_array("y_true", y)
+        if y is None:
+            raise ValueError(
+                "CalibratedClassifier requires y to be passed, but the target y is None. Pass the class of each row."
+            )
+        truth = column_or_1d(as_array("y_true", y), warn=True)
+        checked = as_labels(truth)
+        if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
+            truth = checked
         check_classification_targets(truth)
-        X, truth = indexable(X, column_or_1d(truth, warn=True))
-        as_labels(truth)
+        X, truth = indexable(X, truth)
         if groups is not None:
-            groups = as_array("groups", groups)
+            groups = as_labels(groups, "groups")
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():
