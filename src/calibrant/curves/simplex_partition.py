@@ -307,7 +307,7 @@ def _cells_of(
     border = parting[:, 2:]
     cells_of_both, (start, end) = index[parting[:, :2]], prob[parting[:, :2].T]
     crossing = crossings(cell_of, cells_of_both[:, 0], start, end)
-    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing, 1.0 / resolution)
+    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing)
     moved = moved_onto(vertex, border, crossing, along, 1.0 / resolution)
     count, value = calibrator.count_, np.asarray(calibrator.value_, dtype=np.float64)
     middle = means_of(prob, index, len(value))
