@@ -26,9 +26,6 @@ from calibrant.notions import Binary
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
 """Beyond these the logistic function is 1 and 0 to the last digit."""
 
-EXACT_SUM = 1e-13
-"""How far the sum of a row may be from one for the row to be exact: a thousand roundings of double precision."""
-
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
 
@@ -98,8 +95,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             column_names=getattr(self, "feature_names_in_", None),
             remedies=OF_CALIBRATOR,
         )
-        if isinstance(problem, SimplexProblem):
-            problem = replace(problem, forecast=on_the_simplex(problem.forecast))
         self.classes_ = problem.classes
         came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
         if came.min() == came.max():
@@ -186,7 +181,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(
                 f"y_prob must have {wanted} columns; got {came}. Reshape your data to (n_samples, n_classes)."
             )
-        return on_the_simplex(forecast)
+        return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
         values = as_numbers("y_prob", X)
@@ -197,22 +192,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
         validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
         return values[:, 0] if values.shape[1] == 1 else values
-
-
-def on_the_simplex(forecast: Forecast) -> Forecast:
-    """Divide the rows that were rounded by their sums: what calibrators map are points of the simplex, and stay there.
-
-    Sums that are one but for rounding in double precision stay as they are, so that their rows do to the last bit.
-    """
-    if forecast.is_logit:
-        return forecast
-    sums = forecast.values.sum(axis=1)
-    rounded = np.abs(sums - 1.0) > EXACT_SUM
-    if not rounded.any():
-        return forecast
-    values = forecast.values.copy()
-    values[rounded] /= sums[rounded, None]
-    return Forecast(values)
 
 
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
