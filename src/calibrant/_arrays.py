@@ -71,7 +71,9 @@ def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
 
 def absent(value: object) -> bool:
     """Whether a cell of dtype object is a missing value."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
 
 
 def first(mask: npt.NDArray[np.bool_]) -> tuple[int, ...]:

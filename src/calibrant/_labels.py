@@ -50,7 +50,9 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2.0**53)
         if broken.any():
             at = int(np.argmax(broken))
-            hint = "If this is the forecast, the call is metric(y_true, y_prob)." if name == "y_true" else "Convert them."
+            hint = (
+                "If this is the forecast, the call is metric(y_true, y_prob)." if name == "y_true" else "Convert them."
+            )
             raise ValueError(
                 f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
                 f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"
@@ -198,7 +200,7 @@ def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Label
         order = " A set has no order." if isinstance(labels, Set) else ""
         kind = "each class" if n_classes is None else f"the class of each {what}"
         raise TypeError(f"labels must be a sequence, {kind}; got {labels!r}.{order} Pass a list.")
-    given = labels if hasattr(labels, "__array__") else list(labels)
+    given: Any = labels if hasattr(labels, "__array__") else list(labels)
     classes = as_labels(given, "labels") if np.size(given) else np.array([])
     wanted = classes.size if n_classes is None else n_classes
     if classes.size != wanted or len(set(classes.tolist())) != classes.size or not classes.size:

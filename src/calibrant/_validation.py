@@ -256,7 +256,9 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
     try:
         return array.astype(np.float64)
     except OverflowError:
-        raise ValueError(f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them.") from None
+        raise ValueError(
+            f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them."
+        ) from None
 
 
 def _hint_of_cell(cell: object) -> str:

@@ -73,7 +73,10 @@ def refused(plain):
     holed[cell] = None
     place = re.escape(str(cell))
     made = {name: (table, rf"index {place}") for name, table in tables_of(holed.tolist()).items()}
-    made["masked"] = (np.ma.array(plain, mask=mask), rf"must not be masked; got a masked value at index {place}\. [A-Z]")
+    made["masked"] = (
+        np.ma.array(plain, mask=mask),
+        rf"must not be masked; got a masked value at index {place}\. [A-Z]",
+    )
     made["rows with masks"] = (list(np.ma.array(plain, mask=mask)), rf"index {place}")
     made["None"] = (holed.tolist(), rf"index {place}")
     return made
@@ -107,7 +110,10 @@ OTHER = {"y_true": OF_THREE, "y_prob": THREE}
 CALLS = {
     "calibration_error": (ca.calibration_error, TABLE),
     "brier_loss": (ca.brier_loss, ROWS),
-    "top_label_calibration_error": (ca.top_label_calibration_error, OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE}),
+    "top_label_calibration_error": (
+        ca.top_label_calibration_error,
+        OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE},
+    ),
     "kernel_calibration_error": (ca.kernel_calibration_error, ROWS),
     "area_under_roc": (ca.area_under_roc, TABLE),
     "corp_decomposition": (ca.corp_decomposition, ROWS),
@@ -127,14 +133,24 @@ CALLS = {
     "calibration_shift": (ca.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
     "net_benefit_curve": (ca.net_benefit_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
     "expected_cost_curve": (ca.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
-    "decide": (ca.decide, {"y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "labels": np.array([0, 1])}),
+    "decide": (
+        ca.decide,
+        {"y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "labels": np.array([0, 1])},
+    ),
     "shift_prior": (
         ca.shift_prior,
         {"y_prob": THREE, "old_prior": np.array([0.25, 0.25, 0.5]), "new_prior": np.array([0.5, 0.25, 0.25])},
     ),
     "estimate_prior": (
         ca.estimate_prior,
-        {"y_prob": TWO, "old_true": Y, "old_prob": TWO, "old_weight": W, "sample_weight": W, "labels": np.array([0, 1])},
+        {
+            "y_prob": TWO,
+            "old_true": Y,
+            "old_prob": TWO,
+            "old_weight": W,
+            "sample_weight": W,
+            "labels": np.array([0, 1]),
+        },
     ),
     "surface_volume": (ca.surface_volume, OTHER | {"thresholds": THREE[:3]}),
     "simplex_split": (lambda gamma: ca.simplex_split(gamma, resolution=6), {"gamma": np.array([0.5, 0.25, 0.25])}),
@@ -149,7 +165,10 @@ CALLS = {
     ),
     "calibrated classifier": (classified, {"y": Y, "sample_weight": W, "groups": np.arange(8) // 2}),
 } | {
-    name: (lambda calibrator=calibrator, **data: mapped(calibrator, **data), {"X": X, "y": y, "sample_weight": W, "new": X})
+    name: (
+        lambda calibrator=calibrator, **data: mapped(calibrator, **data),
+        {"X": X, "y": y, "sample_weight": W, "new": X},
+    )
     for name, calibrator, X, y in [
         ("temperature", ca.TemperatureScaling(), TWO, Y),
         ("isotonic", ca.IsotonicCalibrator(), P, Y),
@@ -188,20 +207,34 @@ def test_a_cell_that_is_masked_or_missing_is_refused_by_its_place(name):
             with pytest.raises((ValueError, TypeError)) as caught:
                 quiet(function, **(data | {parameter: held}))
             said = str(caught.value)
-            assert re.search(rf"(?s)^{called}\b.* must .*; got .*{message}.*\. [A-Z]|{message}", said), (parameter, kind, said)
+            assert re.search(rf"(?s)^{called}\b.* must .*; got .*{message}.*\. [A-Z]|{message}", said), (
+                parameter,
+                kind,
+                said,
+            )
             assert said.startswith(called), (parameter, kind, said)
 
 
 def of_labels_and_forecast(target):
-    return not isinstance(target, type) and callable(target) and list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
+    return (
+        not isinstance(target, type)
+        and callable(target)
+        and list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
+    )
 
 
 PUBLIC = [name for name in ca.__all__ if of_labels_and_forecast(getattr(ca, name))]
 METHODS = {name: entry.target for name, entry in entries("calibrator").items()}
 MASKED = np.ma.array(TWO, mask=TWO > 0.85)
 NO_CELLS = {
-    "a masked cell": (MASKED, r"y_prob must not be masked; got a masked value at index \(2, 1\), and 1 more\. Drop the masked"),
-    "numbers as text": (TWO.astype(str), r"y_prob must hold numbers; got '0\.75' \(str\) at index \(0, 0\), and 15 more\. Choose"),
+    "a masked cell": (
+        MASKED,
+        r"y_prob must not be masked; got a masked value at index \(2, 1\), and 1 more\. Drop the masked",
+    ),
+    "numbers as text": (
+        TWO.astype(str),
+        r"y_prob must hold numbers; got '0\.75' \(str\) at index \(0, 0\), and 15 more\. Choose",
+    ),
 }
 
 
@@ -248,15 +281,23 @@ class Masking(ClassifierMixin, BaseEstimator):
 
 
 def test_masked_probabilities_of_a_classifier_are_refused():
-    with pytest.raises(ValueError, match=r"predict_proba of Masking must not be masked; got a masked value at index \(2, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"predict_proba of Masking must not be masked; got a masked value at index \(2, 1\)"
+    ):
         ca.CalibratedClassifier(Masking().fit(TWO, Y), cv="prefit").fit(TWO, Y)
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, None], r"labels must hold labels of one kind; got NoneType and number, the odd one None at index 1\. Name every"),
-        (["no", np.nan], r"labels must hold labels of one kind; got number and text, the odd one nan at index 1\. Name every"),
+        (
+            [0, None],
+            r"labels must hold labels of one kind; got NoneType and number, the odd one None at index 1\. Name every",
+        ),
+        (
+            ["no", np.nan],
+            r"labels must hold labels of one kind; got number and text, the odd one nan at index 1\. Name every",
+        ),
         ([0.0, np.nan], r"labels must hold class labels: .*; got nan at index 1\."),
         (np.ma.array([0, 1], mask=[0, 1]), r"labels must not be masked; got a masked value at index 1\. Drop"),
     ],
@@ -271,7 +312,9 @@ def test_a_class_without_a_name_is_refused_by_its_place(labels, message):
             refusing()
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame({"no": 1.0 - P, "yes": P > 0.5}), pl.DataFrame({"no": P <= 0.5, "yes": P > 0.5})])
+@pytest.mark.parametrize(
+    "table", [pd.DataFrame({"no": 1.0 - P, "yes": P > 0.5}), pl.DataFrame({"no": P <= 0.5, "yes": P > 0.5})]
+)
 def test_columns_of_truth_values_are_zeros_and_ones(table):
     plain = np.column_stack([np.asarray(table[name], dtype=float) for name in table.columns])
     exact = plain / plain.sum(axis=1, keepdims=True)
@@ -281,9 +324,18 @@ def test_columns_of_truth_values_are_zeros_and_ones(table):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (pl.DataFrame({"a": 1.0 - P, "b": P}).lazy(), "y_prob must be in memory; got a LazyFrame. Call .collect() first."),
-        (pd.DataFrame(TWO, columns=["a", "a"]), "the columns of y_prob must have different names; got a table with one twice"),
-        ({"a": P}, "y_prob must hold numbers; got dict, which is no sequence of them. Pass an array, a list or a data frame."),
+        (
+            pl.DataFrame({"a": 1.0 - P, "b": P}).lazy(),
+            "y_prob must be in memory; got a LazyFrame. Call .collect() first.",
+        ),
+        (
+            pd.DataFrame(TWO, columns=["a", "a"]),
+            "the columns of y_prob must have different names; got a table with one twice",
+        ),
+        (
+            {"a": P},
+            "y_prob must hold numbers; got dict, which is no sequence of them. Pass an array, a list or a data frame.",
+        ),
         ([*P[:-1].tolist(), 10**400], "y_prob must hold numbers up to 2e+308; got a larger one"),
     ],
 )
@@ -291,4 +343,6 @@ def test_what_is_no_table_in_memory_is_refused_with_a_cure(given, message):
     for refusing in (lambda: ca.brier_loss(Y, given), lambda: ca.IsotonicCalibrator().fit(given, Y)):
         with pytest.raises((ValueError, TypeError), match=re.escape(message)):
             refusing()
-    assert ca.brier_loss(Y, pl.DataFrame({"a": 1.0 - P, "b": P}).lazy().collect(), labels=[0, 1]) == ca.brier_loss(Y, TWO)
+    assert ca.brier_loss(Y, pl.DataFrame({"a": 1.0 - P, "b": P}).lazy().collect(), labels=[0, 1]) == ca.brier_loss(
+        Y, TWO
+    )

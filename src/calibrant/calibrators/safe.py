@@ -228,8 +228,8 @@ def pool(forecast: Forecast, candidate: FloatArray, weight: float) -> FloatArray
 def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     """Return the problem sorted by what its rows hold, and how many rows each one stands for.
 
-    Where all weights are whole, equal rows become one, and so do rows that rounding alone tells apart: a classifier gives copies
-    of a row forecasts that differ in the last digit, by where they stand in its table.
+    Where all weights are whole, equal rows become one, and so do rows that rounding alone tells apart: a classifier gives
+    copies of a row forecasts that differ in the last digit, by where they stand in its table.
     """
     if not (are_counts(problem.weight) and problem.weight.sum() < MOST_COUNTS):
         return sorted_rows(problem), np.ones(problem.size, dtype=np.intp)

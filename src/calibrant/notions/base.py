@@ -13,7 +13,6 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
 
-
 EXACT_SUM = 1e-13
 """How far the sum of a row may be from one for it to be one but for rounding in double precision."""
 
