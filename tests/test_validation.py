@@ -303,8 +303,8 @@ REFUSED = [
     Bad(
         "a table with text",
         "y_prob must hold numbers",
-        "str",
-        "y_prob",
+        "'a' (str)",
+        "at index (0, 0), and 8 more",
         "Choose the numeric columns",
         y_prob=[["a", "b", "c"]] * 3,
         error=TypeError,
@@ -325,7 +325,6 @@ REFUSED = [
         "y_prob",
         "Complex data not supported",
         y_prob=P + 0j,
-        error=TypeError,
     ),
     Bad(
         "an unknown kind of input",

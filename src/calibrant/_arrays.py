@@ -11,44 +11,69 @@ import numpy.typing as npt
 
 def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return lists, arrays and tables as an array of whatever they hold; masked, ragged and sparse ones are refused."""
-    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
-        raise ValueError(
-            f"{name} must not be masked; got {int(np.ma.getmaskarray(data).sum())} masked values. Drop these rows first."
-        )
+    if isinstance(data, (list, tuple)):
+        return _of_list(name, data)
+    if isinstance(data, np.ma.MaskedArray):
+        _refuse_masked(name, np.ma.getmaskarray(data))
     if isinstance(data, np.ndarray):
         return np.asarray(data)
-    if isinstance(data, (list, tuple)):
-        try:
-            return np.array(data)
-        except ValueError as error:
-            raise ValueError(
-                f"rows must have equal lengths; got a ragged list ({error}). Pass shape (n_samples, n_classes)."
-            ) from None
     if hasattr(data, "toarray"):
         raise TypeError(
             f"{name} must be dense; got a sparse {type(data).__name__}. Sparse input is not supported: call .toarray()."
         )
+    return _of_table(name, data)
+
+
+def _of_list(name: str, data: Sequence[Any]) -> npt.NDArray[Any]:
+    try:
+        if any(isinstance(row, np.ma.MaskedArray) for row in data):  # NumPy would read what lies under the masks
+            _refuse_masked(name, np.array([np.ma.getmaskarray(row) for row in data]))
+        array = np.array(data)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            f"rows must have equal lengths; got a ragged list ({error}). Pass shape (n_samples, n_classes)."
+        ) from None
+    if array.dtype.kind in "US" and not all(isinstance(cell, (str, bytes)) for cell in data):
+        return np.array(data, dtype=object)  # numbers beside words stay numbers
+    return array
+
+
+def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     import narwhals as nw
 
-    native = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(
+            f"the columns of {name} must have different names; got a table with one twice ({' '.join(str(error).split())}). "
+            "Rename them, or pass .to_numpy()."
+        ) from None
+    if isinstance(native, nw.LazyFrame):
+        raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
     return np.asarray(native.to_numpy() if isinstance(native, (nw.DataFrame, nw.Series)) else data)
 
 
-def is_column(data: npt.ArrayLike) -> bool:
-    """Whether the data have one dimension."""
-    if isinstance(data, (list, tuple)):
-        return np.ndim(data[0]) == 0 if data else True
-    if (shape := getattr(data, "shape", None)) is not None:
-        return len(shape) == 1
-    import narwhals as nw
-
-    return isinstance(nw.from_native(data, allow_series=True, pass_through=True), nw.Series)
+def _refuse_masked(name: str, masked: npt.NDArray[np.bool_]) -> None:
+    if masked.any():
+        raise ValueError(
+            f"{name} must not be masked; got a masked value at index {index(first(masked))}{more(masked)}. "
+            "Drop the masked rows from all arrays, or fill them."
+        )
 
 
 def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
     """Return the names of the columns of a table that has some."""
     names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, pandas and polars
     return None if names is None or callable(names) else list(names)
+
+
+def absent(value: object) -> bool:
+    """Whether a cell of dtype object is a missing value."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
 
 
 def first(mask: npt.NDArray[np.bool_]) -> tuple[int, ...]:

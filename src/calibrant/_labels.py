@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence, Set
 from numbers import Number
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._arrays import as_array, more, some
+from calibrant._arrays import absent, as_array, more, some
 from calibrant._problem import IntArray
 
 Labels = npt.NDArray[np.generic]
@@ -49,10 +50,12 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2.0**53)
         if broken.any():
             at = int(np.argmax(broken))
+            hint = (
+                "If this is the forecast, the call is metric(y_true, y_prob)." if name == "y_true" else "Convert them."
+            )
             raise ValueError(
                 f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
-                f"{more(broken)}. Unknown label type: continuous or NaN. "
-                "If this is the forecast, the call is metric(y_true, y_prob)."
+                f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"
             )
         return array.astype(np.int64)
     if array.dtype.kind not in "biuUS":
@@ -166,12 +169,19 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
 
 def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
     """Labels of dtype object or StringDType as strings, booleans or numbers, if they are all of one kind."""
-    kinds = {_kind(v) for v in array.tolist()}
+    cells = array.tolist()
+    found = [_kind(cell) for cell in cells]
+    kinds = set(found)
     if len(kinds) == 1 and kinds <= {"text", "boolean", "number"}:
-        return np.array(array.tolist())
+        plain = np.array(cells)
+        return plain.astype(np.float64) if plain.dtype == object else plain  # decimals and fractions
+    odd = next((at for at, cell in enumerate(cells) if absent(cell)), found.index(min(kinds, key=found.count)))
+    hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
+    if name == "labels":
+        hint = "Name every class, all by words or all by numbers."
     raise TypeError(
-        f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))}. "
-        "Missing labels cannot be scored: drop these rows, or make all of them strings."
+        f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))}, the odd one {reprlib.repr(cells[odd])} at "
+        f"index {odd}. {hint}"
     )
 
 
@@ -190,9 +200,10 @@ def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Label
         order = " A set has no order." if isinstance(labels, Set) else ""
         kind = "each class" if n_classes is None else f"the class of each {what}"
         raise TypeError(f"labels must be a sequence, {kind}; got {labels!r}.{order} Pass a list.")
-    classes = np.asarray(list(labels))
-    wanted = (classes.size if n_classes is None else n_classes,)
-    if classes.shape != wanted or len(set(classes.tolist())) != classes.size or not classes.size:
+    given: Any = labels if hasattr(labels, "__array__") else list(labels)
+    classes = as_labels(given, "labels") if np.size(given) else np.array([])
+    wanted = classes.size if n_classes is None else n_classes
+    if classes.size != wanted or len(set(classes.tolist())) != classes.size or not classes.size:
         raise ValueError(f"labels must name each {what} once; got {classes.tolist()}. Pass them in column order.")
     return classes
 

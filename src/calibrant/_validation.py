@@ -5,14 +5,17 @@ Every message says what must hold, what came, where, and what to do.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant import _links, _rows
-from calibrant._arrays import as_array, columns_of, first, index, more
+from calibrant._arrays import absent, as_array, columns_of, first, index, more
 from calibrant._labels import (
     USUAL,
     Labels,
@@ -44,6 +47,12 @@ MOST_LOGIT = 1e100
 """Size of logits up to which their squares do not overflow."""
 
 Input = Literal["probability", "logit"]
+NO_NUMBERS = "OUSTmMV"
+"""Kinds of dtypes that are not numeric by themselves."""
+
+REAL = (Real, Decimal, np.bool_)
+"""Types of cells that are real numbers."""
+
 RENAMED = {
     "n_bins": " A number of bins is binning=10.",
     "normalize": " Rows are divided by their sums with rows='normalize'.",
@@ -115,8 +124,8 @@ def as_problem(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
-    names = columns_of(y_prob) if column_names is None else column_names
     truth, values = as_labels(y_true, named.truth), as_numbers(named.forecast, y_prob)
+    names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         raise ValueError(
             f"{named.truth} and {named.forecast} must have the same number of rows; got {len(truth)} and {len(values)}. "
@@ -194,18 +203,24 @@ def _pair(
 def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
     """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
     array = as_array(name, data)
-    if array.dtype == object or array.dtype.kind in "USMmV":
-        kinds = sorted({type(v).__name__ for v in array.ravel()[:1000].tolist()})
-        raise TypeError(
-            f"{name} must hold numbers; got {' and '.join(kinds)} (dtype {array.dtype}). "
-            "Choose the numeric columns, or convert them first."
-        )
+    if array.dtype.kind in NO_NUMBERS:
+        if array.ndim == 0:
+            raise TypeError(
+                f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
+                "a data frame."
+            )
+        array = _of_objects(name, array)
     if array.dtype.kind == "c":
-        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}. Complex data not supported.")
+        raise ValueError(f"{name} must hold real numbers; got dtype {array.dtype}. Complex data not supported.")
     if array.ndim not in (1, 2):
         raise ValueError(
             f"{name} must have one or two dimensions; got shape {array.shape}. "
             "Reshape your data to (n_samples,) or (n_samples, n_classes)."
+        )
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ValueError(
+            f"{name} must hold at least one column; got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. "
+            "Check how the table was read."
         )
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one row; got shape {array.shape}. Check how the table was read.")
@@ -220,6 +235,41 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
             "Drop or repair these rows (NaN and inf are refused, never imputed)."
         )
     return numbers
+
+
+def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
+    """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
+    cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
+    strange = np.array([not isinstance(cell, REAL) for cell in cells], dtype=bool).reshape(array.shape)
+    if strange.any():
+        where = first(strange)
+        cell = cells[int(np.argmax(strange))]
+        if absent(cell):
+            raise ValueError(
+                f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
+                "Drop or repair these rows (missing values are refused, never imputed)."
+            )
+        raise TypeError(
+            f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
+            f"{index(where)}{more(strange)}. {_hint_of_cell(cell)}"
+        )
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them."
+        ) from None
+
+
+def _hint_of_cell(cell: object) -> str:
+    """Say what to do about a cell that is no number."""
+    if isinstance(cell, (str, bytes)):
+        return "Choose the numeric columns, or convert the text first, as with .astype(float)."
+    try:
+        float(cell)  # type: ignore[arg-type]
+    except TypeError as error:  # in Python's words, as scikit-learn's checks ask
+        return f"Choose the numeric columns: {error}."
+    return "Choose the numeric columns, or convert them first."
 
 
 def as_score(

@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibrator
+from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibrator, SafeCalibrator
 from calibrant._registry import entries
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
@@ -68,6 +68,7 @@ CASES = {
         CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01),
         {},
     ),
+    "classifier, safe": (CalibratedClassifier(calibrator=SafeCalibrator()), {}),
     "isotonic by notion": (ByNotion(IsotonicCalibrator(), input="logit"), OF_A_FORECAST),
 } | {
     name: (entry.target(input="logit"), of_a_calibrator(entry.target)) for name, entry in entries("calibrator").items()

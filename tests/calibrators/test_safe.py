@@ -249,6 +249,19 @@ def test_rows_are_the_same_in_any_order_and_repeated_or_weighed(rows, seed):
         np.testing.assert_array_equal(problem.weight, first[0].weight)
 
 
+def test_copies_that_rounding_alone_tells_apart_are_equal_rows():
+    """As a classifier makes them: the product of a row with its weights is rounded by where the row stands in the table."""
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label, counts = np.array([rng.choice(3, p=p) for p in softmax(2.0 * prob, axis=1)]), rng.integers(1, 4, 60)
+    copies = np.nextafter(prob.repeat(counts, axis=0), rng.choice([0.0, 1.0], (counts.sum(), 3)))
+    once = SafeCalibrator(caution=0.0).fit(prob, label, counts)
+    assert 0.0 < once.weight_ < 1.0 or once.calibrator_.temperature_ != 1.0
+    repeated = SafeCalibrator(caution=0.0).fit(copies, label.repeat(counts))
+    np.testing.assert_allclose(repeated.predict_proba(prob), once.predict_proba(prob), rtol=1e-9)
+    assert repeated.candidate_loss_ == pytest.approx(once.candidate_loss_, rel=1e-12)
+
+
 def test_candidates_never_score_rows_they_were_fitted_on():
     """The rows all differ: those of each fit and those it scored make up the whole."""
     label, prob = drawn(53)

@@ -85,6 +85,14 @@ def test_calibrated_rows_are_probabilities_that_sum_to_one(key, data):
 
 
 @each
+def test_rounded_rows_are_calibrated_to_rows_that_sum_to_one(key):
+    label, prob, weight = table_for(key)
+    rounded = np.minimum(prob * np.random.default_rng(0).uniform(0.9991, 1.0008, (len(prob), 1)), 1.0)
+    got = fitted(key, (label, rounded, weight)).predict_proba(rounded)
+    np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@each
 @given(data=st.data())
 def test_new_rows_at_the_ends_are_calibrated_too(key, data):
     rows = forecast_for(data, key)

@@ -222,7 +222,7 @@ def test_a_single_row_of_a_class_has_an_interval():
         ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
         ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
         ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
-        ({"thresholds": [[0.5, 0.5, np.inf]]}, "thresholds must be finite; got inf in row 0"),
+        ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
         ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
         ({"n_draws": 1}, "n_draws must be a whole number, at least 2; got 1"),
     ],

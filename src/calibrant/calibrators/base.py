@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from calibrant import _links
-from calibrant._arrays import is_column
+from calibrant._arrays import as_array, columns_of
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
@@ -84,7 +84,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _fit_data(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
-        values, truth = self._received(X, reset=True), as_labels(column_or_1d(y, warn=True))
+        values = self._received(X, reset=True)
+        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True))
         problem = as_problem(
             truth,
             values,
@@ -183,13 +184,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
-        if is_column(X):
+        values = as_numbers("y_prob", X)
+        if values.ndim == 1:
             if reset:
                 self.n_features_in_ = 1
-            return as_numbers("y_prob", X)
+            return values
         # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
-        checked = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
-        values = as_numbers("y_prob", checked)
+        validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
         return values[:, 0] if values.shape[1] == 1 else values
 
 

@@ -25,15 +25,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
-    _check_sample_weight,
     _num_samples,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
 )
 
+from calibrant._arrays import as_array
+from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, flag, number
+from calibrant._validation import as_weight
 from calibrant._warnings import warn
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.default import default_calibrator
@@ -166,9 +168,18 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        check_classification_targets(y)
-        X, y = indexable(X, y)
-        truth = column_or_1d(y, warn=True)
+        if y is None:
+            raise ValueError(
+                "CalibratedClassifier requires y to be passed, but the target y is None. Pass the class of each row."
+            )
+        truth = column_or_1d(as_array("y_true", y), warn=True)
+        checked = as_labels(truth)
+        if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
+            truth = checked
+        check_classification_targets(truth)
+        X, truth = indexable(X, truth)
+        if groups is not None:
+            groups = as_labels(groups, "groups")
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():
@@ -306,7 +317,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
     ) -> Metadata:
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weight = None if sample_weight is None else as_weight(sample_weight, _num_samples(X))
         if _routing_enabled():
             return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
         return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from calibrant import _links
 from calibrant._links import FloatArray
+from calibrant._validation import as_numbers
 
 Rows = npt.NDArray[np.intp]
 Pooling = Literal["mean", "geometric"]
@@ -17,10 +18,10 @@ Pooling = Literal["mean", "geometric"]
 def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
     """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
     if hasattr(estimator, "predict_proba"):
-        known = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        known = _numbers_of(estimator, "predict_proba", X)
         absent = np.zeros((len(known), 1))
     else:
-        known = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        known = _numbers_of(estimator, "decision_function", X)
         if known.ndim == 1:
             known = np.column_stack([np.zeros(len(known)), known])
         of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
@@ -34,6 +35,10 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
     forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known
     return forecast
+
+
+def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
+    return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
 
 
 def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:

@@ -31,6 +31,9 @@ LAST_RESIDUAL, LARGEST_RESIDUAL = 1e-12, 1e-8
 MOST_COUNTS = 10**9
 """Sum of whole weights from which on the rows that one weight stands for are not told apart any more."""
 
+ROUNDING, RELATIVE_ROUNDING = 1e-14, 1e-12
+"""What differs by no more than the first, and the second of its size, is equal but for rounding: some hundred last digits."""
+
 
 @declare(
     "calibrator",
@@ -225,19 +228,31 @@ def pool(forecast: Forecast, candidate: FloatArray, weight: float) -> FloatArray
 def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     """Return the problem sorted by what its rows hold, and how many rows each one stands for.
 
-    Where all weights are whole, equal rows become one.
+    Where all weights are whole, equal rows become one, and so do rows that rounding alone tells apart: a classifier gives
+    copies of a row forecasts that differ in the last digit, by where they stand in its table.
     """
     if not (are_counts(problem.weight) and problem.weight.sum() < MOST_COUNTS):
         return sorted_rows(problem), np.ones(problem.size, dtype=np.intp)
     simplex = as_simplex(problem)
-    columns = [simplex.label, *simplex.forecast.values.T]
-    order = np.lexsort(columns[::-1])
+    # Of rows that are equal but for rounding the exact values decide which comes first, and so stands for all of them.
+    columns = [simplex.label, *map(_places, simplex.forecast.values.T)]
+    order = np.lexsort([*simplex.forecast.values.T, *columns[::-1]])
     differs = np.zeros(len(order) - 1, dtype=bool)
     for column in columns:
         differs |= np.diff(column[order]) != 0
     starts = np.flatnonzero(np.concatenate([[True], differs]))
     weight = np.add.reduceat(problem.weight[order], starts)
     return taken(problem, order[starts], weight), weight.astype(np.intp)
+
+
+def _places(column: FloatArray) -> IntArray:
+    """Number the distinct values of a column in ascending order; values that differ by rounding alone are one."""
+    order = np.argsort(column, kind="stable")
+    ascending = column[order]
+    apart = np.diff(ascending) > ROUNDING + RELATIVE_ROUNDING * np.abs(ascending[1:])
+    place: IntArray = np.empty(column.size, dtype=np.intp)
+    place[order] = np.concatenate([[0], np.cumsum(apart)])
+    return place
 
 
 def sorted_rows(problem: Problem) -> Problem:

@@ -9,8 +9,11 @@ import numpy as np
 from calibrant._links import FloatArray
 from calibrant._problem import BoolArray, IntArray
 
-HALVINGS = 30
-"""Bisections of the way across a border: it is found to a billionth of a small triangle."""
+HALVINGS = 50
+"""Bisections of the way across a border: it is found to the last digits."""
+
+ROUNDING = 1e-12
+"""Coordinates that differ by less are those of one point: where cells are decided, rounding has its say."""
 
 
 def small_triangles(resolution: int) -> tuple[FloatArray, IntArray, IntArray]:
@@ -67,14 +70,14 @@ def runs_along(
     end: FloatArray,
     ends: FloatArray,
     crossing: FloatArray,
-    step: float,
 ) -> BoolArray:
     """Whether the border runs along each side between two cells, and does not only cross it.
 
-    A border along a side crosses it in its middle. So does one that cuts it there: it parts no points near the side's ends.
+    A border along a side crosses it in its middle, to the last digits: one that leans a little crosses it elsewhere, and the
+    side's ends do not lie on it. So does one that cuts it there: it parts no points near the side's ends.
     """
     middle = ends.mean(axis=1)
-    along: BoolArray = np.abs(crossing - middle).max(axis=1) <= 1e-3 * step
+    along: BoolArray = np.abs(crossing - middle).max(axis=1) <= ROUNDING
     some = np.flatnonzero(along)
     across = 0.05 * (end - start)[some]
     for number in range(2 if some.size else 0):

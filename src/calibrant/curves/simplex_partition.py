@@ -13,6 +13,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import whole
 from calibrant._problem import BoolArray, IntArray
 from calibrant._result import frame, read_only
+from calibrant._validation import as_numbers
 from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
 from calibrant.curves.simplex_mesh import (
     crossings,
@@ -240,8 +241,8 @@ def simplex_split(
     >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
     SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
     """
-    point, names = np.asarray(gamma, dtype=np.float64), tuple(str(name) for name in classes)
-    if point.shape != (3,) or not np.isfinite(point).all() or abs(point.sum() - 1.0) > 1e-9:
+    point, names = as_numbers("gamma", gamma), tuple(str(name) for name in classes)
+    if point.shape != (3,) or abs(point.sum() - 1.0) > 1e-9:
         raise ValueError(f"gamma must be three numbers that sum to one; got {gamma!r}. The middle is [1/3, 1/3, 1/3].")
     if len(names) != 3:
         raise ValueError(f"classes must be three names; got {len(names)}. Leave them out, or pass three.")
@@ -306,7 +307,7 @@ def _cells_of(
     border = parting[:, 2:]
     cells_of_both, (start, end) = index[parting[:, :2]], prob[parting[:, :2].T]
     crossing = crossings(cell_of, cells_of_both[:, 0], start, end)
-    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing, 1.0 / resolution)
+    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing)
     moved = moved_onto(vertex, border, crossing, along, 1.0 / resolution)
     count, value = calibrator.count_, np.asarray(calibrator.value_, dtype=np.float64)
     middle = means_of(prob, index, len(value))

@@ -9,10 +9,11 @@ from typing import Any, Unpack, cast
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._arrays import as_array
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, IntArray, SimplexProblem, as_simplex
 from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._validation import DataOptions, as_numbers, as_problem
 from calibrant.binning import Binning, EqualWidth
 from calibrant.metrics.cells import Cells, cells, consistent_deviations
 from calibrant.metrics.losses import Norm, as_norm
@@ -279,7 +280,10 @@ def _maker_of(binning: Any) -> Callable[[int], Binning]:
 
 
 def _require_numbers(n_bins: Sequence[int]) -> IntArray:
-    numbers = np.asarray(n_bins)
+    numbers = as_array("n_bins", n_bins)
+    if numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "Of":
+        given = as_numbers("n_bins", n_bins)
+        numbers = given.astype(np.intp) if (given == np.rint(given)).all() else given
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers.min() < 1:
         raise ValueError(f"n_bins must be whole numbers, each at least 1; got {n_bins!r}. Pass range(1, 51).")
     return numbers.astype(np.intp)

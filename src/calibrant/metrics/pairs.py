@@ -20,7 +20,7 @@ from scipy.linalg import helmert
 
 from calibrant._links import FloatArray
 from calibrant._problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
-from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, median_distance
+from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, forms_of, median_distance
 from calibrant.notions import Notion, Part
 
 MOST_WORK = 1 << 31
@@ -159,7 +159,7 @@ class Pairs(ABC):
         n, width = self.points.shape
         if size is None:
             size = max(2, min(n // FEWEST_BLOCKS, MOST_WORK // (n * (width + 10))))
-        order = np.lexsort((self.weight, content_key(self.residual), content_key(self.points)))
+        order = in_order_of(content_key(self.points), content_key(self.residual), self.weight)
         order = order[np.random.default_rng(0).permutation(n)]
         size = min(size, n)
         blocks = order[: n // size * size].reshape(-1, size)
@@ -296,11 +296,13 @@ class SimplexPairs(Pairs):
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Corners of the simplex that the labels name, less the forecasts."""
         rows, n_classes = np.arange(self.weight.size), self.points.shape[1]
-        own = self._squares - 2.0 * self.points[rows, labels] + 1.0
-        along = self.witness[rows, labels] - np.einsum("ij,ij->i", self.witness, self.points)
+        # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
+        own = [self.left_out @ (1.0 + self._squares - 2.0 * self.points[rows, label]) for label in labels]
+        expected = np.einsum("ij,ij->i", self.witness, self.points)
+        along = [self.weight @ (self.witness[rows, label] - expected) for label in labels]
         walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK
         forms = self._walked(labels) if walks else self._multiplied(labels)
-        return forms - own @ self.left_out, along @ self.weight
+        return forms - own, np.array(along)
 
     def _multiplied(self, labels: IntArray) -> FloatArray:
         """In the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
@@ -315,7 +317,7 @@ class SimplexPairs(Pairs):
         for i, j, tile in self.sums.tiles():
             right = vectors(j)
             left = right if i == j else 2.0 * vectors(i)
-            forms += np.einsum("mj,mj->m", left @ tile, right)
+            forms += forms_of(tile, left, right)
         total: FloatArray = forms.reshape(-1, len(labels)).sum(axis=0)
         return total
 
@@ -375,6 +377,14 @@ def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | No
         pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth, counts=counts)
         pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
         yield pairs
+
+
+def in_order_of(*keys: FloatArray) -> IntArray:
+    """Return the order of rows by the first key, of equal ones by the next: `numpy.lexsort`, which no interrupt ends."""
+    order: IntArray = np.arange(keys[0].size)
+    for key in reversed(keys):
+        order = order[np.argsort(key[order], kind="stable")]
+    return order
 
 
 def simplex_corners(n_classes: int) -> FloatArray:

@@ -13,6 +13,9 @@ import numpy.typing as npt
 from calibrant._links import FloatArray
 from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
 
+EXACT_SUM = 1e-13
+"""How far the sum of a row may be from one for it to be one but for rounding in double precision."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -139,9 +142,9 @@ class Notion(ABC):
     def merge(self, prob: FloatArray, calibrated: list[FloatArray], *, normalize: bool = True) -> FloatArray:
         """Put the calibrated scores of the parts back into the forecast.
 
-        The classes of a row that no part spoke of share what is left in their old proportions. Where every class
+        The classes of a row that no part spoke of share what is left of one in their old proportions. Where every class
         was spoken of, or nothing is left, rows are divided by their sums; a row of zeros becomes uniform.
-        Merging unchanged scores returns the forecast.
+        Merging unchanged scores returns the forecast, where its rows sum to one but for rounding in double precision.
 
         Parameters
         ----------
@@ -188,6 +191,9 @@ def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> tu
     kept = np.where(rest, prob, 0.0)
     old = kept.sum(axis=1, keepdims=True)
     new = old + np.where(spoken, prob - merged, 0.0).sum(axis=1, keepdims=True)
+    # A row that was rounded to a sum of 0.9995 has one all the same: what is left is left of one.
+    missing = 1.0 - prob.sum(axis=1, keepdims=True)
+    new += np.where(np.abs(missing) > EXACT_SUM, missing, 0.0)
     even = 1.0 / np.maximum(rest.sum(axis=1, keepdims=True), 1)
     # The proportions come first: new / old overflows where the rest is as small as a softmax can make it.
     proportion = np.where(old > 0, kept / np.where(old > 0, old, 1.0), even)

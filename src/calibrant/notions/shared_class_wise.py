@@ -144,7 +144,9 @@ def _as_groups(groups: npt.ArrayLike) -> Labels:
     wanted = "groups must be a list with the group of each class"
     try:
         shape = as_array("groups", groups).shape
-    except ValueError:
+    except ValueError as error:
+        if "equal lengths" not in str(error):
+            raise
         raise ValueError(f"{wanted}; got rows of different lengths. Pass [0, 0, 1].") from None
     if len(shape) != 1:
         raise ValueError(f"{wanted}; got shape {shape}. Pass [0, 0, 1].")

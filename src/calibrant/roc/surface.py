@@ -21,7 +21,7 @@ GRIDS = {2: (1000, 1), 3: (100, 51), 4: (30, 15)}
 MOST_ON_GRID = 10_000_000
 """Combinations of steps that a grid is made of, at most."""
 
-AT_ONCE = 300_000_000
+AT_ONCE = 60_000_000
 """Comparisons that a kernel makes before it returns: within a second, so that it can be interrupted."""
 
 

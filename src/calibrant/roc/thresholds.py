@@ -17,6 +17,7 @@ from calibrant._kernels.roc_surface import NEAREST, climb
 from calibrant._links import FloatArray
 from calibrant._parameters import choice, whole
 from calibrant._problem import IntArray
+from calibrant._validation import as_numbers
 from calibrant._warnings import warn
 from calibrant.roc.corners import all_corners, differences, number_of_corners, some_corners
 from calibrant.roc.hull import MOST_CLASSES, Hull
@@ -150,16 +151,10 @@ def _steps(thresholds: object) -> int:
 
 
 def _given(thresholds: npt.ArrayLike, n_classes: int) -> FloatArray:
-    gamma = np.ascontiguousarray(thresholds, dtype=np.float64)
+    gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
     if gamma.ndim != 2 or gamma.shape[1] != n_classes:
         raise ValueError(
             f"thresholds must have a column for each of the {n_classes} classes; got shape {gamma.shape}. "
             "Pass one gamma a row, which sums to one."
-        )
-    if not (finite := np.isfinite(gamma)).all():
-        row, column = np.argwhere(~finite)[0].tolist()
-        raise ValueError(
-            f"thresholds must be finite; got {gamma[row, column]} in row {row}. A threshold beyond the simplex parts as one "
-            "far outside does: 4 is far enough."
         )
     return of_sum_one(gamma)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import special
 
 from calibrant._arrays import as_array, columns_of
+from calibrant._labels import Named
 from calibrant._links import FloatArray
 from calibrant._parameters import number
 from calibrant._problem import (
@@ -151,9 +152,10 @@ def pair_of(
     data: DataOptions,
 ) -> tuple[Problem, Problem]:
     """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
-    a = as_problem(y_true, prob_a, **data)
+    a = as_problem(y_true, prob_a, named=Named(forecast="prob_a"), **data)
     prob_b, names = _in_order_of(prob_a, prob_b)
-    b = as_problem(y_true if y_true_b is None else y_true_b, prob_b, column_names=names, **data)
+    truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
+    b = as_problem(truth, prob_b, column_names=names, named=named, **data)
     shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
     if shapes[0] != shapes[1]:
         raise ValueError(
