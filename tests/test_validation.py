@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._problem import BinaryProblem, SimplexProblem
+from calibrant._rows import ROUNDING
 from calibrant._validation import as_numbers, as_problem
 
 Y = np.array([0, 1, 2])
@@ -404,7 +405,7 @@ def test_rows_within_the_tolerance_are_taken_as_they_are(off):
     np.testing.assert_array_equal(as_problem(Y, table).prob, table)
 
 
-@pytest.mark.parametrize("off", [1e-3 + 1e-9, -1e-3 - 1e-9])
+@pytest.mark.parametrize("off", [1e-3 + ROUNDING + 1e-9, -1e-3 - ROUNDING - 1e-9])
 def test_rows_beyond_the_tolerance_are_refused(off):
     with pytest.raises(ValueError, match="sum to one"):
         as_problem(Y, changed(P, (0, 0), 0.5 + off))
