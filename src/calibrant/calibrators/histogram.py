@@ -161,10 +161,10 @@ class HistogramBinning(BinaryCalibrator):
 
 
 def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:
-    """Refuse what a file holds in place of the edges of so many bins, from 0 to 1."""
+    """Refuse what a file holds in place of the edges of so many bins."""
     numbers(name, edges, shape=(n_bins + 1,), least=0.0, most=1.0, order="not falling")
-    if not n_bins or edges[0] != 0.0 or edges[-1] != 1.0:
-        raise ValueError(f"{name} must run from 0 to 1 over at least one bin; got {n_bins} bins. Fit anew.")
+    if not n_bins:
+        raise ValueError(f"{name} must be those of at least one bin; got none. Fit anew.")
 
 
 def _is_weighted(problem: BinaryProblem) -> bool:

@@ -30,7 +30,7 @@ def restore(calibrator: Calibrator, state: Mapping[str, Any]) -> None:
 
     A class that annotates none of its own is taken at its word.
     """
-    kinds = _kinds(type(calibrator))
+    kinds = annotated(type(calibrator))
     if kinds and (missing := kinds.keys() - state.keys() - calibrator.unrecorded):
         raise ValueError(f"{min(missing)} must be there; got none")
     for name, value in state.items():
@@ -42,7 +42,7 @@ def restore(calibrator: Calibrator, state: Mapping[str, Any]) -> None:
 
 
 @cache
-def _kinds(of: type[Calibrator]) -> dict[str, Any]:
+def annotated(of: type[Calibrator]) -> dict[str, Any]:
     """Return the fitted attributes that a class annotates, and their types."""
     hints = get_type_hints(of)
     return {k: v for k, v in hints.items() if k.endswith("_") and not k.startswith("_") and k not in OF_EACH}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import calibrant
 from calibrant._parameters import choice, flag, whole
+from calibrant._problem import Forecast
 from calibrant._registry import find, named
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
-from calibrant.interop.fitted import restore, state_of
+from calibrant.interop.fitted import annotated, restore, state_of
 from calibrant.interop.old_names import current, renamed
 from calibrant.interop.values import decode, encode
 from calibrant.interop.writing import whole_file
@@ -31,6 +32,9 @@ VERSION = 1
 
 MOST_LEVELS = 64
 """Lists and objects in a file that stand in one another: some fifteen calibrators."""
+
+PIECE = 1 << 10
+"""Numbers that are hashed at a time."""
 
 MOST_CHARACTERS = 1 << 22
 """Of names of classes, all as long as the longest. Above it they may hold 16 times what the names themselves do."""
@@ -229,26 +233,31 @@ def _restored_whole(body: Any) -> Calibrator:
     if n_columns not in (n_classes, 1 if n_classes == 2 else n_classes):
         raise ValueError(f"columns must be as many as classes, {n_classes}; got {n_columns}")
     calibrator.n_features_in_ = n_columns
+    if isinstance(calibrator, BinaryCalibrator) and n_classes != 2:
+        raise ValueError(f"classes must be two for {type(calibrator).__name__}; got {n_classes}")
     calibrator._check_loaded()
-    _try(calibrator)
+    if not isinstance(calibrator, ByNotion) and not annotated(type(calibrator)):
+        _try(calibrator)  # of a class that says nothing of its attributes
     return calibrator
 
 
 def _classes(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
     """Return the classes as an array: numbers, booleans or words, each once."""
-    kinds = set(map(type, names))
-    if len(names) < 2 or kinds not in ({int}, {str}, {bool}, {float}) or len(set(names)) < len(names):
-        raise ValueError(f"classes must be two or more numbers, booleans or words, none twice; got {_short(names)}")
-    # Words are in the order of columns that have their names.
-    if in_order and kinds != {str} and sorted(names) != names:
-        raise ValueError(f"classes must be sorted, since no labels were given; got {_short(names)}")
+    kinds, found = set(map(type, names)), _short(names)
+    if len(names) < 2 or kinds not in ({int}, {str}, {bool}, {float}):
+        raise ValueError(f"classes must be two or more numbers, booleans or words; got {found}")
     if kinds == {str}:
         longest, all_together = max(map(len, names)), sum(map(len, names))
         if longest * len(names) > max(MOST_CHARACTERS, 16 * all_together):
             raise ValueError(f"classes must be words of like lengths; got {len(names)}, one with {longest} characters")
     classes = np.array(names)
     if classes.dtype.kind == "O" or (kinds == {float} and not np.isfinite(classes).all()):
-        raise ValueError(f"classes must be finite numbers of 64 bits; got {_short(names)}")
+        raise ValueError(f"classes must be finite numbers of 64 bits; got {found}")
+    if np.unique(classes).size < classes.size:
+        raise ValueError(f"classes must be there once each; got one again among {found}")
+    # Words are in the order of columns that have their names.
+    if in_order and kinds != {str} and not (classes[1:] > classes[:-1]).all():
+        raise ValueError(f"classes must be sorted, since no labels were given; got {found}")
     return classes
 
 
@@ -265,13 +274,12 @@ def _try(calibrator: Calibrator) -> None:
         forecast = np.full((1, n_classes), 0.0 if is_logit or sure_of is not None else 1.0 / n_classes)
         if sure_of is not None:
             forecast[0, sure_of] = 10.0 if is_logit else 1.0
-        given = forecast[:, 1] if calibrator.n_features_in_ == 1 else forecast
         with np.errstate(all="ignore"):
-            prob = calibrator.calibrate(given)
-        if prob.shape != given.shape:
-            raise ValueError(f"classes must be {prob.shape[-1]}, as the map has; got {n_classes}")
-        if not ((prob >= 0.0) & (prob <= 1.0)).all():
-            raise ValueError(f"the map must give probabilities; got {_short(prob.ravel().tolist())}")
+            prob = calibrator._map_forecast(Forecast(forecast, is_logit))
+        if prob.shape != forecast.shape or not ((prob >= 0.0) & (prob <= 1.0)).all():
+            raise ValueError(
+                f"fitted must give probabilities of {n_classes} classes; got {_short(prob.ravel().tolist())}"
+            )
 
 
 def _part(description: Any, name: str, kind: type) -> Any:
@@ -429,5 +437,31 @@ def _decoded(name: str, value: Any) -> Any:
 
 
 def _checksum(body: dict[str, Any]) -> str:
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    found = hashlib.sha256()
+    for piece in _canonical(body):
+        found.update(piece.encode())
+    return f"sha256:{found.hexdigest()}"
+
+
+def _canonical(value: Any) -> Iterator[str]:
+    """Yield JSON without spaces and with sorted keys, in pieces: the whole of it takes more memory than the file."""
+    if isinstance(value, dict) and value:
+        for number, key in enumerate(sorted(value)):
+            yield f"{',' if number else '{'}{json.dumps(key)}:"
+            yield from _canonical(value[key])
+        yield "}"
+    elif isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        for number, part in enumerate(value):
+            yield "," if number else "["
+            yield from _canonical(part)
+        yield "]"
+    elif isinstance(value, list) and len(value) > PIECE:
+        for start in range(0, len(value), PIECE):
+            yield ("," if start else "[") + _dumped(value[start : start + PIECE])[1:-1]
+        yield "]"
+    else:
+        yield _dumped(value)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
