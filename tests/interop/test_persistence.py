@@ -1,6 +1,7 @@
 """A saved calibrator is JSON that people can read, comes back to the last bit, and executes nothing."""
 
 import json
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -524,3 +525,141 @@ def test_a_random_state_that_is_no_number_cannot_be_saved(tmp_path):
     ):
         save_calibrator(fitted, tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
+
+
+# What a file may say, and what it may cost
+
+
+def with_fitted(document, **fitted):
+    return with_calibrator(document, fitted=document["calibrator"]["fitted"] | fitted)
+
+
+NOTHING = {"array": [], "dtype": "float64"}
+SIERPINSKI = {
+    "method": "canonical-binning",
+    "parameters": {},
+    "fitted": {
+        "partition_": {"cells of": "sierpinski", "parameters": {"depth": 10**9}},
+        "value_": NOTHING,
+        "count_": {"array": [], "dtype": "int64"},
+    },
+}
+
+WRONG = {
+    "a negative temperature": (
+        lambda d: with_fitted(d, temperature_=-1),
+        "temperature_ must be a number, at least 1e-100; got -1",
+    ),
+    "no classes": (lambda d: d | {"classes": []}, r"classes must be two or more .*; got \[\]"),
+    "one class": (lambda d: d | {"classes": [0], "columns": 1}, r"classes must be two or more .*; got \[0\]"),
+    "a class twice": (lambda d: d | {"classes": [0, 0, 1, 2]}, r"classes must be there once each; .*\[0, 0, 1, 2\]"),
+    "classes out of order": (
+        lambda d: d | {"classes": [1, 0, 2, 3]},
+        r"classes must be sorted, .*; got \[1, 0, 2, 3\]",
+    ),
+    "classes of two kinds": (
+        lambda d: d | {"classes": [0, "1", 2, 3]},
+        "classes must be two or more numbers, booleans or w",
+    ),
+    "a class beyond 64 bits": (
+        lambda d: d | {"classes": [0, 1, 2, 10**30]},
+        "classes must be finite numbers of 64 bits",
+    ),
+    "one very long name": (
+        lambda d: d | {"classes": ["a" * 10**5, *map(str, range(999))], "columns": 1000},
+        "classes must be words of like lengths; got 1000, one with 100000 characters",
+    ),
+    "a column too many": (lambda d: d | {"columns": 5}, "columns must be as many as classes, 4; got 5"),
+    "a name too few": (lambda d: d | {"column_names": ["a", "b", "c"]}, "columns must name each of the 4 columns"),
+    "three classes for one score": (
+        lambda d: d | {"calibrator": to_document(FITTED["isotonic"]())["calibrator"]},
+        "classes must be two for IsotonicCalibrator; got 4",
+    ),
+    "a dtype of two gigabytes": (
+        lambda d: with_fitted(d, temperature_={"array": [1.0], "dtype": "S2000000000"}),
+        "temperature_: dtype must be one of float64, .*; got 'S2000000000'",
+    ),
+    "cells of a depth that nobody can count": (
+        lambda d: with_calibrator(d, **SIERPINSKI),
+        "depth must be at most 12; got 1000000000",
+    ),
+    "an attribute of another method": (lambda d: with_fitted(d, left_=1.0), "'left_' is no fitted attribute of Temp"),
+    "an unfitted calibrator inside": (
+        lambda d: (
+            d
+            | {
+                "calibrator": {
+                    "method": "safe",
+                    "parameters": {},
+                    "fitted": dict.fromkeys(
+                        ("identity_loss_", "candidate_loss_", "pooled_loss_", "standard_error_"), 1.0
+                    )
+                    | {"weight_": 1.0, "gradient_": 0.0, "n_iter_": 1}
+                    | {"calibrator_": {"calibrator": {"method": "temperature", "parameters": {}}}},
+                }
+            }
+        ),
+        "calibrator_ must be a fitted calibrator; got one that is not",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
+def test_what_no_fit_gives_is_refused_by_its_name(change, message, document):
+    with pytest.raises(ValueError, match=f"the document must describe a calibrator fully; got .*{message}.*Fit anew"):
+        from_document(resigned(change(document)))
+
+
+@pytest.mark.parametrize("depth", [70, 900])
+def test_calibrators_inside_calibrators_have_an_end(depth, document):
+    held = document["calibrator"]
+    for _ in range(depth):
+        held = {"method": "safe", "parameters": {"calibrator": {"calibrator": held}}}
+    with pytest.raises(ValueError, match="the document must have at most 64 levels; it has more"):
+        from_document(document | {"calibrator": held})
+
+
+def test_a_number_of_thousands_of_digits_is_refused(document, tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps(document).replace("probability", "x").replace('"x"', "9" * 5000))
+    with pytest.raises(ValueError, match=r"c\.json must be a calibrator file \(JSON\); it is not: .*digits"):
+        load_calibrator(tmp_path / "c.json")
+
+
+CERTIFICATE = {"gradient_": 0.0, "n_iter_": 3}
+
+
+def many_classes(k):
+    """Calibrators of many classes, as small as files make them."""
+    line = {
+        "each": {"method": "platt", "parameters": {"smooth_targets": True}},
+        "normalize": True,
+        "unseen": "identity",
+    }
+    steps = {"array": [i / k for i in range(k // 4)], "dtype": "float64"}
+    return {
+        "temperature": {"method": "temperature", "parameters": {}, "fitted": {"temperature_": 1.5, **CERTIFICATE}},
+        "top-label": line | {"notion": "top-label", "problems": [None] * k, "pooled": None},
+        "scir": {
+            "method": "scir",
+            "parameters": {},
+            "fitted": {
+                "epsilon_": 0.1,
+                "score_": steps,
+                "value_": steps,
+                "rank_": {"array": [1] * (k // 4), "dtype": "int64"},
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize("name", many_classes(8))
+def test_a_file_is_read_in_memory_in_proportion_to_its_size(name, document, tmp_path):
+    k = 10_000
+    big = document | {"classes": list(range(k)), "columns": k, "calibrator": many_classes(k)[name]}
+    (tmp_path / "c.json").write_text(json.dumps(resigned(big), indent=2))
+    size = (tmp_path / "c.json").stat().st_size
+    tracemalloc.start()
+    load_calibrator(tmp_path / "c.json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000 + 12 * size
