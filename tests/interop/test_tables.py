@@ -274,6 +274,12 @@ def test_an_array_that_was_damaged_is_refused_when_it_is_read(tmp_path):
         read_forecast(path)
 
 
+def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
+    np.savez(tmp_path / "t.npz", p_0=np.full(3, 0.5), p_1=np.full(2, 0.5), y=np.arange(3) % 2)
+    with pytest.raises(ValueError, match=r"t\.npz must hold as many rows in 'p_0' as in 'p_1'; got 3 and 2\. Choose"):
+        read_forecast(tmp_path / "t.npz")
+
+
 def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
     table = read_table(tmp_path / "t.npz").sliced(slice(2, 9)).sliced(slice(1, 4))

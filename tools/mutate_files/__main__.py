@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from tools.mutate_files.changes import changed
-from tools.mutate_files.originals import CALIBRATOR, calibrators, write
+from tools.mutate_files.originals import write, write_calibrator
 
 PATIENCE = 60
 """Seconds after which a file that is still being read ends its worker."""
@@ -41,13 +41,7 @@ class Reader:
         if line:
             found: dict[str, Any] = json.loads(line)
             return found
-        process.kill()
-        self.process = None
-        code = process.wait()
-        return {
-            "outcome": "fault",
-            "faults": [f"it ended the process ({code})" if ready else f"it took over {PATIENCE} s"],
-        }
+        return {"outcome": "fault", "faults": [f"it ended the process ({self.close()})" if ready else self._stuck()]}
 
     def _started(self) -> subprocess.Popen[str]:
         self.process = subprocess.Popen(
@@ -58,11 +52,18 @@ class Reader:
         )
         return self.process
 
-    def close(self) -> None:
-        """End the worker."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+    def _stuck(self) -> str:
+        self.close()
+        return f"it took over {PATIENCE} s"
+
+    def close(self) -> int:
+        """End the worker, and return its exit code if it had ended by itself."""
+        if self.process is None:
+            return 0
+        process, self.process = self.process, None
+        process.kill()
+        process.communicate()
+        return process.returncode
 
 
 def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
@@ -74,8 +75,7 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
         (folder / "work").mkdir()
         originals = [(path.suffix, path.read_bytes()) for path in write(folder / "originals")]
         endings = sorted({ending for ending, _ in originals})
-        calibrator = next(d for d in calibrators() if d["calibrator"]["method"] == "temperature")  # type: ignore[index]
-        (folder / "work" / CALIBRATOR).write_text(json.dumps(calibrator), encoding="utf-8")
+        write_calibrator(folder / "work")
         for number in range(most):
             if time.monotonic() > end:
                 break

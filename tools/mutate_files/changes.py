@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from collections.abc import Callable
 from random import Random
@@ -20,7 +21,8 @@ CELLS = (
 
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 2, 0.5, -0.5, 1e308, 5e-324, 10**400, 10**15, float("nan"), float("inf"), "x", "nan", "", [], {}, [0.5],
-    [[0.5, 0.5]], {"number": "nan"}, {"number": "-inf"}, {"array": [0.5], "dtype": "S2000000000"}, {"array": [], "dtype": "int64"},
+    [[0.5, 0.5]], {"number": "nan"}, {"number": "-inf"}, {"array": [0.5], "dtype": "S2000000000"},
+    {"array": [], "dtype": "int64"},
     {"array": [[[[1]]]], "dtype": "int64"}, {"calibrator": {}}, {"binning": "equal-mass", "parameters": {"n_bins": 10**15}},
     {"cells of": "sierpinski", "parameters": {"depth": 10**9}}, {"cells of": "grid", "parameters": {}}, {"eval": "1"},
 )  # fmt: skip
@@ -40,9 +42,11 @@ def changed(random: Random, ending: str, data: bytes) -> bytes:
 
 def _place(random: Random, data: bytes) -> int:
     """Return a place; what stands at the ends describes the rest."""
-    return random.choice(
-        (random.randrange(len(data)), random.randrange(min(80, len(data))), -1 - random.randrange(min(400, len(data))))
-    ) % len(data)
+    size = len(data)
+    return (
+        random.choice((random.randrange(size), random.randrange(min(80, size)), -1 - random.randrange(min(400, size))))
+        % size
+    )
 
 
 def _flipped(random: Random, data: bytes) -> bytes:
@@ -125,9 +129,8 @@ def _places(node: Any) -> Any:
 
 def _list(random: Random, values: list[Any]) -> list[Any]:
     """Return a list of another length, order or shape."""
-    return random.choice(
-        (values[:-1], values[1:], values + values[:1], values[::-1], sorted(values, key=str), [values], values * 2)
-    )
+    in_order = sorted(values, key=str)
+    return random.choice((values[:-1], values[1:], values + values[:1], values[::-1], in_order, [values], values * 2))
 
 
 # Tables
@@ -176,14 +179,14 @@ def _zip(random: Random, data: bytes) -> bytes:
     elif kind == 2:
         members[name] = OF_BYTES[0](random, members[name])
     packed = io.BytesIO()
-    with zipfile.ZipFile(
-        packed, "w", random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
-    ) as archive:
+    compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are there already
         for member, content in members.items():
             archive.writestr(member, content)
         if kind == 3:
             archive.writestr(
-                random.choice((f"{name}x", "readme.txt", "z.npy")), random.choice((b"", b"text", members[name]))
+                random.choice((name, f"{name}x", "readme.txt")), random.choice((b"", b"text", members[name]))
             )
     return packed.getvalue()
 

@@ -21,6 +21,12 @@ def calibrators() -> list[dict[str, object]]:
     return [kept["document"] for kept in json.loads(SAVED.read_text(encoding="utf-8")).values()]
 
 
+def write_calibrator(folder: Path) -> None:
+    """Write a calibrator for files of predictions of three classes."""
+    document = json.loads(SAVED.read_text(encoding="utf-8"))["calibrator temperature"]["document"]
+    (folder / CALIBRATOR).write_text(json.dumps(document), encoding="utf-8")
+
+
 def tables() -> list[pa.Table]:
     """Return tables of predictions with columns of many types beside them."""
     rng = np.random.default_rng(0)

@@ -68,9 +68,8 @@ def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         prob = calibrator.predict_proba(values[:, 1] if calibrator.n_features_in_ == 1 else values)
-    if not ((prob >= 0.0) & (prob <= 1.0)).all() or (
-        getattr(calibrator, "normalize", True) and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8
-    ):
+    sums = getattr(calibrator, "normalize", True)
+    if not ((prob >= 0.0) & (prob <= 1.0)).all() or (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8):
         return "read", ["it gives no probabilities"]
     return "read", []
 
@@ -97,9 +96,9 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
         return "read", []
     error = said.getvalue().rstrip("\n").split("calibrant: error: ")[-1]
     faults = [] if code == 2 else [f"{command[0]} ended with code {code}"]
-    return "refused", faults + (
-        [f"a traceback: {said.getvalue()[-500:]}"] if "Traceback" in said.getvalue() else _unclear(error)
-    )
+    if "Traceback" in said.getvalue():
+        return "refused", [*faults, f"a traceback: {said.getvalue()[-500:]}"]
+    return "refused", faults + _unclear(error)
 
 
 def _unclear(message: str) -> list[str]:
