@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant import (
+    BinaryCalibrator,
     ByNotion,
     CanonicalBinning,
     EqualMass,
@@ -30,7 +31,7 @@ from calibrant import (
     load_calibrator,
     save_calibrator,
 )
-from calibrant._registry import entries
+from calibrant._registry import _ENTRIES, Entry, entries
 from calibrant.interop.persistence import (
     FORMAT,
     VERSION,
@@ -242,6 +243,27 @@ def test_a_method_that_is_not_registered_is_not_saved(fitted, tmp_path):
     with pytest.raises(TypeError, match=r"the calibrator must be a .*; got (Unregistered|LogisticRegression)\. "):
         save_calibrator(fitted(), tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
+
+
+class Shift(BinaryCalibrator):
+    """A method of somebody else, which annotates nothing."""
+
+    def _fit(self, problem):
+        self.shift_ = 0.1
+
+    def _apply(self, score):
+        return np.minimum(score + self.shift_, 1.0)
+
+
+def test_a_method_that_annotates_nothing_is_tried(monkeypatch):
+    monkeypatch.setitem(_ENTRIES["calibrator"], "shift", Entry("calibrator", "shift", "S", "a test", Shift))
+    document = to_document(Shift().fit(PROB[:, 0], TRUTH == 0))
+    assert from_document(document).calibrate([0.5]) == [0.6]
+    document["calibrator"]["fitted"]["shift_"] = -0.5
+    with pytest.raises(
+        ValueError, match=r"fitted must give probabilities of 2 classes; got \[1\.5, -0\.5\]\. Fit anew"
+    ):
+        from_document(resigned(document))
 
 
 # What is refused when loading

@@ -10,7 +10,7 @@ from calibrant._parameters import flag, number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MOST_COEFFICIENT, LogOddsCalibrator
+from calibrant.calibrators.base import LogOddsCalibrator
 from calibrant.calibrators.fits.log_odds import least_log_loss
 
 
@@ -92,7 +92,7 @@ class PlattScaling(LogOddsCalibrator):
 
     def _check_loaded(self) -> None:
         for name in ("slope_", "intercept_"):
-            number(name, getattr(self, name), least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT, hint="Fit anew")
+            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return self.intercept_ + self.slope_ * log_odds

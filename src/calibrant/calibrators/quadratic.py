@@ -12,7 +12,7 @@ from calibrant._parameters import number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MOST_COEFFICIENT, LogOddsCalibrator
+from calibrant.calibrators.base import LogOddsCalibrator
 from calibrant.calibrators.fits.log_odds import least_log_loss
 
 
@@ -90,7 +90,7 @@ class QuadraticScaling(LogOddsCalibrator):
 
     def _check_loaded(self) -> None:
         for name in ("a_", "b_", "c_"):
-            number(name, getattr(self, name), least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT, hint="Fit anew")
+            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # log-odds of infinity are cut off
