@@ -13,7 +13,7 @@ from calibrant._parameters import choice, number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
-from calibrant.calibrators.base import MOST_COEFFICIENT, MOST_LOG_ODDS, LogOddsCalibrator
+from calibrant.calibrators.base import MOST_LOG_ODDS, LogOddsCalibrator
 from calibrant.calibrators.fits.log_odds import Family, least_log_loss
 
 Parameters = Literal["abm", "am", "ab", "a"]
@@ -124,8 +124,8 @@ class BetaCalibration(LogOddsCalibrator):
 
     def _check_loaded(self) -> None:
         for name in ("a_", "b_"):
-            number(name, getattr(self, name), least=0.0, most=MOST_COEFFICIENT, hint="Fit anew")
-        number("c_", self.c_, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT, hint="Fit anew")
+            number(name, getattr(self, name), least=0.0, hint="Fit anew")
+        number("c_", self.c_, hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         low, high = _features(log_odds)
