@@ -188,7 +188,7 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
 
 
 def _require_version(document: dict[str, Any], where: str) -> None:
-    version, library = document.get("version"), document.get("library", "an unknown library")
+    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ValueError(
             f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
