@@ -372,3 +372,12 @@ def test_control_characters_of_a_file_are_shown_and_not_obeyed(folder, capsys):
     said = capsys.readouterr().err
     assert "\\x1b[31mhalf\\x07" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("cell", ["x" * 5000, "x y " * 2000])
+def test_what_no_person_reads_is_left_out_of_an_error(cell, refused):
+    Path("bad.csv").write_text(GOOD + f"1,{cell},0.5\n")
+    message = refused("assess", "bad.csv")
+    assert "must hold numbers in the column 'p_0'; got 'x" in message
+    assert "Repair the column" in message
+    assert len(message) < 1400

@@ -21,6 +21,7 @@ from calibrant import (
 from calibrant._problem import as_simplex
 from calibrant._validation import as_problem
 from calibrant.simplex_binning import as_simplex_binning
+from calibrant.simplex_binning.grid import _append
 
 
 def cut(binning, prob, label=None, weight=None):
@@ -54,6 +55,22 @@ def test_the_columns_of_a_code_are_irrelevant(rows, others):
         same = list(zip(whole.index(table).tolist(), split.index(table).tolist(), strict=True))
         assert all((a == -1) == (b == -1) for a, b in same)
         assert len({a for a, _ in same}) == len({b for _, b in same}) == len(set(same))
+
+
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 49, 1000, 2**31])
+def test_bins_of_a_grid_are_those_between_equal_edges(n_bins):
+    some = np.unique(np.linspace(0, n_bins, 300).astype(np.int64))
+    edges = some / n_bins
+    prob = np.clip(np.concatenate([edges, np.nextafter(edges, 0.0), np.nextafter(edges, 1.0)]), 0.0, 1.0)
+    found = _append(np.zeros(prob.size, dtype=np.int64), prob[:, None], n_bins)
+    # Bin b holds what is above b / n_bins, up to (b + 1) / n_bins; 0 is in the first.
+    assert ((found / n_bins < prob) | (found == 0)).all()
+    assert (prob <= (found + 1) / n_bins).all()
+
+
+def test_bins_of_a_grid_that_no_number_can_count_are_refused():
+    with pytest.raises(ValueError, match=r"n_bins must be at most 2147483648; got 2147483649\. 5 is usual"):
+        SimplexGrid(2**31 + 1)
 
 
 def test_a_cell_of_a_grid_without_rows_is_no_cell():

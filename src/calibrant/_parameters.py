@@ -1,11 +1,15 @@
-"""What parameters must be: a function for each kind, which gives the value or refuses it in words."""
+"""What parameters and fitted attributes must be: a function for each kind, which gives the value or refuses it in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+
+Order = Literal["any", "not falling", "rising"]
 
 
 def number(
@@ -68,6 +72,56 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
     if value not in known:
         raise ValueError(wanted)
     return value
+
+
+def numbers(
+    name: str,
+    value: object,
+    *,
+    shape: tuple[int | None, ...],
+    least: float = -np.inf,
+    most: float = np.inf,
+    order: Order = "any",
+    may_be_nan: bool = False,
+) -> npt.NDArray[Any]:
+    """Return an array of finite numbers within their limits, of a shape (None is any length), in order along its first axis."""
+    wanted = f"{name} must be numbers{_limits(least, most, -np.inf, np.inf)}{'' if order == 'any' else f', {order}'}"
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
+        raise TypeError(f"{wanted}; got {getattr(value, 'dtype', type(value).__name__)}. Fit anew.")
+    if value.ndim != len(shape) or any(n not in (None, found) for n, found in zip(shape, value.shape, strict=True)):
+        lengths = ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
+        raise ValueError(f"{wanted}, of shape ({lengths}); got shape {value.shape}. Fit anew.")
+    fits = np.isfinite(value) & (value >= least) & (value <= most)
+    _refuse(wanted, value, fits | np.isnan(value) if may_be_nan else fits)
+    if order != "any" and len(value) > 1:
+        rises = np.greater if order == "rising" else np.greater_equal
+        _refuse(wanted, value[1:], rises(value[1:], value[:-1]), first=1)
+    return value
+
+
+def _refuse(wanted: str, value: npt.NDArray[Any], fits: npt.NDArray[np.bool_], first: int = 0) -> None:
+    if not fits.all():
+        at = np.unravel_index(int(np.argmin(fits)), fits.shape)
+        place = ", ".join(str(i + first * (axis == 0)) for axis, i in enumerate(at))
+        raise ValueError(f"{wanted}; got {value[at]} at index {place}. Fit anew.")
+
+
+def shares(name: str, value: object, *, size: int | None = None) -> npt.NDArray[Any]:
+    """Return numbers that are not negative and sum to one."""
+    found = numbers(name, value, shape=(size,), least=0.0, most=1.0)
+    if not abs(float(found.sum()) - 1.0) <= 1e-9:
+        raise ValueError(f"{name} must sum to one; got {found.sum():.6g}. Fit anew.")
+    return found
+
+
+def forecasts(name: str, value: object, *, shape: tuple[int, int]) -> npt.NDArray[Any]:
+    """Return rows of probabilities that sum to one."""
+    found = numbers(name, value, shape=shape, least=0.0, most=1.0)
+    off = np.abs(found.sum(axis=1) - 1.0)
+    if not (off <= 1e-9).all():
+        row = int(np.argmax(off))
+        raise ValueError(f"rows of {name} must sum to one; got {found[row].sum():.6g} in row {row}. Fit anew.")
+    return found
 
 
 def _limits(least: float, most: float, above: float, below: float) -> str:

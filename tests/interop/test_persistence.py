@@ -1,6 +1,7 @@
 """A saved calibrator is JSON that people can read, comes back to the last bit, and executes nothing."""
 
 import json
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant import (
+    BinaryCalibrator,
     ByNotion,
     CanonicalBinning,
     EqualMass,
@@ -29,16 +31,17 @@ from calibrant import (
     load_calibrator,
     save_calibrator,
 )
-from calibrant._registry import entries
+from calibrant._registry import _ENTRIES, Entry, entries
 from calibrant.interop.persistence import (
     FORMAT,
     VERSION,
+    _build_inner,
     _checksum,
-    _decode,
-    _encode,
+    _describe_inner,
     from_document,
     to_document,
 )
+from calibrant.interop.values import decode, encode
 from calibrant.notions import as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:no row to calibrate on is of class")
@@ -153,8 +156,8 @@ def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
 def test_any_float_comes_back_to_the_last_bit(value):
     array = np.array([value, 0.5])
-    text = json.dumps(_encode(array), allow_nan=False)
-    assert _decode(json.loads(text)).tobytes() == array.tobytes()
+    text = json.dumps(encode(array, _describe_inner), allow_nan=False)
+    assert decode(json.loads(text), _build_inner).tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -242,6 +245,27 @@ def test_a_method_that_is_not_registered_is_not_saved(fitted, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+class Shift(BinaryCalibrator):
+    """A method of somebody else, which annotates nothing."""
+
+    def _fit(self, problem):
+        self.shift_ = 0.1
+
+    def _apply(self, score):
+        return np.minimum(score + self.shift_, 1.0)
+
+
+def test_a_method_that_annotates_nothing_is_tried(monkeypatch):
+    monkeypatch.setitem(_ENTRIES["calibrator"], "shift", Entry("calibrator", "shift", "S", "a test", Shift))
+    document = to_document(Shift().fit(PROB[:, 0], TRUTH == 0))
+    assert from_document(document).calibrate([0.5]) == [0.6]
+    document["calibrator"]["fitted"]["shift_"] = -0.5
+    with pytest.raises(
+        ValueError, match=r"fitted must give probabilities of 2 classes; got \[1\.5, -0\.5\]\. Fit anew"
+    ):
+        from_document(resigned(document))
+
+
 # What is refused when loading
 
 
@@ -262,12 +286,22 @@ def saved(document, folder):
     return path
 
 
-@pytest.mark.parametrize("version", [0, VERSION + 1, "1", None])
-def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, document, tmp_path):
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (
+            VERSION + 1,
+            rf"up to {VERSION}; got {VERSION + 1}: it was made by a newer calibrant \(calibrant 9.*Update: pip",
+        ),
+        (0, r"from 1 to \d; got 0 \(written by calibrant 9\.9\)\. Fit anew"),
+        ("1", r"from 1 to \d; got '1'"),
+        (True, r"from 1 to \d; got True"),
+        (None, r"from 1 to \d; got None"),
+    ],
+)
+def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, message, document, tmp_path):
     path = saved(resigned(document | {"version": version, "library": "calibrant 9.9"}), tmp_path)
-    with pytest.raises(
-        ValueError, match=r"c\.json must have version 1; got .* \(written by calibrant 9\.9\)\. Install"
-    ):
+    with pytest.raises(ValueError, match=rf"c\.json must have a version {message}"):
         load_calibrator(path)
 
 
@@ -382,18 +416,22 @@ DAMAGES = {
     "a column too few": (
         "canonical",
         lambda c: c["fitted"]["value_"].update(array=[row[:3] for row in array_of(c["fitted"], "value_")]),
-        r"value_ of shape \(5, 3\) where cells and classes make \(5, 4\)",
+        r"value_ must be numbers, .* of shape \(5, 4\); got shape \(5, 3\)",
     ),
-    "a cell too few": ("canonical", lambda c: array_of(c["fitted"], "value_").pop(), r"value_ of shape \(4, 4\)"),
+    "a cell too few": (
+        "canonical",
+        lambda c: array_of(c["fitted"], "value_").pop(),
+        r"of shape \(5, 4\); got shape \(4, 4\)",
+    ),
     "a count too few": (
         "canonical",
         lambda c: array_of(c["fitted"], "count_").pop(),
-        r"count_ of shape \(4,\) for 5 cells",
+        r"count_ .* of shape \(5,\); got shape \(4,\)",
     ),
     "rates above one": (
         "canonical",
         lambda c: array_of(c["fitted"], "value_").__setitem__(2, [0.5, 0.5, 0.5, 0.5]),
-        "do not sum to one",
+        "rows of value_ must sum to one; got 2 in row 2",
     ),
     "a column too few in the calibrator that another one holds": (
         "in a safe one",
@@ -402,39 +440,43 @@ DAMAGES = {
             for held in c["fitted"].values()
             if isinstance(held, dict) and "calibrator" in held
         ),
-        "value_ of shape",
+        "value_ must be numbers, .* got shape",
     ),
-    "a problem too few": ("by notion", lambda c: c["problems"].pop(), "3 problems where 4 classes make 4"),
-    "a problem too many": ("by notion", lambda c: c["problems"].append(None), "5 problems where 4 classes make 4"),
+    "a problem too few": (
+        "by notion",
+        lambda c: c["problems"].pop(),
+        "as many as TopLabel.. makes of 4 classes; got 3",
+    ),
+    "a problem too many": ("by notion", lambda c: c["problems"].append(None), "problems must be .*; got 5"),
     "an unknown word": ("by notion", lambda c: c.update(unseen="bogus"), "unseen must be one of 'pooled', 'identity'"),
     "no flag": ("by notion", lambda c: c.update(normalize="no"), "normalize must be True or False"),
-    "no pooled map": ("by notion", lambda c: c.update(pooled=None), "a problem without a map, and no pooled one"),
-    "a pooled map without numbers": ("by notion", lambda c: c.update(pooled={}), "no attribute"),
+    "no pooled map": ("by notion", lambda c: c.update(pooled=None), "pooled must be a map where a problem has none"),
+    "a pooled map without numbers": ("by notion", lambda c: c.update(pooled={}), "left_ must be there; got none"),
     "a pooled map to no probability": (
         "by notion",
         lambda c: array_of(c["pooled"], "value_").__setitem__(0, -1.0),
-        "does not map all scores to probabilities",
+        "value_ must be numbers, at least 0 and at most 1, not falling; got -1.0 at index 0",
     ),
     "a map of a problem to no probability": (
         "by notion",
         lambda c: array_of(c["problems"][1], "value_").__setitem__(-1, 2.0),
-        "does not map all scores to probabilities",
+        "value_ must be numbers, .*; got 2.0 at index",
     ),
-    "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "out of bounds"),
+    "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "edges_ must be numbers"),
     "steps out of order": (
         "NA-FIR",
         lambda c: array_of(c["fitted"], "left_").reverse(),
-        "left_ that does not increase",
+        "left_ must be numbers, .*rising; got",
     ),
     "a map that falls": (
         "NA-FIR",
         lambda c: array_of(c["fitted"], "log_value_").reverse(),
-        "log_value_ that does not increase",
+        "log_value_ must be numbers, rising; got",
     ),
     "a step without value": (
         "NA-FIR",
         lambda c: array_of(c["fitted"], "log_value_").pop(),
-        r"left_ of shape \(\d+,\) and log_value_ of shape \(\d+,\)",
+        r"log_value_ must be numbers, rising, of shape \(\d+,\); got shape",
     ),
     "corners out of order": (
         "SCIR",
@@ -449,9 +491,13 @@ DAMAGES = {
     "less than nothing added": (
         "SCIR",
         lambda c: c["fitted"].update(epsilon_=-1.0),
-        "epsilon_ must be a number, at least 0",
+        "epsilon_ must be a number, at least 0 and at most 1",
     ),
-    "a ragged table": ("canonical", lambda c: array_of(c["fitted"], "value_")[0].pop(), "inhomogeneous"),
+    "a ragged table": (
+        "canonical",
+        lambda c: array_of(c["fitted"], "value_")[0].pop(),
+        "value_: array must have rows",
+    ),
 }
 
 
@@ -501,3 +547,141 @@ def test_a_random_state_that_is_no_number_cannot_be_saved(tmp_path):
     ):
         save_calibrator(fitted, tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
+
+
+# What a file may say, and what it may cost
+
+
+def with_fitted(document, **fitted):
+    return with_calibrator(document, fitted=document["calibrator"]["fitted"] | fitted)
+
+
+NOTHING = {"array": [], "dtype": "float64"}
+SIERPINSKI = {
+    "method": "canonical-binning",
+    "parameters": {},
+    "fitted": {
+        "partition_": {"cells of": "sierpinski", "parameters": {"depth": 10**9}},
+        "value_": NOTHING,
+        "count_": {"array": [], "dtype": "int64"},
+    },
+}
+
+WRONG = {
+    "a negative temperature": (
+        lambda d: with_fitted(d, temperature_=-1),
+        "temperature_ must be a number, at least 1e-100; got -1",
+    ),
+    "no classes": (lambda d: d | {"classes": []}, r"classes must be two or more .*; got \[\]"),
+    "one class": (lambda d: d | {"classes": [0], "columns": 1}, r"classes must be two or more .*; got \[0\]"),
+    "a class twice": (lambda d: d | {"classes": [0, 0, 1, 2]}, r"classes must be there once each; .*\[0, 0, 1, 2\]"),
+    "classes out of order": (
+        lambda d: d | {"classes": [1, 0, 2, 3]},
+        r"classes must be sorted, .*; got \[1, 0, 2, 3\]",
+    ),
+    "classes of two kinds": (
+        lambda d: d | {"classes": [0, "1", 2, 3]},
+        "classes must be two or more numbers, booleans or w",
+    ),
+    "a class beyond 64 bits": (
+        lambda d: d | {"classes": [0, 1, 2, 10**30]},
+        "classes must be finite numbers of 64 bits",
+    ),
+    "one very long name": (
+        lambda d: d | {"classes": ["a" * 10**5, *map(str, range(999))], "columns": 1000},
+        "classes must be words of like lengths; got 1000, one with 100000 characters",
+    ),
+    "a column too many": (lambda d: d | {"columns": 5}, "columns must be as many as classes, 4; got 5"),
+    "a name too few": (lambda d: d | {"column_names": ["a", "b", "c"]}, "columns must name each of the 4 columns"),
+    "three classes for one score": (
+        lambda d: d | {"calibrator": to_document(FITTED["isotonic"]())["calibrator"]},
+        "classes must be two for IsotonicCalibrator; got 4",
+    ),
+    "a dtype of two gigabytes": (
+        lambda d: with_fitted(d, temperature_={"array": [1.0], "dtype": "S2000000000"}),
+        "temperature_: dtype must be one of float64, .*; got 'S2000000000'",
+    ),
+    "cells of a depth that nobody can count": (
+        lambda d: with_calibrator(d, **SIERPINSKI),
+        "depth must be at most 12; got 1000000000",
+    ),
+    "an attribute of another method": (lambda d: with_fitted(d, left_=1.0), "'left_' is no fitted attribute of Temp"),
+    "an unfitted calibrator inside": (
+        lambda d: (
+            d
+            | {
+                "calibrator": {
+                    "method": "safe",
+                    "parameters": {},
+                    "fitted": dict.fromkeys(
+                        ("identity_loss_", "candidate_loss_", "pooled_loss_", "standard_error_"), 1.0
+                    )
+                    | {"weight_": 1.0, "gradient_": 0.0, "n_iter_": 1}
+                    | {"calibrator_": {"calibrator": {"method": "temperature", "parameters": {}}}},
+                }
+            }
+        ),
+        "calibrator_ must be a fitted calibrator; got one that is not",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
+def test_what_no_fit_gives_is_refused_by_its_name(change, message, document):
+    with pytest.raises(ValueError, match=f"the document must describe a calibrator fully; got .*{message}.*Fit anew"):
+        from_document(resigned(change(document)))
+
+
+@pytest.mark.parametrize("depth", [70, 900])
+def test_calibrators_inside_calibrators_have_an_end(depth, document):
+    held = document["calibrator"]
+    for _ in range(depth):
+        held = {"method": "safe", "parameters": {"calibrator": {"calibrator": held}}}
+    with pytest.raises(ValueError, match="the document must have at most 64 levels; it has more"):
+        from_document(document | {"calibrator": held})
+
+
+def test_a_number_of_thousands_of_digits_is_refused(document, tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps(document).replace("probability", "x").replace('"x"', "9" * 5000))
+    with pytest.raises(ValueError, match=r"c\.json must be a calibrator file \(JSON\); it is not: .*digits"):
+        load_calibrator(tmp_path / "c.json")
+
+
+CERTIFICATE = {"gradient_": 0.0, "n_iter_": 3}
+
+
+def many_classes(k):
+    """Calibrators of many classes, as small as files make them."""
+    line = {
+        "each": {"method": "platt", "parameters": {"smooth_targets": True}},
+        "normalize": True,
+        "unseen": "identity",
+    }
+    steps = {"array": [i / k for i in range(k // 4)], "dtype": "float64"}
+    return {
+        "temperature": {"method": "temperature", "parameters": {}, "fitted": {"temperature_": 1.5, **CERTIFICATE}},
+        "top-label": line | {"notion": "top-label", "problems": [None] * k, "pooled": None},
+        "scir": {
+            "method": "scir",
+            "parameters": {},
+            "fitted": {
+                "epsilon_": 0.1,
+                "score_": steps,
+                "value_": steps,
+                "rank_": {"array": [1] * (k // 4), "dtype": "int64"},
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize("name", many_classes(8))
+def test_a_file_is_read_in_memory_in_proportion_to_its_size(name, document, tmp_path):
+    k = 10_000
+    big = document | {"classes": list(range(k)), "columns": k, "calibrator": many_classes(k)[name]}
+    (tmp_path / "c.json").write_text(json.dumps(resigned(big), indent=2))
+    size = (tmp_path / "c.json").stat().st_size
+    tracemalloc.start()
+    load_calibrator(tmp_path / "c.json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000 + 12 * size

@@ -1,5 +1,9 @@
 """Tables in files: every format holds the same numbers, columns are found or refused, and CSV and NPZ need NumPy alone."""
 
+import io
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -195,3 +199,89 @@ def test_a_directory_is_refused(tmp_path):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"must exist; got .*nothing\.csv"):
         read_table(tmp_path / "nothing.csv")
+
+
+# Arrays of an NPZ file that nobody asks for
+
+
+def zipped(path, **members):
+    """An NPZ file of arrays, and of bytes as they are."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                if isinstance(member, np.ndarray):
+                    np.lib.format.write_array(stream, member)
+                else:
+                    for piece in member:
+                        stream.write(piece)
+    return path
+
+
+def head(shape, dtype="<f8"):
+    """The first bytes of an array."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"shape": shape, "fortran_order": False, "descr": dtype})
+    return stream.getvalue()
+
+
+def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
+    n = 2**22
+    bomb = [head((n,)), *[bytes(2**20)] * (8 * n // 2**20)]  # 32 MB of zeros
+    path = zipped(tmp_path / "t.npz", bomb=bomb, P=np.array([[0.3, 0.7], [0.6, 0.4]]), y=np.array([1, 0]))
+    assert path.stat().st_size < 50_000
+    tracemalloc.start()
+    forecast = read_forecast(path)
+    assert forecast.y_prob.tolist() == [[0.3, 0.7], [0.6, 0.4]]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+    assert len(forecast.table.columns["bomb"]) == n
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((2**40,), "<f8"), ((3,), "<f8"), ((2**50, 2**50), "<f8"), ((2,), "S2000000000"), ((2**50,), "<U0")],
+)
+def test_a_shape_that_the_size_of_an_array_does_not_bear_out_is_refused(shape, dtype, tmp_path):
+    path = zipped(tmp_path / "t.npz", p=[head(shape, dtype), bytes(16)], y=np.array([1, 0]))
+    with pytest.raises(
+        ValueError, match=r"t\.npz must be a readable npz file; .*'p\.npy' declares a shape, .* bear out"
+    ):
+        read_table(path)
+
+
+def test_a_size_that_so_few_bytes_cannot_hold_is_refused(tmp_path):
+    path = zipped(tmp_path / "t.npz", p=[head((2,)), bytes(16)])
+    data = bytearray(path.read_bytes())
+    size = len(head((2,))) + 16
+    declared = head((2**37,))
+    assert len(declared) == len(head((2,)))
+    at = data.rindex(b"PK\x01\x02")  # the size that the directory states
+    data[at + 24 : at + 28] = (size + 2**30).to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match="does not bear out"):
+        read_table(path)
+
+
+def test_an_array_that_was_damaged_is_refused_when_it_is_read(tmp_path):
+    path = zipped(tmp_path / "t.npz", p=np.random.default_rng(0).random(1000), y=np.arange(1000) % 2)
+    data = bytearray(path.read_bytes())
+    data[3000] ^= 255
+    path.write_bytes(bytes(data))
+    with pytest.raises(
+        ValueError, match=r"t\.npz must hold a readable array 'p\.npy'; it is not: .*Was it cut or damaged"
+    ):
+        read_forecast(path)
+
+
+def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
+    np.savez(tmp_path / "t.npz", p_0=np.full(3, 0.5), p_1=np.full(2, 0.5), y=np.arange(3) % 2)
+    with pytest.raises(ValueError, match=r"t\.npz must hold as many rows in 'p_0' as in 'p_1'; got 3 and 2\. Choose"):
+        read_forecast(tmp_path / "t.npz")
+
+
+def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
+    np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
+    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9)).sliced(slice(1, 4))
+    assert (table["p"] * 10).round().tolist() == [3, 4, 5]
+    assert len(table.columns["p"]) == 3

@@ -21,6 +21,7 @@ from calibrant import (
     save_calibrator,
 )
 from calibrant._registry import entries
+from calibrant.interop.persistence import from_document, to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -77,11 +78,14 @@ def table_for(key, seed=0):
 @given(data=st.data())
 def test_calibrated_rows_are_probabilities_that_sum_to_one(key, data):
     rows = forecast_for(data, key)
-    prob = fitted(key, rows).predict_proba(rows[1])
+    calibrator = fitted(key, rows)
+    prob = calibrator.predict_proba(rows[1])
     assert np.isfinite(prob).all()
     assert prob.min() >= 0
     assert prob.max() <= 1
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
+    # What a fit gives, however odd its rows, no check of a file refuses.
+    np.testing.assert_array_equal(from_document(to_document(calibrator)).predict_proba(rows[1]), prob)
 
 
 @each

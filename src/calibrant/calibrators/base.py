@@ -26,6 +26,9 @@ from calibrant.notions import Binary
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
 """Beyond these the logistic function is 1 and 0 to the last digit."""
 
+MOST_COEFFICIENT = 1e200
+"""Coefficients of log-odds and logits in a file are at most so large: times the largest logit they are still numbers."""
+
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
 
@@ -42,6 +45,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     unstored: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """Parameters that older files do not hold, with the value that they had when there was no such parameter."""
+
+    unrecorded: ClassVar[frozenset[str]] = frozenset()
+    """Fitted attributes that older files do not hold."""
 
     input: Input
     labels: Sequence[Any] | None
@@ -156,6 +162,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
+
+    def _check_loaded(self) -> None:
+        """Refuse, by a ValueError or TypeError that names it, an attribute from a file that no fit gives.
+
+        Called when a file has been read: all annotated attributes are there and have the types that are annotated. A map that
+        passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
+        """
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaln, softmax
 
 from calibrant._links import EPSILON, FloatArray
-from calibrant._parameters import number
+from calibrant._parameters import number, numbers, shares
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -19,6 +19,7 @@ from calibrant.binning import locate
 from calibrant.binning.equal_mass import equal_shares
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.histogram import check_edges
 
 NEGLIGIBLE = 2.0**-60
 """Models of less weight than this are left out of the average: all of them together do not reach its last digit."""
@@ -118,6 +119,13 @@ class BayesianBinning(BinaryCalibrator):
             likely = [model for model in (*likely, *models) if model.evidence >= least]
         self.n_bins_, self.model_weight_ = np.array(n_bins), softmax(evidence)
         self.edges_, self.value_ = _average(ordered, likely)
+
+    def _check_loaded(self) -> None:
+        n_steps = self.value_.size
+        check_edges("edges_", self.edges_, n_steps)
+        numbers("value_", self.value_, shape=(n_steps,), least=0.0, most=1.0)
+        n_models = shares("model_weight_", self.model_weight_).size
+        numbers("n_bins_", self.n_bins_, shape=(n_models,), least=1)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return self.value_[locate(self.edges_, score)]

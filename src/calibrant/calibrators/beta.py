@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from calibrant._links import FloatArray, score_of_logit
-from calibrant._parameters import choice
+from calibrant._parameters import choice, number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -121,6 +121,11 @@ class BetaCalibration(LogOddsCalibrator):
         self.a_, self.b_ = float(found.coef[0]), float(found.coef[-1])
         self.c_ = found.intercept + (self.a_ - self.b_) * pivot
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
+
+    def _check_loaded(self) -> None:
+        for name in ("a_", "b_"):
+            number(name, getattr(self, name), least=0.0, hint="Fit anew")
+        number("c_", self.c_, hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         low, high = _features(log_odds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -217,6 +218,22 @@ class ByNotion(Calibrator):
             self._serve_unseen(empty, simplex)
         if without_event:
             _tell_of_absent_classes(simplex)
+
+    def _check_loaded(self) -> None:
+        flag("normalize", self.normalize)
+        choice("unseen", self.unseen, ("pooled", "identity"))
+        n_classes, n_problems = len(self.classes_), len(self.calibrators_)
+        # One more than the problems is enough to see that there are more.
+        parts = islice(self.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)), n_problems + 1)
+        if sum(1 for _ in parts) != n_problems:
+            raise ValueError(
+                f"problems must be as many as {self.notion_!r} makes of {n_classes} classes; got {n_problems}. Fit anew."
+            )
+        if None in self.calibrators_ and self.pooled_ is None and self.unseen == "pooled":
+            raise ValueError("pooled must be a map where a problem has none and unseen='pooled'; got none. Fit anew.")
+        for fitted in (*self.calibrators_, self.pooled_):
+            if fitted is not None:
+                fitted._check_loaded()
 
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Binary problems, with the log-odds of those that came as logits."""

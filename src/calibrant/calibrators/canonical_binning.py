@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._links import FloatArray
-from calibrant._parameters import flag, number
+from calibrant._parameters import flag, forecasts, number, numbers
 from calibrant._problem import Forecast, IntArray, SimplexProblem, rows_per_weight
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -125,6 +125,13 @@ class CanonicalBinning(MulticlassCalibrator):
         total = came.sum(axis=1, keepdims=True) + n_classes * added
         np.divide(came + added, total, out=value, where=count[:, None] > 0)
         self.partition_, self.value_, self.count_ = partition, value, count
+
+    def _check_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        self.partition_._check_loaded(n_classes)
+        n_cells = self.partition_.n_cells
+        forecasts("value_", self.value_, shape=(n_cells, n_classes))
+        numbers("count_", self.count_, shape=(n_cells,), least=0)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         cell = self.partition_.index(forecast.prob)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from calibrant._links import FloatArray
-from calibrant._parameters import whole
+from calibrant._parameters import numbers, whole
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -96,6 +96,11 @@ class CDFSplineCalibration(BinaryCalibrator):
         self.cumulative_ = nearest_spline(knots, fraction, off)
         slope = CubicSpline(knots, self.cumulative_, bc_type="natural").derivative()
         self.score_, self.deviation_ = ordered.score, slope((fraction[1:] + fraction[:-1]) / 2.0)
+
+    def _check_loaded(self) -> None:
+        numbers("score_", self.score_, shape=(None,), least=0.0, most=1.0, order="rising")
+        numbers("deviation_", self.deviation_, shape=self.score_.shape)
+        numbers("cumulative_", self.cumulative_, shape=(None,))
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return np.clip(score + np.interp(score, self.score_, self.deviation_), 0.0, 1.0)

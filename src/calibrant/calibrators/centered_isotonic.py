@@ -12,7 +12,7 @@ from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.isotonic import Finite, blocks_of, joined, knots
+from calibrant.calibrators.isotonic import Finite, blocks_of, check_steps, joined, knots
 
 
 @declare(
@@ -87,6 +87,9 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
         is_end = (blocks.value == 0.0) | (blocks.value == 1.0)
         first, last = np.where(is_end, [blocks.left, blocks.right], blocks.centre)
         self.knot_, self.value_ = knots(first, last, blocks.value)
+
+    def _check_loaded(self) -> None:
+        check_steps("knot_", self.knot_, "value_", self.value_)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return joined(score, self.knot_, self.value_)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import numbers, shares
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.fits.near_isotonic_path import NearIsotonicPath
-from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
+from calibrant.calibrators.isotonic import Finite, check_steps, on_steps, require_finite
 
 LEFT_OUT = 1e-13
 """Weight that fits may have that are not averaged, all of them together."""
@@ -101,6 +102,11 @@ class EnsembleNearIsotonic(BinaryCalibrator):
         path = NearIsotonicPath.of(problem)
         self.penalty_, self.weight_, self.left_out_ = _weights(path)
         self.left_, self.value_ = _average(path, self.penalty_, self.weight_, self.finite)
+
+    def _check_loaded(self) -> None:
+        check_steps("left_", self.left_, "value_", self.value_, falls=True)
+        n_fits = shares("weight_", self.weight_).size
+        numbers("penalty_", self.penalty_, shape=(n_fits,), least=0.0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)

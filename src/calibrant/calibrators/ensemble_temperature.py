@@ -10,12 +10,13 @@ from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
+from calibrant._parameters import shares
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant._warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.temperature import TemperatureScaling, prob_of_scores
+from calibrant.calibrators.temperature import TemperatureScaling, check_temperature, prob_of_scores
 
 CERTAIN = 1e-8
 """Largest component of the KKT residual at which weights are optimal: the mean log loss is then as small as it gets."""
@@ -118,6 +119,10 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
                 f"{self.n_iter_} steps on {problem.size} rows. They are used as they are: check for extreme logits.",
                 ConvergenceWarning,
             )
+
+    def _check_loaded(self) -> None:
+        check_temperature(self.temperature_)
+        shares("weights_", self.weights_, size=3)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         mixed = sum(w * part for w, part in zip(self.weights_, self._parts(forecast), strict=True))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._links import EPSILON, FloatArray
-from calibrant._parameters import choice, flag, number, source
+from calibrant._parameters import choice, flag, number, numbers, source
 from calibrant._problem import BinaryProblem, BoolArray, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -101,6 +101,8 @@ class HistogramBinning(BinaryCalibrator):
     [0.5, 1.0, 0.8]
     """
 
+    unrecorded = frozenset({"weighted_"})
+
     edges_: FloatArray
     value_: FloatArray
     count_: IntArray
@@ -147,9 +149,22 @@ class HistogramBinning(BinaryCalibrator):
         self.edges_, self.value_, self.count_ = bins.edges, value, bins.count
         self.weighted_ = _is_weighted(problem)
 
+    def _check_loaded(self) -> None:
+        n_bins = self.value_.size
+        check_edges("edges_", self.edges_, n_bins)
+        numbers("value_", self.value_, shape=(n_bins,), least=0.0, most=1.0, may_be_nan=True)
+        numbers("count_", self.count_, shape=(n_bins,), least=0)
+
     def _apply(self, score: FloatArray) -> FloatArray:
         value = self.value_[locate(self.edges_, score)]
         return np.where(np.isnan(value), score, value)
+
+
+def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:
+    """Refuse what a file holds in place of the edges of so many bins."""
+    numbers(name, edges, shape=(n_bins + 1,), least=0.0, most=1.0, order="not falling")
+    if not n_bins:
+        raise ValueError(f"{name} must be those of at least one bin; got none. Fit anew.")
 
 
 def _is_weighted(problem: BinaryProblem) -> bool:

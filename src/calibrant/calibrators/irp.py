@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._links import EPSILON, FloatArray, score_of_logit
-from calibrant._parameters import number, whole
+from calibrant._parameters import number, numbers, whole
 from calibrant._problem import BinaryProblem, two_columns
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -20,7 +20,7 @@ from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.fits.isotonic_tree import Blocks, IsotonicTree, isotonic_tree, pooled
 from calibrant.calibrators.fits.isotonic_tree_choice import choose_stage
 from calibrant.calibrators.fits.path_choice import tried
-from calibrant.calibrators.isotonic import on_steps
+from calibrant.calibrators.isotonic import check_steps, on_steps
 
 
 @declare(
@@ -196,6 +196,22 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.rows_per_weight
         self.left_, self.value_ = self._stage(tree.cut.size)
         self.n_bins_ = self.left_.size
+
+    def _check_loaded(self) -> None:
+        check_steps("left_", self.left_, "value_", self.value_)
+        n_cuts = self.threshold_.size
+        numbers("threshold_", self.threshold_, shape=(n_cuts,), least=0.0, most=1.0)
+        numbers("gain_", self.gain_, shape=(n_cuts,), least=0.0)
+        weight = numbers("weight_", self.weight_, shape=(n_cuts + 1,), least=0.0)
+        events = numbers("event_weight_", self.event_weight_, shape=(n_cuts + 1,), least=0.0)
+        if not ((weight > 0.0) & (events <= weight)).all():
+            raise ValueError("event_weight_ must be at most weight_, and that above 0; got others. Fit anew.")
+        number("row_weight_", self.row_weight_, above=0.0, hint="Fit anew")
+        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
+        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
+        number("mixture", self.mixture, least=0.0, below=1.0, hint="Fit anew")
+        if self.n_bins_ != self.left_.size:
+            raise ValueError(f"n_bins_ must be the length of left_, {self.left_.size}; got {self.n_bins_}. Fit anew.")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)

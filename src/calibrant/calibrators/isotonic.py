@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from calibrant._links import EPSILON, FloatArray
-from calibrant._parameters import choice, flag, number
+from calibrant._parameters import choice, flag, number, numbers
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -113,6 +113,13 @@ class IsotonicCalibrator(BinaryCalibrator):
         blocks = blocks_of(problem, self.finite)
         self.left_, self.right_, self.value_ = blocks.left, blocks.right, blocks.value
 
+    def _check_loaded(self) -> None:
+        flag("interpolate", self.interpolate)
+        check_steps("left_", self.left_, "value_", self.value_)
+        numbers("right_", self.right_, shape=self.left_.shape, least=0.0, most=1.0)
+        if (self.right_ < self.left_).any() or (self.right_[:-1] >= self.left_[1:]).any():
+            raise ValueError("right_ must lie from left_ to below the next left_; got others. Fit anew.")
+
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
             return joined(score, *knots(self.left_, self.right_, self.value_))
@@ -173,6 +180,14 @@ def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
     if finite != "smooth":
         least = max(EPSILON, 1.0 / (rows + 2.0) if finite == "clip" else float(finite))
     return np.clip(value, least, 1.0 - least)
+
+
+def check_steps(left_name: str, left: FloatArray, value_name: str, value: FloatArray, *, falls: bool = False) -> None:
+    """Refuse what a file holds in place of steps: scores that rise, with a probability each, not falling unless it may."""
+    numbers(left_name, left, shape=(None,), least=0.0, most=1.0, order="rising")
+    numbers(value_name, value, shape=left.shape, least=0.0, most=1.0, order="any" if falls else "not falling")
+    if not left.size:
+        raise ValueError(f"{left_name} must have a step; got none. Fit anew.")
 
 
 def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:

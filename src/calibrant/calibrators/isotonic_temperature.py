@@ -14,9 +14,9 @@ from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.isotonic import on_steps
+from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.calibrators.multiclass_isotonic import divided, steps_of
-from calibrant.calibrators.temperature import LEAST_SCORE, TemperatureScaling
+from calibrant.calibrators.temperature import LEAST_SCORE, TemperatureScaling, check_temperature
 
 TIED = 10
 """Decimals of the logarithm at which scaled scores are tied: equal ones must not be told apart by rounding."""
@@ -103,6 +103,18 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         scaled = self._scaled(problem.forecast)
         maps = [steps_of(s, problem.label == k, problem.weight) for k, s in enumerate(scaled.T)]
         self.left_, self.value_ = [left for left, _ in maps], [value for _, value in maps]
+
+    def _check_loaded(self) -> None:
+        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
+        check_temperature(self.temperature_)
+        for name in ("left_", "value_"):
+            if len(getattr(self, name)) != len(self.classes_):
+                raise ValueError(
+                    f"{name} must have one array for each of the {len(self.classes_)} classes; got "
+                    f"{len(getattr(self, name))}. Fit anew."
+                )
+        for k, (left, value) in enumerate(zip(self.left_, self.value_, strict=True)):
+            check_steps(f"left_ of class {k}", left, f"value_ of class {k}", value)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         scaled = self._scaled(forecast)

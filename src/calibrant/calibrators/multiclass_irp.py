@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, flag, number, source, whole
+from calibrant._parameters import choice, flag, forecasts, number, numbers, source, whole
 from calibrant._problem import Forecast, IntArray, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -287,6 +287,21 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         self.node_count_ = grown.tree.up(count)
         self.value_, self.count_ = self.node_value_[grown.tree.leaves()], count
         self.n_regions_ = grown.tree.n_cells
+
+    def _check_loaded(self) -> None:
+        tree, n_classes = self.tree_, len(self.classes_)
+        tree._check_loaded(n_classes)
+        for start, size in (("node_", tree.split.size), ("", tree.n_cells)):
+            forecasts(f"{start}value_", getattr(self, f"{start}value_"), shape=(size, n_classes))
+            numbers(f"{start}count_", getattr(self, f"{start}count_"), shape=(size,), least=0)
+        numbers("gain_", self.gain_, shape=(len(tree.gamma),))
+        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
+        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
+        if not np.array_equal(self.staged_regions_, tree.n_regions) or self.n_regions_ != tree.n_cells:
+            raise ValueError(
+                f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}; got others. "
+                "Fit anew."
+            )
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]

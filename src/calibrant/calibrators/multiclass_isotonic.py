@@ -14,7 +14,7 @@ from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.isotonic import on_steps
+from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.isotonic import isotonic_fit
 
 
@@ -90,6 +90,10 @@ class MulticlassIsotonic(MulticlassCalibrator):
         n_classes = problem.prob.shape[1]
         came = problem.label[:, None] == np.arange(n_classes)
         self.left_, self.value_ = steps_of(problem.prob.ravel(), came.ravel(), _each(problem.weight, n_classes))
+
+    def _check_loaded(self) -> None:
+        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
+        check_steps("left_", self.left_, "value_", self.value_)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         prob = forecast.prob

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, flag, number, source, whole
+from calibrant._parameters import choice, flag, number, numbers, source, whole
 from calibrant._problem import Forecast, IntArray, SimplexProblem, rows_per_weight
 from calibrant._progress import progress_bar
 from calibrant._registry import declare
@@ -215,6 +215,15 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
         self.left_, self.log_value_ = cells.lower[starts[steps]], solution.theta[steps]
+
+    def _check_loaded(self) -> None:
+        numbers("left_", self.left_, shape=(None,), least=0.0, most=1.0, order="rising")
+        numbers("log_value_", self.log_value_, shape=self.left_.shape, order="rising")
+        number("smoothing_", self.smoothing_, least=0.0, most=1.0, hint="Fit anew")
+        if not 0 < self.left_.size <= self.n_blocks_:
+            raise ValueError(
+                f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps; got {self.left_.size}. Fit anew."
+            )
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]

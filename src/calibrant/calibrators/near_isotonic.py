@@ -13,7 +13,7 @@ from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.fits.near_isotonic_path import NearIsotonicPath
-from calibrant.calibrators.isotonic import Finite, on_steps, require_finite
+from calibrant.calibrators.isotonic import Finite, check_steps, on_steps, require_finite
 
 
 @declare(
@@ -109,6 +109,10 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         self.penalty_ = path.least_bic() if given is None else given
         fit = path.fit(self.penalty_)
         self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
+
+    def _check_loaded(self) -> None:
+        check_steps("left_", self.left_, "value_", self.value_, falls=True)
+        _given(self.penalty_)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibrant._links import FloatArray
-from calibrant._parameters import flag
+from calibrant._parameters import flag, number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -89,6 +89,10 @@ class PlattScaling(LogOddsCalibrator):
         found = least_log_loss(problem, [problem.log_odds], "straight", smooth=smooth)
         self.intercept_, self.slope_ = found.intercept, float(found.coef[0])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
+
+    def _check_loaded(self) -> None:
+        for name in ("slope_", "intercept_"):
+            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return self.intercept_ + self.slope_ * log_odds

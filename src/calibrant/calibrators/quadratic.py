@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -86,6 +87,10 @@ class QuadraticScaling(LogOddsCalibrator):
         found = least_log_loss(problem, [z, z**2], "bent")
         self.a_, self.b_, self.c_ = found.intercept, float(found.coef[0]), float(found.coef[1])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
+
+    def _check_loaded(self) -> None:
+        for name in ("a_", "b_", "c_"):
+            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # log-odds of infinity are cut off

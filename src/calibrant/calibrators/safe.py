@@ -210,6 +210,14 @@ class SafeCalibrator(Calibrator):
             )
         self.identity_loss_, self.candidate_loss_, self.pooled_loss_ = map(held_out.loss, (0.0, 1.0, self.weight_))
 
+    def _check_loaded(self) -> None:
+        number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
+        inner = self.calibrator_
+        if not hasattr(inner, "classes_") or inner.classes_.tolist() != self.classes_.tolist():
+            raise ValueError("calibrator_ must be fitted to the classes of the whole; got others. Fit anew.")
+        if inner.input != self.input:
+            raise ValueError(f"calibrator_ must take input={self.input!r}; got {inner.input!r}. Fit anew.")
+
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.weight_ == 0.0:
             unchanged: FloatArray = forecast.prob / forecast.prob.sum(axis=1, keepdims=True)

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._links import EPSILON, FloatArray
-from calibrant._parameters import whole
+from calibrant._parameters import numbers, whole
 from calibrant._problem import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant._registry import declare
 from calibrant._validation import Input
 from calibrant.binning import EqualMass, locate
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.histogram import check_edges
 from calibrant.calibrators.platt import PlattScaling
 
 
@@ -109,6 +110,13 @@ class ScalingBinning(BinaryCalibrator):
         self.edges_ = np.concatenate([[0.0], upper[:-1], [1.0]])
         self.value_ = np.clip(bins.mean_prob[has_rows], EPSILON, 1.0 - EPSILON)
         self.count_ = bins.count[has_rows]
+
+    def _check_loaded(self) -> None:
+        self.calibrator_._check_loaded()
+        n_bins = self.value_.size
+        check_edges("edges_", self.edges_, n_bins)
+        numbers("value_", self.value_, shape=(n_bins,), least=0.0, most=1.0)
+        numbers("count_", self.count_, shape=(n_bins,), least=0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return self._mean_near(self.calibrator_._apply(score))

@@ -199,6 +199,12 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             self.epsilon_ = self._chosen(problem, folds, advance) if self.epsilon == "cv" else float(self.epsilon)
             self._fit_map(problem, advance)
 
+    def _check_loaded(self) -> None:
+        number("epsilon_", self.epsilon_, least=0.0, most=1.0, hint="Fit anew")
+        choice("rise", self.rise, ("last", "spread"))
+        choice("ties", self.ties, ("share", "column"))
+        _sound(Corners(self.score_, self.rank_, self.value_), len(self.classes_) - 1)
+
     def _apply(self, forecast: Forecast) -> FloatArray:
         raised = self._rises(forecast) + self.epsilon_
         raised /= raised.sum(axis=1, keepdims=True)

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
+from calibrant._parameters import numbers
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
-from calibrant._validation import Input
+from calibrant._validation import MOST_LOGIT, Input
 from calibrant._warnings import warn
-from calibrant.calibrators.base import LogOddsCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT, LogOddsCalibrator
 from calibrant.calibrators.fits.smoothing_spline import (
     LAST_GAIN,
     Curves,
@@ -138,6 +139,12 @@ class SplineCalibration(LogOddsCalibrator):
                 f"{problem.size} rows. It is used as it is: check for extreme logits or weights.",
                 ConvergenceWarning,
             )
+
+    def _check_loaded(self) -> None:
+        numbers("knots_", self.knots_, shape=(None,), least=-MOST_LOGIT, most=MOST_LOGIT, order="rising")
+        if self.knots_.size < 2:
+            raise ValueError(f"knots_ must be at least 2; got {self.knots_.size}. Fit anew.")
+        numbers("deviation_", self.deviation_, shape=self.knots_.shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)

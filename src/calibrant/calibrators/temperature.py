@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -99,6 +100,9 @@ class TemperatureScaling(MulticlassCalibrator):
         inverse, self.gradient_, self.n_iter_ = _minimise(problem)
         self.temperature_ = 1.0 / inverse
 
+    def _check_loaded(self) -> None:
+        check_temperature(self.temperature_)
+
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(_scores(forecast) / self.temperature_)
 
@@ -109,6 +113,11 @@ def prob_of_scores(scores: FloatArray) -> FloatArray:
     np.exp(prob, out=prob)
     prob /= prob.sum(axis=1, keepdims=True)
     return prob
+
+
+def check_temperature(temperature: float) -> None:
+    """Refuse what a file holds in place of a temperature."""
+    number("temperature_", temperature, least=1e-100, hint="Fit anew")
 
 
 def _scores(forecast: Forecast) -> FloatArray:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _links
 from calibrant._links import EPSILON, FloatArray
+from calibrant._parameters import numbers
 from calibrant._problem import BinaryProblem
 from calibrant._registry import declare
 from calibrant._validation import Input
@@ -123,6 +124,12 @@ class VennAbers(BinaryCalibrator):
         lower = np.append(0.0, 1.0 - turned[::-1])
         self.lower_score_, self.lower_ = _steps(score, lower)
         self.upper_score_, self.upper_ = _steps(score, upper)
+
+    def _check_loaded(self) -> None:
+        for end in ("lower", "upper"):
+            score, value = getattr(self, f"{end}_score_"), getattr(self, f"{end}_")
+            numbers(f"{end}_score_", score, shape=(None,), least=0.0, most=1.0, order="rising")
+            numbers(f"{end}_", value, shape=(score.size + 1,), least=0.0, most=1.0, order="not falling")
 
     def _interval(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower = self.lower_[np.searchsorted(self.lower_score_, score, side="right")]

@@ -30,6 +30,10 @@ OPTIONS = {
 """How the command line spells what a message of the library tells to pass."""
 
 
+LONGEST = 600
+"""Characters of an error from its beginning, and as many from its end, that are shown."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
     arguments = parser().parse_args(argv)
@@ -43,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     except (ValueError, TypeError, OSError, ImportError) as error:
         message = getattr(error, "strerror", None) or str(error)
-        print(f"calibrant: error: {_escaped(_spelled(' '.join(message.split())))}", file=sys.stderr)
+        print(f"calibrant: error: {_shortened(_escaped(_spelled(' '.join(message.split()))))}", file=sys.stderr)
         return BAD_USE
     except KeyboardInterrupt:
         print("calibrant: interrupted; nothing was written", file=sys.stderr)
@@ -69,6 +73,12 @@ def _ended_by_exception() -> Iterator[None]:
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"calibrant: warning: {_escaped(_spelled(str(message)))}", file=sys.stderr)
+
+
+def _shortened(message: str) -> str:
+    """Leave out the middle of words, and of a message, that no person reads: a cell of a file may hold anything."""
+    words = re.sub(r"(\S{80})\S{120,}(\S{40})", r"\1...\2", message)
+    return words if len(words) <= 2 * LONGEST else f"{words[:LONGEST]} ... {words[-LONGEST:]}"
 
 
 def _escaped(message: str) -> str:

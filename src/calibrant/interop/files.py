@@ -134,6 +134,7 @@ def read_forecast(
         chosen, input = _guess_forecast(rest, where=str(path))
         guessed.append(f"{input} {_span(chosen)}")
     _require_numbers(table, chosen, where=str(path), first=rows.start or 0)
+    _require_one_length(table, [*chosen, *([] if label_column is None else [label_column])], where=str(path))
     names = _unpacked_names(table, chosen)
     return ForecastTable(_unpacked(table, chosen), label_column, names, input, tuple(guessed), str(path))
 
@@ -147,6 +148,17 @@ def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, fir
                 f"{where} must hold numbers in the column {name!r}; got {values[row]!r} in row {first + row}. "
                 "Repair the column, or choose others with --prob or --logit."
             )
+
+
+def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
+    """Refuse arrays of an NPZ file that are no columns of one table."""
+    lengths = {name: len(table.columns[name]) for name in names}
+    other = next((name for name in names if lengths[name] != lengths[names[0]]), None)
+    if other is not None:
+        raise ValueError(
+            f"{where} must hold as many rows in {names[0]!r} as in {other!r}; got {lengths[names[0]]} and {lengths[other]}. "
+            "Choose others with --label, --prob or --logit."
+        )
 
 
 def _is_number(value: Any) -> bool:

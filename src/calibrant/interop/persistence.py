@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._registry import entries, find, named
-from calibrant.binning import Binning
+from calibrant._parameters import choice, flag, whole
+from calibrant._problem import Forecast
+from calibrant._registry import find, named
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
-from calibrant.interop.soundness import require_sound
+from calibrant.interop.fitted import annotated, restore, state_of
+from calibrant.interop.old_names import current, renamed
+from calibrant.interop.values import decode, encode
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion, as_notion
-from calibrant.simplex_binning import Partition, SimplexBinning
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
+"""What this library writes. It reads all versions up to it; a name that is not what it was is a line of `old_names`."""
+
+MOST_LEVELS = 64
+"""Lists and objects in a file that stand in one another: some fifteen calibrators."""
+
+PIECE = 1 << 10
+"""Numbers that are hashed at a time."""
+
+MOST_CHARACTERS = 1 << 22
+"""Of names of classes, all as long as the longest. Above it they may hold 16 times what the names themselves do."""
 
 
 def save_calibrator(
@@ -87,16 +99,19 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     Raises
     ------
     ValueError
-        If the file is no calibrator, has a version that this library does not know, was changed or cut, or describes parts
-        that do not fit together.
+        If the file is no calibrator, was made by a newer calibrant, was changed or cut, or holds a value that no fit gives.
 
     See Also
     --------
     save_calibrator : Write it.
+
+    Notes
+    -----
+    Time and memory are in proportion to the size of the file, whatever it says.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise ValueError(
             f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
         ) from None
@@ -117,10 +132,17 @@ def _named_columns(columns: Sequence[str], calibrator: Calibrator) -> list[str]:
     wanted = int(calibrator.n_features_in_)
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise TypeError(f"columns must be a sequence of {wanted} names; got {columns!r}. Pass a list.")
-    names = [str(name) for name in columns]
-    if len(names) != wanted:
+    return _fitting([str(name) for name in columns], calibrator)
+
+
+def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
+    """Return names of columns, as many as were fitted."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"column_names must be a list of words; got {type(names).__name__}")
+    if len(names) != calibrator.n_features_in_:
         raise ValueError(
-            f"columns must name each of the {wanted} columns that were fitted; got {len(names)}. Pass them in their order."
+            f"columns must name each of the {calibrator.n_features_in_} columns that were fitted; got {len(names)}. "
+            "Pass them in their order."
         )
     return names
 
@@ -147,21 +169,46 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     """Return the calibrator that a document describes."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"{where} must have version {VERSION}; got {document.get('version')!r} (written by "
-            f"{document.get('library', 'an unknown library')}). Install a calibrant that knows it, or fit anew."
-        )
+    _require_version(document, where)
+    _require_levels(document, where)
     body = {key: value for key, value in document.items() if key != "checksum"}
     if document.get("checksum") != _checksum(body):
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
         calibrator = _restored_whole(body)
-        if (names := body["column_names"]) is not None:
-            calibrator.feature_names_in_ = np.array(names, dtype=object)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ValueError(f"{where} must describe a calibrator fully; got {error!r}. Fit anew.") from error
+        if (names := body.get("column_names")) is not None:
+            calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
+        shown = found if len(found) <= 800 else f"{found[:600]} ... {found[-100:]}"
+        raise ValueError(
+            f"{where} must describe a calibrator fully; got one that does not: {shown}. Fit anew."
+        ) from error
     return calibrator
+
+
+def _require_version(document: dict[str, Any], where: str) -> None:
+    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(
+            f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
+        )
+    if version > VERSION:
+        raise ValueError(
+            f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "
+            "Update: pip install --upgrade calibrant."
+        )
+
+
+def _require_levels(document: dict[str, Any], where: str) -> None:
+    """Refuse what is nested too deeply, level by level: nothing that follows needs a depth of its own."""
+    level: list[Any] = [document]
+    for _ in range(MOST_LEVELS):
+        inner = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [part for parts in inner for part in parts if isinstance(part, (dict, list))]
+        if not level:
+            return
+    raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")
 
 
 def _whole(calibrator: Calibrator) -> dict[str, Any]:
@@ -175,14 +222,78 @@ def _whole(calibrator: Calibrator) -> dict[str, Any]:
     }
 
 
-def _restored_whole(body: dict[str, Any]) -> Calibrator:
-    calibrator = _build(body["calibrator"], input=body["input"])
-    calibrator.classes_ = np.array(body["classes"])
-    calibrator.n_features_in_ = int(body["columns"])
-    if body.get("named"):  # what labels= was given, so that it can be fitted again
-        calibrator.labels = body["classes"]
-    require_sound(calibrator)
+def _restored_whole(body: Any) -> Calibrator:
+    input: Any = choice("input", _part(body, "input", str), ("probability", "logit"))
+    calibrator = _build(_part(body, "calibrator", dict), input=input)
+    if "named" in body and flag("named", body["named"]):  # what labels= was given, so that it can be fitted again
+        calibrator.labels = _part(body, "classes", list)
+    in_order = body.get("named") is False  # what was written before there was the word does not say
+    calibrator.classes_ = _classes(_part(body, "classes", list), in_order=in_order)
+    n_classes, n_columns = len(calibrator.classes_), whole("columns", body.get("columns"), least=1, hint="Fit anew")
+    if n_columns not in (n_classes, 1 if n_classes == 2 else n_classes):
+        raise ValueError(f"columns must be as many as classes, {n_classes}; got {n_columns}")
+    calibrator.n_features_in_ = n_columns
+    if isinstance(calibrator, BinaryCalibrator) and n_classes != 2:
+        raise ValueError(f"classes must be two for {type(calibrator).__name__}; got {n_classes}")
+    calibrator._check_loaded()
+    if not isinstance(calibrator, ByNotion) and not annotated(type(calibrator)):
+        _try(calibrator)  # of a class that says nothing of its attributes
     return calibrator
+
+
+def _classes(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
+    """Return the classes as an array: numbers, booleans or words, each once."""
+    kinds, found = set(map(type, names)), _short(names)
+    if len(names) < 2 or kinds not in ({int}, {str}, {bool}, {float}):
+        raise ValueError(f"classes must be two or more numbers, booleans or words; got {found}")
+    if kinds == {str}:
+        longest, all_together = max(map(len, names)), sum(map(len, names))
+        if longest * len(names) > max(MOST_CHARACTERS, 16 * all_together):
+            raise ValueError(f"classes must be words of like lengths; got {len(names)}, one with {longest} characters")
+    classes = np.array(names)
+    if classes.dtype.kind == "O" or (kinds == {float} and not np.isfinite(classes).all()):
+        raise ValueError(f"classes must be finite numbers of 64 bits; got {found}")
+    if np.unique(classes).size < classes.size:
+        raise ValueError(f"classes must be there once each; got one again among {found}")
+    # Words are in the order of columns that have their names.
+    if in_order and kinds != {str} and not (classes[1:] > classes[:-1]).all():
+        raise ValueError(f"classes must be sorted, since no labels were given; got {found}")
+    return classes
+
+
+def _short(names: list[Any]) -> str:
+    listed = ", ".join(repr(name)[:40] for name in names[:5])
+    return f"[{listed}{', ...' if len(names) > 5 else ''}]"
+
+
+def _try(calibrator: Calibrator) -> None:
+    """Calibrate the forecast that knows nothing, and those that are sure of the first or the last class, one by one."""
+    n_classes = len(calibrator.classes_)
+    is_logit = calibrator.input == "logit"
+    for sure_of in (None, 0, -1):
+        forecast = np.full((1, n_classes), 0.0 if is_logit or sure_of is not None else 1.0 / n_classes)
+        if sure_of is not None:
+            forecast[0, sure_of] = 10.0 if is_logit else 1.0
+        with np.errstate(all="ignore"):
+            prob = calibrator._map_forecast(Forecast(forecast, is_logit))
+        if prob.shape != forecast.shape or not ((prob >= 0.0) & (prob <= 1.0)).all():
+            raise ValueError(
+                f"fitted must give probabilities of {n_classes} classes; got {_short(prob.ravel().tolist())}"
+            )
+
+
+def _part(description: Any, name: str, kind: type) -> Any:
+    """Return a part of a description, which must be there and of its kind."""
+    if not isinstance(description, dict):
+        raise TypeError(f"what holds {name} must be an object; got {type(description).__name__}")
+    if not isinstance(description.get(name), kind):
+        found = type(description[name]).__name__ if name in description else "nothing"
+        raise TypeError(f"{name} must be {WORDS[kind]}; got {found}")
+    return description[name]
+
+
+WORDS = {str: "a word", dict: "an object", list: "a list", int: "a whole number"}
+"""What kinds are called."""
 
 
 def _describe(calibrator: Calibrator) -> dict[str, Any]:
@@ -216,14 +327,17 @@ def _describe_notion(notion: Notion) -> str | dict[str, Any]:
             f"the notion must be a registered one; got {type(notion).__name__}. "
             "Declare it with calibrant.declare('notion', ...)."
         )
-    parameters = {k: _encode(v) for k, v in vars(notion).items()}
+    parameters = {k: encode(v, _describe_inner) for k, v in vars(notion).items()}
     return {"name": entry.name, "parameters": parameters} if parameters else entry.name
 
 
-def _notion_of(description: str | dict[str, Any] | None) -> str | Notion | None:
-    if description is None or isinstance(description, str):
-        return description
-    notion: Notion = find("notion", description["name"]).target(**_decoded(description["parameters"]))
+def _notion_of(description: Any) -> str | Notion | None:
+    if description is None:
+        return None
+    if isinstance(description, str):
+        return str(current("notion", description))
+    name = current("notion", _part(description, "name", str))
+    notion: Notion = find("notion", name).target(**_parameters("notion", name, description))
     return notion
 
 
@@ -240,8 +354,9 @@ def _describe_inner(calibrator: Calibrator) -> dict[str, Any]:
     return _method(calibrator) | ({"fitted": _state(calibrator)} if _is_fitted(calibrator) else {})
 
 
-def _build_inner(description: dict[str, Any]) -> Calibrator:
-    return _restored_whole(description) if "classes" in description else _build(description, input="probability")
+def _build_inner(description: Any) -> Calibrator:
+    is_whole = isinstance(description, dict) and "classes" in description
+    return _restored_whole(description) if is_whole else _build(description, input="probability")
 
 
 def _method(calibrator: Calibrator) -> dict[str, Any]:
@@ -252,108 +367,101 @@ def _method(calibrator: Calibrator) -> dict[str, Any]:
             "Declare it with calibrant.declare('calibrator', ...)."
         )
     parameters = {k: v for k, v in calibrator.get_params(deep=False).items() if k not in ("input", "labels")}
-    return {"method": entry.name, "parameters": {k: _encode(v) for k, v in parameters.items()}}
+    return {"method": entry.name, "parameters": {k: encode(v, _describe_inner) for k, v in parameters.items()}}
 
 
 def _state(calibrator: Calibrator) -> dict[str, Any]:
-    known = {"classes_", "n_features_in_", "feature_names_in_"}
-    return {k: _encode(v) for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and k not in known}
+    return {name: encode(value, _describe_inner) for name, value in state_of(calibrator).items()}
 
 
 def _state_or_none(calibrator: Calibrator | None) -> dict[str, Any] | None:
     return None if calibrator is None else _state(calibrator)
 
 
-def _build(description: dict[str, Any], *, input: Any) -> Calibrator:
-    if "notion" in description:
-        each = _new(description["each"], input="probability")
-        if not isinstance(each, BinaryCalibrator):
-            raise TypeError(f"{type(each).__name__} maps no single score")
-        notion = _notion_of(description["notion"])
-        # What was written before there was the word left unseen scores as they are.
-        unseen = description.get("unseen", "identity")
-        reduced = ByNotion(each, notion, normalize=description["normalize"], unseen=unseen, input=input)
-        if "problems" not in description:
-            return reduced
-        reduced.notion_ = as_notion(_notion_of(description.get("fitted notion", description["notion"])))
+def _build(description: Any, *, input: Any) -> Calibrator:
+    if not isinstance(description, dict) or "notion" not in description:
+        made = _new(description, input=input)
+        if "fitted" in description:
+            restore(made, _attributes(description))
+        return made
+    each = _new(_part(description, "each", dict), input="probability")
+    if not isinstance(each, BinaryCalibrator):
+        raise TypeError(f"each must be a map of one score; got {type(each).__name__}")
+    # What was written before there was the word left unseen scores as they are.
+    unseen, notion = description.get("unseen", "identity"), _notion_of(description["notion"])
+    reduced = ByNotion(each, notion, normalize=description.get("normalize"), unseen=unseen, input=input)  # type: ignore[arg-type]
+    if "problems" in description:
+        fitted_notion = description.get("fitted notion", description["notion"])
+        reduced.notion_ = as_notion(_notion_of(fitted_notion))
         *reduced.calibrators_, reduced.pooled_ = [
-            None if state is None else _restored(_new(description["each"], input="probability"), state)
-            for state in [*description["problems"], description.get("pooled")]
+            None if state is None else _copied(each, state, description["each"])
+            for state in [*_part(description, "problems", list), description.get("pooled")]
         ]
-        return reduced
-    return _restored(_new(description, input=input), description.get("fitted", {}))
+    return reduced
 
 
-def _new(description: dict[str, Any], *, input: Any) -> Calibrator:
-    target = find("calibrator", description["method"]).target
-    parameters = dict(getattr(target, "unstored", {})) | _decoded(description["parameters"])
+def _copied(each: BinaryCalibrator, state: Any, description: Any) -> BinaryCalibrator:
+    """Return the map of a problem: its parameters are those of all, and are read once."""
+    made = copy(each)
+    restore(made, _attributes({"method": description["method"], "fitted": state}))
+    return made
+
+
+def _new(description: Any, *, input: Any) -> Calibrator:
+    name = current("calibrator", _part(description, "method", str))
+    target = find("calibrator", name).target
+    parameters = dict(getattr(target, "unstored", {})) | _parameters("calibrator", name, description)
+    if reserved := parameters.keys() & {"input", "labels"}:
+        raise ValueError(f"parameters must not hold {min(reserved)}, which stands elsewhere")
     calibrator: Calibrator = target(input=input, **parameters)
     return calibrator
 
 
-def _restored(calibrator: Calibrator, state: dict[str, Any]) -> Calibrator:
-    for name, value in state.items():
-        if not name.endswith("_") or name.startswith("_"):
-            raise TypeError(f"{name!r} is no fitted attribute")
-        setattr(calibrator, name, _decode(value))
-    return calibrator
+def _parameters(kind: str, name: str, description: Any) -> dict[str, Any]:
+    """Return parameters, decoded, under the names of today."""
+    given = renamed(kind, name, _part(description, "parameters", dict))
+    return {key: _decoded(key, value) for key, value in given.items()}
 
 
-def _encode(value: Any) -> Any:
-    """JSON has no arrays, no infinities and no methods: they are spelled out."""
-    if isinstance(value, Calibrator):
-        return {"calibrator": _describe_inner(value)}
-    if isinstance(value, (Binning, SimplexBinning)) and (entry := named(type(value))):
-        return {entry.kind: entry.name, "parameters": {k: _encode(v) for k, v in vars(value).items()}}
-    if isinstance(value, Partition) and (name := _binning_of(value)):
-        named_fields = (field.name for field in fields(cast(Any, value)))
-        return {"cells of": name, "parameters": {k: _encode(getattr(value, k)) for k in named_fields}}
-    if isinstance(value, np.ndarray):
-        return {"array": [_encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
-    if isinstance(value, np.generic):
-        return _encode(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": repr(value)}
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_encode(v) for v in value]
-    raise TypeError(
-        "a saved calibrator holds numbers, strings, booleans, arrays, and binnings and calibrators that are registered; "
-        f"got {value!r}. Choose a parameter that can be written down, such as a number for a random state."
-    )
+def _attributes(description: dict[str, Any]) -> dict[str, Any]:
+    """Return fitted attributes, decoded, under the names of today."""
+    given = renamed("calibrator", current("calibrator", description["method"]), _part(description, "fitted", dict))
+    return {key: _decoded(key, value) for key, value in given.items()}
 
 
-def _decode(value: Any) -> Any:
-    if isinstance(value, dict) and "array" in value:
-        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"])
-    if isinstance(value, dict) and "number" in value:
-        return float(value["number"])
-    if isinstance(value, dict) and "calibrator" in value:
-        return _build_inner(value["calibrator"])
-    if isinstance(value, dict) and (word := next((word for word in MADE if word in value), None)):
-        return MADE[word](value[word])(**_decoded(value["parameters"]))
-    return [_decode(v) for v in value] if isinstance(value, list) else value
-
-
-def _decoded(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: _decode(value) for name, value in parameters.items()}
-
-
-MADE: Mapping[str, Callable[[str], Any]] = {
-    "binning": lambda name: find("binning", name).target,
-    "simplex-binning": lambda name: find("simplex-binning", name).target,
-    "cells of": lambda name: getattr(find("simplex-binning", name).target, "cells", None),
-}
-"""What is made of parameters, by the word that names it."""
-
-
-def _binning_of(partition: Partition) -> str | None:
-    """Return the name of the registered simplex binning whose cells these are."""
-    known = entries("simplex-binning").items()
-    return next((name for name, entry in known if getattr(entry.target, "cells", None) is type(partition)), None)
+def _decoded(name: str, value: Any) -> Any:
+    try:
+        return decode(value, _build_inner)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 def _checksum(body: dict[str, Any]) -> str:
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    found = hashlib.sha256()
+    for piece in _canonical(body):
+        found.update(piece.encode())
+    return f"sha256:{found.hexdigest()}"
+
+
+def _canonical(value: Any) -> Iterator[str]:
+    """Yield JSON without spaces and with sorted keys, in pieces: the whole of it takes more memory than the file."""
+    if isinstance(value, dict) and value:
+        for number, key in enumerate(sorted(value)):
+            yield f"{',' if number else '{'}{json.dumps(key)}:"
+            yield from _canonical(value[key])
+        yield "}"
+    elif isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        for number, part in enumerate(value):
+            yield "," if number else "["
+            yield from _canonical(part)
+        yield "]"
+    elif isinstance(value, list) and len(value) > PIECE:
+        for start in range(0, len(value), PIECE):
+            yield ("," if start else "[") + _dumped(value[start : start + PIECE])[1:-1]
+        yield "]"
+    else:
+        yield _dumped(value)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

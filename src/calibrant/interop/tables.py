@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
+from calibrant.interop.members import members_of
 from calibrant.interop.writing import whole_file
 
 FORMATS = {
@@ -53,6 +53,9 @@ class FileTable(Mapping[str, Array]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns  # without a look at what it holds
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -122,11 +125,7 @@ def read_table(path: str | os.PathLike[str]) -> FileTable:
 
 
 def _read_npz(path: Path) -> FileTable:
-    if not zipfile.is_zipfile(path):
-        raise ValueError("it is no zip archive")
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return FileTable({name: Values(array) for name, array in arrays.items() if array.ndim in (1, 2)})
+    return FileTable(members_of(path))
 
 
 def _read_csv(path: Path) -> FileTable:

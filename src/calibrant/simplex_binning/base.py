@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import whole
 from calibrant._problem import BoolArray, IntArray, SimplexProblem
 from calibrant._result import read_only
 
@@ -35,6 +36,10 @@ class Partition(ABC):
         ndarray of shape (n,)
             Numbers of cells; -1 where a forecast is in none of them.
         """
+
+    def _check_loaded(self, n_classes: int) -> None:
+        """Refuse, by a ValueError or TypeError that names it, a field from a file that no binning of so many classes gives."""
+        whole("n_cells", self.n_cells, least=1, hint="Fit anew")
 
     def is_boundary(self, prob: FloatArray) -> BoolArray:
         """Whether forecasts lie on a cut that the data made: nowhere, unless a partition says otherwise.

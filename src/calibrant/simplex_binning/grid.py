@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import numbers
 from calibrant._problem import IntArray, SimplexProblem
 from calibrant._registry import declare
-from calibrant.binning import locate
 from calibrant.binning.base import require_bins
 from calibrant.simplex_binning.base import Partition, SimplexBinning
 
@@ -30,6 +30,19 @@ class GridCells(Partition):
     def n_cells(self) -> int:  # type: ignore[override]
         """Number of cells that held rows."""
         return self.known[-1].size
+
+    def _check_loaded(self, n_classes: int) -> None:
+        SimplexGrid(self.n_bins)
+        if not isinstance(self.known, (list, tuple)):
+            raise TypeError(f"known must be a list of arrays; got {type(self.known).__name__}. Fit anew.")
+        if self.width != _width(self.n_bins) or len(self.known) != -(-n_classes // self.width):
+            raise ValueError(
+                f"known must have an array for every {_width(self.n_bins)} of {n_classes} classes, and width say so; got "
+                f"{len(self.known)} and {self.width!r}. Fit anew."
+            )
+        for known in self.known:
+            if not numbers("known", known, shape=(None,), least=0, order="rising").size:
+                raise ValueError("known must hold a cell; got none. Fit anew.")
 
     def index(self, prob: FloatArray) -> IntArray:
         """Look up the numbers, some columns at a time."""
@@ -77,10 +90,12 @@ class SimplexGrid(SimplexBinning):
 
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
+        if self.n_bins > CODES:
+            raise ValueError(f"n_bins must be at most {CODES}; got {self.n_bins}. 5 is usual.")
 
     def partition(self, problem: SimplexProblem) -> Partition:
         """Number the cells that hold rows."""
-        width = max(1, int(np.log(CODES) / np.log(max(self.n_bins, 2))))
+        width = _width(self.n_bins)
         code, known = np.zeros(problem.size, dtype=np.int64), []
         for start in range(0, problem.prob.shape[1], width):
             code = _append(code, problem.prob[:, start : start + width], self.n_bins)
@@ -89,9 +104,17 @@ class SimplexGrid(SimplexBinning):
         return GridCells(self.n_bins, width, tuple(known))
 
 
+def _width(n_bins: int) -> int:
+    """Return how many columns are put together to a number."""
+    return max(1, int(np.log(CODES) / np.log(max(n_bins, 2))))
+
+
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
     """Append the bins of columns to a code, as digits of a number."""
-    edges = np.arange(n_bins + 1) / n_bins
-    for j in range(prob.shape[1]):
-        code = code * n_bins + locate(edges, prob[:, j])
+    for column in prob.T:
+        # The number of edges below, as `locate` finds it, without an array of all edges; the product may be rounded across one.
+        bin = np.clip(np.ceil(column * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
+        bin -= (bin > 0) & (bin / n_bins >= column)
+        bin += (bin < n_bins - 1) & ((bin + 1) / n_bins < column)
+        code = code * n_bins + bin
     return code

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, whole
+from calibrant._parameters import choice, numbers, whole
 from calibrant._problem import BoolArray, IntArray, SimplexProblem, are_counts, is_unit_weight, rows_per_weight
 from calibrant._registry import declare
 from calibrant.binning.base import require_bins
@@ -40,6 +40,12 @@ class ProjectionCells(Partition):
     def n_cells(self) -> int:  # type: ignore[override]
         """Number of cells: one more than cuts."""
         return self.threshold.size + 1
+
+    def _check_loaded(self, n_classes: int) -> None:
+        n_cuts = np.size(self.threshold)
+        numbers("threshold", self.threshold, shape=(n_cuts,))
+        if n_cuts:  # of no cuts a file does not know how many columns they have
+            numbers("direction", self.direction, shape=(n_cuts, n_classes))
 
     def index(self, prob: FloatArray) -> IntArray:
         """Take the cells off one after the other."""

@@ -28,6 +28,11 @@ class SierpinskiCells(Partition):
         """Number of cells."""
         return n_cells_of(self.depth)
 
+    def _check_loaded(self, n_classes: int) -> None:
+        Sierpinski(self.depth)
+        if n_classes != 3:
+            raise ValueError(f"classes must be three where cells are those of Sierpinski; got {n_classes}. Fit anew.")
+
     def index(self, prob: FloatArray) -> IntArray:
         """Follow each forecast from corner to corner, until it is in the middle of three."""
         cell, row, lower = np.zeros(len(prob), dtype=np.intp), np.arange(len(prob)), np.zeros(prob.shape)

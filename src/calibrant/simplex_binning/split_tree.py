@@ -82,6 +82,10 @@ class SplitTree(Partition):
                 f"and {n_nodes} nodes that do not. Pass the parts of a fitted one."
             )
 
+    def _check_loaded(self, n_classes: int) -> None:
+        if len(self.gamma) and self.gamma.shape[1] != n_classes:
+            raise ValueError(f"gamma must have {n_classes} columns, as classes; got {self.gamma.shape[1]}. Fit anew.")
+
     @property
     def n_cells(self) -> int:  # type: ignore[override]
         """Number of leaves."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import numbers
 from calibrant._problem import IntArray, SimplexProblem
 from calibrant._registry import declare
 from calibrant.simplex_binning.base import Partition, SimplexBinning
@@ -25,6 +26,11 @@ class UniqueCells(Partition):
     def n_cells(self) -> int:  # type: ignore[override]
         """Number of distinct forecasts."""
         return len(self.prob)
+
+    def _check_loaded(self, n_classes: int) -> None:
+        numbers("prob", self.prob, shape=(len(self.prob), n_classes), least=0.0, most=1.0)
+        if not len(self.prob) or not np.array_equal(np.unique(self._known), self._known):
+            raise ValueError("prob must hold each forecast once, in order; got others. Fit anew.")
 
     def index(self, prob: FloatArray) -> IntArray:
         """Search for each forecast, to the last bit."""

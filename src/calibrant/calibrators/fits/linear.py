@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import choice, number, numbers
 from calibrant._problem import Forecast, SimplexProblem
 from calibrant._validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.fits.multinomial import (
     Design,
     Full,
@@ -22,7 +23,7 @@ from calibrant.calibrators.fits.multinomial import (
     temperature_of,
     tempered,
 )
-from calibrant.calibrators.temperature import prob_of_scores
+from calibrant.calibrators.temperature import check_temperature, prob_of_scores
 
 
 class LinearScaling(MulticlassCalibrator):
@@ -50,6 +51,12 @@ class LinearScaling(MulticlassCalibrator):
             self.coef_, self.intercept_ = table[0], table[1] if len(table) > 1 else np.zeros(table.shape[1])
         self.gradient_, self.n_iter_ = found.gradient, found.steps
 
+    def _check_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        shape = (n_classes,) if self.coef_.ndim == 1 else (n_classes, n_classes)
+        numbers("coef_", self.coef_, shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+        numbers("intercept_", self.intercept_, shape=(n_classes,), least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+
     def _apply(self, forecast: Forecast) -> FloatArray:
         z = self._entering(forecast)
         return prob_of_scores((z * self.coef_ if self.coef_.ndim == 1 else z @ self.coef_.T) + self.intercept_)
@@ -69,6 +76,10 @@ class LogitScaling(LinearScaling):
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.logits = logits
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        choice("logits", self.logits, get_args(Logits))
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         return logits_of(forecast, self.logits)
@@ -97,6 +108,11 @@ class StructuredScaling(LinearScaling):
         log_prob = log_prob_of(problem.forecast)
         self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (problem.n_rows + 1.0)
         return tempered(log_prob, self.temperature_, self.uniform_)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        check_temperature(self.temperature_)
+        number("uniform_", self.uniform_, least=1e-100, most=1.0, hint="Fit anew")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         return tempered(log_prob_of(forecast), self.temperature_, self.uniform_)

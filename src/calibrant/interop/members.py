@@ -1,0 +1,96 @@
+"""The arrays of an NPZ file: looked at when the file is opened, decompressed only where their numbers are asked for."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calibrant.interop.columns import Array, Values
+
+MOST_DEFLATED = 1032
+"""Bytes that a byte of a deflated file stands for at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A column that is an array of an NPZ file; ``rows`` of it, once it has been sliced."""
+
+    path: Path
+    info: zipfile.ZipInfo
+    shape: tuple[int, ...]
+    rows: range = field(default=range(0))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self) -> Array:
+        """Return the array."""
+        return self._read[self.rows.start : self.rows.stop : self.rows.step]
+
+    def cells(self) -> list[str]:
+        """Return what stands in a CSV file."""
+        return Values(self.values()).cells()
+
+    def arrow(self) -> Any:
+        """Return an array of pyarrow."""
+        return Values(self.values()).arrow()
+
+    def sliced(self, rows: slice) -> Member:
+        """Return some of the rows."""
+        return replace(self, rows=self.rows[rows])
+
+    @cached_property
+    def _read(self) -> Array:
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.info) as stream:
+                found: Array = np.lib.format.read_array(stream, allow_pickle=False)
+        except Exception as error:  # of zipfile, zlib and numpy
+            raise ValueError(
+                f"{self.path} must hold a readable array {self.info.filename!r}; it is not: "
+                f"{str(error).splitlines()[0] if str(error) else type(error).__name__}. Was it cut or damaged?"
+            ) from error
+        return found
+
+
+def members_of(path: Path) -> dict[str, Member]:
+    """Return the arrays of one or two axes in a file, by name: their heads are read and compared with their sizes."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no zip archive")
+    found: dict[str, Member] = {}
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if name in found:
+                raise ValueError(f"it has the array {name!r} more than once")
+            shape = _shape(archive, info)
+            if len(shape) in (1, 2):
+                found[name] = Member(path, info, shape, range(shape[0]))
+    return found
+
+
+def _shape(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[int, ...]:
+    """Return the shape that the head of an array declares; refuse one that its size does not bear out."""
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_head(stream)
+        head = stream.tell()
+    if dtype.hasobject:
+        raise ValueError(f"the array {info.filename!r} holds Python objects, which may run code when they are read")
+    packed = info.compress_size * (MOST_DEFLATED if info.compress_type == zipfile.ZIP_DEFLATED else 1)
+    known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
+    if (
+        not dtype.itemsize
+        or math.prod(shape) * dtype.itemsize != info.file_size - head
+        or (known and packed < info.file_size)
+    ):
+        raise ValueError(
+            f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
+        )
+    return tuple(shape)

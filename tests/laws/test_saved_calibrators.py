@@ -1,0 +1,247 @@
+"""Files outlive the library that wrote them, and whatever a file says, it gives a sound calibrator or one clear refusal."""
+
+import copy
+import json
+import random
+import re
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant._registry import entries
+from calibrant.interop import old_names
+from calibrant.interop.fitted import annotated
+from calibrant.interop.persistence import _checksum, from_document, to_document
+
+SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
+KINDS = ("calibrator", "notion", "binning", "simplex-binning")
+
+
+def resigned(document):
+    """The document with a checksum that fits."""
+    body = {key: value for key, value in document.items() if key != "checksum"}
+    return body | {"checksum": _checksum(body)}
+
+
+# Files of the first version
+
+
+def test_a_file_of_every_registered_kind_is_kept():
+    kept = {f"{kind} {name}" for kind in KINDS for name, entry in entries(kind).items() if is_ours(entry)}
+    assert kept <= SAVED.keys(), "python -m tools.make_saved_calibrators"
+
+
+def is_ours(entry):
+    return entry.target.__module__.startswith("calibrant.")
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
+    kept = SAVED[name]
+    loaded = from_document(kept["document"])
+    # Powers and logarithms of another platform may differ in the last digit.
+    np.testing.assert_allclose(loaded.calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=0.0)
+    apart = {"library", "checksum"}
+    if not old_names.OLD_NAMES:
+        assert {k: v for k, v in to_document(loaded).items() if k not in apart} == {
+            k: v for k, v in kept["document"].items() if k not in apart
+        }
+
+
+def test_every_fitted_attribute_is_annotated():
+    for name, entry in entries("calibrator").items():
+        if is_ours(entry):
+            assert (
+                SAVED[f"calibrator {name}"]["document"]["calibrator"]["fitted"].keys() <= annotated(entry.target).keys()
+            )
+
+
+# Renames
+
+
+def test_a_rename_is_one_line(monkeypatch):
+    document = copy.deepcopy(SAVED["inside"]["document"])
+    expected = from_document(document).calibrate(SAVED["inside"]["forecast"])
+    text = json.dumps(document)
+    for old, new in {'"beta"': '"beta-2017"', '"n_bins"': '"bins"', '"a_"': '"A_"', '"class-wise"': '"each"'}.items():
+        assert old in text
+        text = text.replace(old, new)
+    text = text.replace('"caution": 0.0', '"caution": 0.0, "patience": 3')
+    renamed = resigned(json.loads(text))
+    with pytest.raises(ValueError, match="must describe a calibrator fully"):
+        from_document(renamed)
+    lines = {
+        "calibrator/beta-2017": "beta",
+        "calibrator/scaling-binning/bins": "n_bins",
+        "calibrator/beta/A_": "a_",
+        "notion/each": "class-wise",
+        "calibrator/safe/patience": None,
+    }
+    for old, new in lines.items():
+        monkeypatch.setitem(old_names.OLD_NAMES, old, new)
+    np.testing.assert_array_equal(from_document(renamed).calibrate(SAVED["inside"]["forecast"]), expected)
+
+
+def test_old_names_lead_to_names_of_today():
+    for old, new in old_names.OLD_NAMES.items():
+        kind, name, *part = old.split("/")
+        assert kind in (*KINDS, "cells of")
+        words = entries("simplex-binning" if kind == "cells of" else kind)
+        assert (name if part else new) in words
+        assert part or name not in words
+
+
+def test_an_unknown_word_is_refused_with_the_nearest_one():
+    document = copy.deepcopy(SAVED["calibrator temperature"]["document"])
+    document["calibrator"]["method"] = "temprature"
+    with pytest.raises(ValueError, match=r"got 'temprature'\. Did you mean 'temperature'\?"):
+        from_document(resigned(document))
+
+
+# Whatever stands in a file
+
+GONE = object()
+HUGE = 10**400
+EDITS = {
+    "gone": GONE,
+    "null": None,
+    "true": True,
+    "word": "x",
+    "nan": float("nan"),
+    "minus one": -1,
+    "minus a half": -0.5,
+    "two": 2.0,
+    "tiny": 5e-324,
+    "great": 1e308,
+    "beyond floats": HUGE,
+    "beyond memory": 10**15,
+    "spelled nan": {"number": "nan"},
+    "spelled infinity": {"number": "inf"},
+    "spelled word": {"number": "x"},
+    "empty list": [],
+    "empty object": {},
+    "list": [1, 2, 3],
+    "deep": json.loads("[" * 70 + "]" * 70),
+    "unknown": {"eval": "1"},
+    "array": {"array": [0.5, 0.5, 0.5], "dtype": "float64"},
+    "huge dtype": {"array": [0.5], "dtype": "S2000000000"},
+    "objects": {"array": [0.5], "dtype": "O"},
+    "no probability": {"array": [[2.0, -1.0]], "dtype": "float64"},
+}
+ARRAY_EDITS = {
+    "emptied": lambda a: [],
+    "shorter": lambda a: a[:-1],
+    "longer": lambda a: [*a, *a[-1:]],
+    "reversed": lambda a: a[::-1],
+    "nested": lambda a: [a],
+    "ragged": lambda a: [*a, [a]],
+    "transposed": lambda a: (
+        [list(row) for row in zip(*a, strict=True)] if a and isinstance(a[0], list) else [[v] for v in a]
+    ),
+    "equal": lambda a: [a[0]] * len(a) if a else a,
+    "spread": lambda a: [v * 3 if isinstance(v, (int, float)) else v for v in a],
+}
+
+
+def places(node, path=()):
+    """Where something can be changed: all of an object, the first and the last of a list."""
+    if path:
+        yield path
+    if isinstance(node, dict):
+        for key, part in node.items():
+            yield from places(part, (*path, key))
+    elif isinstance(node, list):
+        for index in sorted({0, len(node) - 1} & set(range(len(node)))):
+            yield from places(node[index], (*path, index))
+
+
+def changed(document, path, edit):
+    """The document with another value at a place."""
+    new = copy.deepcopy(document)
+    *way, last = path
+    inside = new
+    for key in way:
+        inside = inside[key]
+    if edit is GONE:
+        del inside[last]
+    else:
+        inside[last] = edit(inside[last]) if callable(edit) else copy.deepcopy(edit)
+    return resigned(new)
+
+
+def changes():
+    """All changes of all kept files: its name, where and what."""
+    for name, kept in SAVED.items():
+        for path in places({k: v for k, v in kept["document"].items() if k != "checksum"}):
+            value = kept["document"]
+            for key in path:
+                value = value[key]
+            for word, edit in EDITS.items():
+                yield name, path, word, edit
+            if isinstance(value, list):
+                for word, edit in ARRAY_EDITS.items():
+                    yield name, path, word, edit
+            elif isinstance(value, dict):
+                yield name, path, "something added", lambda d: d | {"more_": 1.0}
+
+
+ALL = list(changes())
+MEMORY = 1_000_000
+SECONDS = 2.0
+
+
+def rows_for(calibrator):
+    """Forecasts of the kind that was fitted, ends of the range included."""
+    k = len(calibrator.classes_)
+    rows = np.vstack([np.eye(k)[[0, -1]], np.full((1, k), 1.0 / k), np.random.default_rng(0).dirichlet(np.ones(k), 6)])
+    values = np.log(rows + 1e-9) if calibrator.input == "logit" else rows
+    return values[:, 1] if calibrator.n_features_in_ == 1 else values
+
+
+def fault_of(name, path, edit):
+    """What is wrong with the answer to a changed file, or None."""
+    tracemalloc.reset_peak()
+    document, begun = changed(SAVED[name]["document"], path, edit), time.process_time()
+    before, _ = tracemalloc.get_traced_memory()
+    try:
+        calibrator = from_document(document)
+    except ValueError as error:
+        message = str(error)
+        if not re.search(r"must .*?; (got|it) .*\.", message, re.DOTALL) or len(message) > 1200:
+            return f"unclear: {message}"
+        return None
+    finally:
+        took, peak = time.process_time() - begun, tracemalloc.get_traced_memory()[1] - before
+        assert took < SECONDS, f"{name} {path}: {took} s"
+        assert peak < MEMORY, f"{name} {path}: {peak} bytes"
+    with np.errstate(all="ignore"):
+        prob = calibrator.predict_proba(rows_for(calibrator))
+    sums = getattr(calibrator, "normalize", True)
+    if not ((prob >= 0.0) & (prob <= 1.0)).all() or (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8):
+        return f"no probabilities: {prob.tolist()}"
+    return None
+
+
+def assert_sound(chosen):
+    """Try changes; none may do harm."""
+    for name in {name for name, *_ in chosen}:
+        from_document(SAVED[name]["document"])  # what is imported for it is not counted
+    tracemalloc.start()
+    try:
+        for name, path, word, edit in chosen:
+            assert (fault := fault_of(name, path, edit)) is None, (name, path, word, fault)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_changed_file_gives_a_sound_calibrator_or_one_clear_refusal():
+    assert_sound(random.Random(17).sample(ALL, 600))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", SAVED)
+def test_no_change_of_a_file_does_harm(name):
+    assert_sound([change for change in ALL if change[0] == name])

@@ -1,0 +1,68 @@
+"""The mutator of files sees the faults that it is there to find, and finds none in a few files."""
+
+import pytest
+
+from tools.mutate_files import worker
+from tools.mutate_files.__main__ import mutate
+from tools.mutate_files.originals import calibrators, tables, write, write_calibrator
+
+
+def test_a_few_files_have_no_fault(tmp_path):
+    count = mutate(60, 17, tmp_path / "faults", most=25)
+    assert count["faults"] == 0
+    assert count["files"] == count["refused"] + count["read"] == 25
+    assert count["read"] > 0
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Files that nothing has happened to, and a calibrator for them."""
+    made = write(tmp_path)
+    write_calibrator(tmp_path)
+    return made
+
+
+def test_what_nothing_has_happened_to_is_read(files):
+    assert len(files) == len(calibrators()) + 4 * len(tables())
+    for path in files:
+        if path.suffix == ".json" or "table0" in path.name:
+            assert worker.judged(path, "1") == {"outcome": "read", "faults": []}, path
+
+
+def raises(error):
+    def read(*_):
+        raise error
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (KeyError("x"), "KeyError came out"),
+        (MemoryError(), "MemoryError came out"),
+        (ValueError("no"), "an unclear refusal: 'no'"),
+        (ValueError("x" * 2000 + "."), "an unclear refusal"),
+        (ValueError("two\nlines."), "an unclear refusal"),
+    ],
+)
+def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
+    monkeypatch.setattr(worker, "load_calibrator", raises(error))
+    (found,) = worker.judged(files[0], "0")["faults"]
+    assert found.startswith(fault)
+
+
+def test_a_file_left_behind_is_a_fault(files, monkeypatch):
+    def leaves(*_):
+        (files[0].parent / ".x.part").write_text("")
+        raise ValueError("c must be whole; got half. Fit anew.")
+
+    monkeypatch.setattr(worker, "load_calibrator", leaves)
+    assert worker.judged(files[0], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
+
+
+@pytest.mark.parametrize("code", [1, 70])
+def test_another_exit_code_is_a_fault(code, files, monkeypatch):
+    monkeypatch.setattr(worker, "calibrant", lambda command: code)
+    table = next(path for path in files if path.suffix == ".csv")
+    assert any("ended with code" in fault for fault in worker.judged(table, "0")["faults"])
