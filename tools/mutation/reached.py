@@ -1,0 +1,131 @@
+"""Which tests reach a line, from one run of `make test` with coverage's contexts, and in which order to try them."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+
+from coverage import CoverageData
+
+from tools.mutation.operators import Mutant
+
+KEPT = Path("build/mutation")
+COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.json"
+
+
+def record() -> None:
+    """Run the tests once, and keep which lines each of them reaches and how long it takes."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep", "-p", "tools.mutation.seconds"]
+    coverage = ["--cov", "--cov-context=test", "--cov-report="]
+    kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
+    subprocess.run([*command, *coverage], check=True, env=os.environ | kept)
+
+
+class Reached:
+    """The tests of each line, with their seconds."""
+
+    def __init__(self, source: Path) -> None:
+        self.source = source
+        self.data = CoverageData(str(COVERED))
+        self.data.read()
+        self.seconds: dict[str, float] = json.loads(SECONDS.read_text())
+        self.measured = {self.key(Path(name)): name for name in self.data.measured_files()}
+        self.lines: dict[Path, dict[int, frozenset[str]]] = {}
+
+    @staticmethod
+    def key(path: Path) -> str:
+        """Return the path within the package: what was measured may lie in another copy of it."""
+        return "/".join(path.parts[len(path.parts) - path.parts[::-1].index("calibrant") :])
+
+    def tests_of_line(self, path: Path) -> dict[int, frozenset[str]]:
+        if path not in self.lines:
+            name = self.measured.get(self.key(path))
+            contexts = self.data.contexts_by_lineno(name) if name else {}
+            self.lines[path] = {line: self._tests(found) for line, found in contexts.items()}
+        return self.lines[path]
+
+    def _tests(self, contexts: list[str]) -> frozenset[str]:
+        names = (context.rpartition("|")[0] for context in contexts)
+        return frozenset(name for name in names if name in self.seconds)
+
+    def tests(self, mutant: Mutant) -> set[str]:
+        """Return the tests that run a mutant's lines; of a kernel, and of a constant, those that run what names it."""
+        lines = self.tests_of_line(mutant.path)
+        found = set().union(*(lines.get(line, ()) for line in mutant.reached_by))
+        if "_kernels" in mutant.path.parts or not found:
+            for name in self.names_at(mutant):
+                found |= self.tests_that_name(name)
+        return found
+
+    def names_at(self, mutant: Mutant) -> set[str]:
+        """Return what the statement of a mutant defines, and all that uses this in the same package."""
+        tree = ast.parse(mutant.path.read_bytes())
+        names = set()
+        for node in tree.body:
+            if node.lineno <= mutant.line <= (node.end_lineno or node.lineno) or any(
+                decorator.lineno <= mutant.line for decorator in getattr(node, "decorator_list", [])[:1] if mutant.line <= node.lineno
+            ):
+                names |= _defined(node)
+        while True:
+            more = {user for user, used in self.kernel_uses.items() if used & names} - names
+            if not more:
+                return names
+            names |= more
+
+    @cached_property
+    def kernel_uses(self) -> dict[str, set[str]]:
+        """What each function of the kernels names: a change to one is a change to those that call it."""
+        uses: dict[str, set[str]] = {}
+        for path in (self.source / "_kernels").glob("*.py"):
+            for node in ast.parse(path.read_bytes()).body:
+                for name in _defined(node):
+                    uses[name] = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - {name}
+        return uses
+
+    def tests_that_name(self, name: str) -> set[str]:
+        found: set[str] = set()
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        for path in self.source.rglob("*.py"):
+            if "_kernels" not in path.parts and word.search(path.read_text()):
+                lines = self.tests_of_line(path)
+                users = [n for n, text in enumerate(path.read_text().splitlines(), 1) if word.search(text)]
+                found |= set().union(*(lines.get(n, ()) for n in users))
+        files = {str(path) for path in Path("tests").rglob("*.py") if word.search(path.read_text())}
+        return found | {test for test in self.seconds if test.partition("::")[0] in files}
+
+    def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
+        """Return the tests nearest by name, one of each function first, and then all others; the quickest first."""
+        tests = sorted(self.tests(mutant), key=lambda test: self.seconds[test])
+        near = set(self.nearest(mutant, tests))
+        first: dict[str, int] = defaultdict(int)
+        rank = {}
+        for test in tests:
+            function = test.partition("[")[0]
+            rank[test] = first[function]
+            first[function] += 1
+        tests.sort(key=lambda test: rank[test] > 0)
+        return [t for t in tests if t.partition("::")[0] in near], [t for t in tests if t.partition("::")[0] not in near]
+
+    def nearest(self, mutant: Mutant, tests: list[str], most: int = 4) -> list[str]:
+        files: dict[str, float] = defaultdict(float)
+        for test in tests:
+            files[test.partition("::")[0]] += self.seconds[test]
+        words = _words(self.key(mutant.path))
+        return sorted(files, key=lambda file: (-len(_words(file) & words), files[file]))[:most]
+
+
+def _words(path: str) -> set[str]:
+    return set(re.findall("[a-z]+", path.removesuffix(".py").removeprefix("tests/"))) - {"test"}
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
