@@ -99,7 +99,9 @@ def start(folder: str, seconds: float, whole: bool) -> None:
     from tools.mutation.reached import Reached
     from tools.mutation.running import Copy
 
-    state.update(reached=Reached(SOURCE), copy=Copy(SOURCE, Path(folder) / str(os.getpid())), seconds=seconds, whole=whole)
+    state.update(
+        reached=Reached(SOURCE), copy=Copy(SOURCE, Path(folder) / str(os.getpid())), seconds=seconds, whole=whole
+    )
 
 
 def judge(mutant) -> dict:
@@ -138,7 +140,9 @@ def report(rows: list[dict], seconds: float) -> None:
             print(f"\n{row['change'][0]}:{row['line']} ({row['operator']}; {row['test']})")
             print(f"  - {row['change'][1]}\n  + {row['change'][2]}")
     killed, differing = count["killed"] + count["timeout"], len(rows) - count["equivalent"]
-    print(f"\n{count['timeout']} by time: {[row['change'][0] + ':' + str(row['line']) for row in rows if row['fate'] == 'timeout']}")
+    print(
+        f"\n{count['timeout']} by time: {[row['change'][0] + ':' + str(row['line']) for row in rows if row['fate'] == 'timeout']}"
+    )
     print(
         f"{len(rows)} mutants: {killed} killed, {count['survived']} survived, {count['equivalent']} alter nothing; "
         f"score {killed / max(differing, 1):.1%} in {seconds / 60:.0f} minutes on {os.cpu_count()} cores"

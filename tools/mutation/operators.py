@@ -337,7 +337,17 @@ class _Finder(ast.NodeVisitor):
 
     def swapped_arguments(self, node: ast.Call) -> None:
         plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-        symmetric = {"minimum", "maximum", "min", "max", "isinstance", "dot", "logical_and", "logical_or", "array_equal"}
+        symmetric = {
+            "minimum",
+            "maximum",
+            "min",
+            "max",
+            "isinstance",
+            "dot",
+            "logical_and",
+            "logical_or",
+            "array_equal",
+        }
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if len(plain) == 2 and plain[0] != plain[1] and name not in symmetric:
 

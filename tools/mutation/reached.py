@@ -15,16 +15,38 @@ from coverage import CoverageData
 from tools.mutation.operators import Mutant
 
 KEPT = Path("build/mutation")
-COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.json"
+COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 
 
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep", "-p", "tools.mutation.seconds"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--numprocesses",
+        "auto",
+        "-q",
+        "-m",
+        "not deep",
+        "-p",
+        "tools.mutation.seconds",
+    ]
     coverage = ["--cov", "--cov-context=test", "--cov-report="]
     kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
     subprocess.run([*command, *coverage], check=True, env=os.environ | kept)
+
+
+def seconds_of_tests() -> dict[str, float]:
+    """Return the seconds of each test that passed, with what it took to set up."""
+    seconds: dict[str, float] = defaultdict(float)
+    passed = set()
+    for line in SECONDS.read_text().splitlines():
+        test, duration, outcome = json.loads(line)
+        seconds[test] += duration
+        passed |= {test} if outcome == "passed" else set()
+    return {test: duration for test, duration in seconds.items() if test in passed}
 
 
 class Reached:
@@ -34,7 +56,7 @@ class Reached:
         self.source = source
         self.data = CoverageData(str(COVERED))
         self.data.read()
-        self.seconds: dict[str, float] = json.loads(SECONDS.read_text())
+        self.seconds = seconds_of_tests()
         self.measured = {self.key(Path(name)): name for name in self.data.measured_files()}
         self.lines: dict[Path, dict[int, frozenset[str]]] = {}
 
@@ -68,9 +90,8 @@ class Reached:
         tree = ast.parse(mutant.path.read_bytes())
         names = set()
         for node in tree.body:
-            if node.lineno <= mutant.line <= (node.end_lineno or node.lineno) or any(
-                decorator.lineno <= mutant.line for decorator in getattr(node, "decorator_list", [])[:1] if mutant.line <= node.lineno
-            ):
+            first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+            if first <= mutant.line <= (node.end_lineno or node.lineno):
                 names |= _defined(node)
         while True:
             more = {user for user, used in self.kernel_uses.items() if used & names} - names
@@ -89,14 +110,18 @@ class Reached:
         return uses
 
     def tests_that_name(self, name: str) -> set[str]:
+        """Return the tests that run a line with the name; of a kernel's, in files that import kernels."""
         found: set[str] = set()
         word = re.compile(rf"\b{re.escape(name)}\b")
+        beside = "_kernels" if name in self.kernel_uses else ""
         for path in self.source.rglob("*.py"):
-            if "_kernels" not in path.parts and word.search(path.read_text()):
+            text = path.read_text()
+            if "_kernels" not in path.parts and beside in text and word.search(text):
                 lines = self.tests_of_line(path)
-                users = [n for n, text in enumerate(path.read_text().splitlines(), 1) if word.search(text)]
+                users = [n for n, line in enumerate(text.splitlines(), 1) if word.search(line)]
                 found |= set().union(*(lines.get(n, ()) for n in users))
-        files = {str(path) for path in Path("tests").rglob("*.py") if word.search(path.read_text())}
+        tests = {path: path.read_text() for path in Path("tests").rglob("*.py")}
+        files = {str(path) for path, text in tests.items() if beside in text and word.search(text)}
         return found | {test for test in self.seconds if test.partition("::")[0] in files}
 
     def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
@@ -110,7 +135,9 @@ class Reached:
             rank[test] = first[function]
             first[function] += 1
         tests.sort(key=lambda test: rank[test] > 0)
-        return [t for t in tests if t.partition("::")[0] in near], [t for t in tests if t.partition("::")[0] not in near]
+        return [t for t in tests if t.partition("::")[0] in near], [
+            t for t in tests if t.partition("::")[0] not in near
+        ]
 
     def nearest(self, mutant: Mutant, tests: list[str], most: int = 4) -> list[str]:
         files: dict[str, float] = defaultdict(float)

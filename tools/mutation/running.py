@@ -116,7 +116,9 @@ class _InOrder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted((item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid])
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid]
+        )
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         os.write(self.writing, f"{nodeid}\n".encode())

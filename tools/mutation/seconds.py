@@ -1,21 +1,23 @@
-"""A plugin of pytest that keeps how long each test takes."""
+"""A plugin of pytest that keeps how long each test takes, a line a phase of a test."""
 
 import json
 import os
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-_seconds: dict[str, float] = defaultdict(float)
+
+class Seconds:
+    """Writes as it goes, so that a run that is ended has something to show."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.file.write(json.dumps([report.nodeid, report.duration, report.outcome]) + "\n")
+        self.file.flush()
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.outcome == "skipped":
-        return
-    _seconds[report.nodeid] += report.duration
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not hasattr(session.config, "workerinput"):
-        Path(os.environ["CALIBRANT_SECONDS"]).write_text(json.dumps(_seconds))
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Seconds(Path(os.environ["CALIBRANT_SECONDS"])))
