@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +32,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:no row to calibrate on"),
     pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
 ]
+
+CONIC_SOLVER = Path(__file__).parents[1] / "data" / "conic_solver.json"
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 smoothings = st.sampled_from([0.0, 1e-3, 0.1, 1.0])
@@ -141,8 +144,8 @@ def test_classes_on_one_step_keep_their_order():
     assert (gained >= 0).all()
 
 
-def test_small_problems_have_the_loss_that_a_conic_solver_found(data_dir):
-    known = json.loads((data_dir / "scir_nafir_small.json").read_text())["nafir_small_reference"]
+def test_small_problems_have_the_loss_that_a_conic_solver_found():
+    known = json.loads(CONIC_SOLVER.read_text())["nafir_small_reference"]
     prob, label = np.array(known["P"]), np.array(known["y"])
     prob /= prob.sum(axis=1, keepdims=True)
     calibrator = fitted((label, prob, None), smoothing=0.0, blocks="distinct")
