@@ -140,9 +140,8 @@ def report(rows: list[dict], seconds: float) -> None:
             print(f"\n{row['change'][0]}:{row['line']} ({row['operator']}; {row['test']})")
             print(f"  - {row['change'][1]}\n  + {row['change'][2]}")
     killed, differing = count["killed"] + count["timeout"], len(rows) - count["equivalent"]
-    print(
-        f"\n{count['timeout']} by time: {[row['change'][0] + ':' + str(row['line']) for row in rows if row['fate'] == 'timeout']}"
-    )
+    by_time = [f"{row['change'][0]}:{row['line']}" for row in rows if row["fate"] == "timeout"]
+    print(f"\n{count['timeout']} by time: {', '.join(by_time) or 'none'}")
     print(
         f"{len(rows)} mutants: {killed} killed, {count['survived']} survived, {count['equivalent']} alter nothing; "
         f"score {killed / max(differing, 1):.1%} in {seconds / 60:.0f} minutes on {os.cpu_count()} cores"

@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LOOK = frozenset(
-    "alpha aspect bottom bbox_to_anchor capsize cmap color colors columnspacing dpi edgecolor ecolor facecolor figsize "
-    "fontsize handlelength height_ratios hspace labelpad labelrotation labelsize left length levels linestyle linewidth "
-    "linewidths loc lw markersize ncol ncols_of_legend pad right rotation s shrink size stacklevel top vmax vmin width_ratios "
-    "wspace xytext y_of_title zorder".split()
-)
+# fmt: off
+LOOK = frozenset([
+    "alpha", "aspect", "bbox_to_anchor", "capsize", "cmap", "color", "colors", "columnspacing", "dpi", "ecolor",
+    "edgecolor", "facecolor", "figsize", "fontsize", "handlelength", "height_ratios", "hspace", "labelpad",
+    "labelrotation", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc", "lw",
+    "markersize", "ncol", "pad", "rotation", "shrink", "size", "stacklevel", "vmax", "vmin", "width_ratios",
+    "wspace", "xytext", "zorder", "s",
+])
+# fmt: on
 WORDS_ONLY = frozenset({"__repr__", "__str__", "_repr_html_", "_repr_mimebundle_"})
 
 COMPARISONS = {

@@ -14,7 +14,7 @@ from coverage import CoverageData
 
 from tools.mutation.operators import Mutant
 
-KEPT = Path("build/mutation")
+KEPT = Path(os.environ.get("CALIBRANT_MUTATION", "build/mutation"))
 COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 
 
@@ -54,27 +54,31 @@ class Reached:
 
     def __init__(self, source: Path) -> None:
         self.source = source
-        self.data = CoverageData(str(COVERED))
-        self.data.read()
+        self.data = [CoverageData(str(path)) for path in sorted(KEPT.glob("coverage*"))]
+        for data in self.data:
+            data.read()
         self.seconds = seconds_of_tests()
-        self.measured = {self.key(Path(name)): name for name in self.data.measured_files()}
-        self.lines: dict[Path, dict[int, frozenset[str]]] = {}
+        self.lines: dict[Path, dict[int, set[str]]] = {}
 
     @staticmethod
     def key(path: Path) -> str:
         """Return the path within the package: what was measured may lie in another copy of it."""
         return "/".join(path.parts[len(path.parts) - path.parts[::-1].index("calibrant") :])
 
-    def tests_of_line(self, path: Path) -> dict[int, frozenset[str]]:
+    def tests_of_line(self, path: Path) -> dict[int, set[str]]:
         if path not in self.lines:
-            name = self.measured.get(self.key(path))
-            contexts = self.data.contexts_by_lineno(name) if name else {}
-            self.lines[path] = {line: self._tests(found) for line, found in contexts.items()}
+            found: dict[int, set[str]] = defaultdict(set)
+            for data in self.data:
+                for name in data.measured_files():
+                    if self.key(Path(name)) == self.key(path):
+                        for line, contexts in data.contexts_by_lineno(name).items():
+                            found[line] |= self._tests(contexts)
+            self.lines[path] = found
         return self.lines[path]
 
-    def _tests(self, contexts: list[str]) -> frozenset[str]:
+    def _tests(self, contexts: list[str]) -> set[str]:
         names = (context.rpartition("|")[0] for context in contexts)
-        return frozenset(name for name in names if name in self.seconds)
+        return {name for name in names if name in self.seconds}
 
     def tests(self, mutant: Mutant) -> set[str]:
         """Return the tests that run a mutant's lines; of a kernel, and of a constant, those that run what names it."""
