@@ -14,12 +14,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the deep tests all of a product of parameters but a diagonal: each value of each parameter once or more."""
+    """Leave to the deep tests all of a product of parameters but a diagonal: each value of each parameter once or more.
+
+    Of a test marked ``first(n)`` all but its first n cases are deep.
+    """
     products = defaultdict(list)
     for item in items:
         if hasattr(item, "callspec"):
             products[item.nodeid.partition("[")[0]].append(item)
     for same in products.values():
+        if (of := same[0].get_closest_marker("first")) is not None:
+            for item in same[of.args[0] :]:
+                item.add_marker("deep")
+            continue
         places = [places_on_axes(axis, same) for axis in axes_of(same[0])]
         longest = max(places, key=max)
         for i, item in enumerate(same):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import folds as folds_twin
 from reference import nafir as twin
@@ -62,7 +62,6 @@ def half(data_dir, name):
 # The optimum
 
 
-@settings(max_examples=25)
 @given(rows=tables(max_rows=10, weights=any_weights), smoothing=smoothings, ridge=ridges)
 def test_no_generic_search_finds_a_better_map(rows, smoothing, ridge):
     label, prob, weight = (column.tolist() for column in rows)
@@ -302,7 +301,6 @@ def chosen_without_a_limit(rows, blocks="isotonic"):
     return choose_smoothing(Cells.of(problem), list(folds_of(problem)), blocks_of, 0.0, 0.0, lambda units: None)
 
 
-@settings(max_examples=25)
 @given(rows=tables(max_rows=8), blocks=st.sampled_from(["isotonic", "distinct"]))
 def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, blocks):
     """Of maps that are fitted to what is kept as if there were no other rows."""
@@ -360,7 +358,6 @@ def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
     assert loss == pytest.approx(-2.0 * np.log(np.maximum(came, 1e-12)).sum(), rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(rows=tables())
 def test_integer_weights_choose_what_repeated_rows_choose(rows):
     label, prob, weight = rows

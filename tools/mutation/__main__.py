@@ -15,7 +15,7 @@ import tempfile
 import time
 import tomllib
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def main() -> None:
 
     from tools.mutation import reached
 
-    if options.record or not reached.COVERED.exists():
+    if options.record or not reached.SECONDS.exists():
         reached.record()
     drawn = sample(options.n, options.seed)
     if options.only:
@@ -83,10 +83,12 @@ def judged(drawn: list, options: argparse.Namespace) -> None:
             options.jobs, get_context("fork"), initializer=start, initargs=(folder, options.seconds, options.whole)
         ) as pool,
     ):
-        for row in pool.map(judge, drawn):
+        for done in as_completed(pool.submit(judge, mutant) for mutant in drawn):
+            row = done.result()
             rows.append(row)
             place = f"{row['change'][0]}:{row['line']} ({row['operator']})"
             print(f"{len(rows):4} {row['fate']:10} {row['seconds']:6.1f} s  {place}  {row['test']}", flush=True)
+    rows.sort(key=lambda row: (row["change"][0], row["line"]))
     OUTCOMES.parent.mkdir(parents=True, exist_ok=True)
     OUTCOMES.write_text(json.dumps(rows, indent=1))
     report(rows, time.monotonic() - begun)
