@@ -35,7 +35,11 @@ def parameters(function: object) -> str:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return ""
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.KEYWORD_ONLY: "^"}
+    stars = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+        inspect.Parameter.KEYWORD_ONLY: "^",
+    }
     return ", ".join(
         stars.get(each.kind, "") + each.name + ("" if each.default is each.empty else f"={shown(each.default)}")
         for each in found
@@ -56,7 +60,11 @@ def lines() -> Iterator[str]:
                     yield f"{name}.{own}({parameters(member)})"
     for kind in HOMES:
         for name, entry in entries(kind).items():
-            of = {fact: getattr(entry, fact) for fact in DECLARED if getattr(entry, fact) not in (None, False, (), frozenset())}
+            of = {
+                fact: getattr(entry, fact)
+                for fact in DECLARED
+                if getattr(entry, fact) not in (None, False, (), frozenset())
+            }
             yield f"{kind} {name}: {shown(of)}"
 
 

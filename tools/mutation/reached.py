@@ -151,6 +151,21 @@ class Reached:
         return sorted(files, key=lambda file: (-len(_words(file) & words), files[file]))[:most]
 
 
+_COMMON = {
+    "calibrators",
+    "curves",
+    "metrics",
+    "plots",
+    "kernels",
+    "fits",
+    "base",
+    "binning",
+    "significance",
+    "decisions",
+}
+"""Folders: a file that shares no more than these is not named after another."""
+
+
 def _words(path: str) -> set[str]:
     return set(re.findall("[a-z]+", path.removesuffix(".py").removeprefix("tests/"))) - {"test"}
 
