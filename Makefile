@@ -62,7 +62,7 @@ wheel:
 	rm -rf build/wheel && $(PYTHON) -m venv build/wheel
 	build/wheel/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel/dist .
 	build/wheel/bin/pip install --quiet "$$(ls build/wheel/dist/*.whl)[report]"
-	cd build/wheel && bin/python -I ../../tools/smoke.py
+	cd build/wheel && env -u PYTHONPATH bin/python -I ../../tools/smoke.py
 
 # The documentation, with every warning an error.
 docs: .venv-docs/installed

@@ -69,7 +69,7 @@ class Copy:
                     fate = "ended"
                 else:
                     test = line
-                    allowed = (START if compiles else 20.0) + 20 * seconds.get(test, 1.0)
+                    allowed = START + 30 * seconds.get(test, 1.0)
         if fate == "timeout":
             os.killpg(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
