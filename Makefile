@@ -4,7 +4,8 @@ BIN := .venv/bin
 # What a person runs: the same tests and the same examples each time. `deep` marks what only `make test-all` runs.
 QUICK := -m pytest --numprocesses auto -m "not deep" -p tools.progress -o console_output_style=classic --quiet
 TWINS = $(shell grep -rl "calibrant\._kernels" tests --include="test_*.py")
-SEED ?= $(shell date +%s)
+SEED := $(or $(SEED),$(shell date +%s))
+BUDGET ?= 120
 
 .PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean
@@ -91,6 +92,16 @@ claims: .venv/installed
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md
+
+# Calls, files and faults drawn anew, each for so many seconds.
+robust: .venv/installed
+	$(BIN)/python -m tools.fuzz $(BUDGET) $(SEED)
+	$(BIN)/python -m tools.mutate_files $(BUDGET) $(SEED)
+	$(BIN)/python -m tools.inject_faults $(BUDGET) $(SEED)
+
+# How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
+mutation: .venv/installed
+	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -39,7 +39,7 @@ def main() -> None:
     words.add_argument("--whole", action="store_true", help="run every test that reaches a survivor")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
     words.add_argument("--only", default="", help="only mutants whose place or text holds this")
-    words.add_argument("--again", action="store_true", help="only those that survived the last run")
+    words.add_argument("--again", action="store_true", help="only those that no test of the last run failed for")
     options = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 
@@ -47,13 +47,15 @@ def main() -> None:
 
     if options.record or not reached.SECONDS.exists():
         reached.record()
-    drawn = sample(options.n, options.seed)
+    drawn, killed = sample(options.n, options.seed), []
     if options.only:
         drawn = [mutant for mutant in drawn if options.only in place_of(mutant) + " ".join(mutant.difference())]
     if options.again:
-        survivors = {tuple(row["change"]) for row in json.loads(OUTCOMES.read_text()) if row["fate"] == "survived"}
-        drawn = [mutant for mutant in drawn if (place_of(mutant), *mutant.difference()) in survivors]
-    judged(drawn, options)
+        before = json.loads(OUTCOMES.read_text())
+        killed = [row for row in before if row["fate"] == "killed"]
+        done = {tuple(row["change"]) for row in killed}
+        drawn = [mutant for mutant in drawn if (place_of(mutant), *mutant.difference()) not in done]
+    judged(drawn, options, killed)
 
 
 def place_of(mutant) -> str:
@@ -71,12 +73,11 @@ def sample(n: int, seed: int) -> list:
     return [rng.choice(lines[line]) for line in rng.sample(sorted(lines), n)]
 
 
-def judged(drawn: list, options: argparse.Namespace) -> None:
+def judged(drawn: list, options: argparse.Namespace, rows: list[dict]) -> None:
     for names in IMPORTED_ONCE:
         for name in names.split():
             importlib.import_module(name)
     begun = time.monotonic()
-    rows = []
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(
