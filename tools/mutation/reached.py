@@ -144,9 +144,17 @@ class Reached:
             rank[test] = first[function]
             first[function] += 1
         tests.sort(key=lambda test: rank[test] > 0)
-        return [t for t in tests if t.partition("::")[0] in near], [
-            t for t in tests if t.partition("::")[0] not in near
-        ]
+        near_ones = [test for test in tests if test.partition("::")[0] in near]
+        by_name = [test for test in self.named_after(mutant) if test not in rank]
+        return near_ones + by_name, [test for test in tests if test.partition("::")[0] not in near]
+
+    def named_after(self, mutant: Mutant) -> list[str]:
+        """Return the tests in files named after the mutant's, as coverage does not see what runs in another process."""
+        words = _words(self.key(mutant.path)) - _FOLDERS
+        shared = {file: len(_words(file) & words) for file in {test.partition("::")[0] for test in self.seconds}}
+        most = max(shared.values(), default=0)
+        near = {file for file, n in shared.items() if n == most > 0}
+        return sorted((t for t in self.seconds if t.partition("::")[0] in near), key=lambda test: self.seconds[test])
 
     def nearest(self, mutant: Mutant, tests: list[str], most: int = 4) -> list[str]:
         files: dict[str, float] = defaultdict(float)
@@ -156,19 +164,10 @@ class Reached:
         return sorted(files, key=lambda file: (-len(_words(file) & words), files[file]))[:most]
 
 
-_COMMON = {
-    "calibrators",
-    "curves",
-    "metrics",
-    "plots",
-    "kernels",
-    "fits",
-    "base",
-    "binning",
-    "significance",
-    "decisions",
-}
-"""Folders: a file that shares no more than these is not named after another."""
+_FOLDERS = frozenset(
+    {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base", "significance", "decisions"}
+)
+"""A file that shares no more than these words is not named after another."""
 
 
 def _words(path: str) -> set[str]:
