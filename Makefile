@@ -1,15 +1,21 @@
-# Two commands on a fresh machine that has python3 with venv and pip: `make demo` and `make test`.
+# On a fresh machine that has python3 with venv and pip: `make demo` and `make test`. `make test-all` is the long form.
 PYTHON ?= python3
 BIN := .venv/bin
+# What a person runs: the same tests and the same examples each time. `deep` marks what only `make test-all` runs.
+QUICK := -m pytest --numprocesses auto -m "not deep" -p tools.progress -o console_output_style=classic --quiet
+TWINS = $(shell grep -rl "calibrant\._kernels" tests --include="test_*.py")
+SEED := $(or $(SEED),$(shell date +%s))
+BUDGET ?= 120
 
-.PHONY: demo test test-min lint types layers docs reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean
+.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation
+.PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
 
+# At most five minutes on two cores.
 test: lint types layers
-	$(BIN)/pytest --numprocesses auto --cov --cov-report=
-	$(BIN)/coverage report --fail-under=90
+	$(BIN)/python $(QUICK)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -21,9 +27,43 @@ types: .venv/installed
 layers: .venv/installed
 	$(BIN)/lint-imports
 
-# The same tests with the oldest versions that pyproject.toml allows. Deprecations inside old releases are not ours to mend.
+# What `make test` leaves out. About 45 minutes on two cores.
+test-all: deep kernels docs test-min pythons wheel robust
+
+# Every test, long simulations and large sizes included, with examples drawn anew. SEED repeats a run.
+deep: .venv/installed
+	@echo "make deep SEED=$(SEED)"
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest --numprocesses auto --hypothesis-seed=$(SEED) --cov --cov-report= \
+		-p tools.progress -o console_output_style=classic --quiet
+	$(BIN)/coverage report --fail-under=95 --skip-covered
+
+# The kernels as plain Python, where coverage sees their lines.
+kernels: .venv/installed
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest --numprocesses auto --cov --cov-config=tools/kernels.coveragerc \
+		--cov-report= -p tools.progress -o console_output_style=classic --quiet $(TWINS)
+	$(BIN)/coverage report --rcfile=tools/kernels.coveragerc --fail-under=95
+
+# `make test` with the oldest versions that pyproject.toml allows. Deprecations inside old releases are not ours to mend.
 test-min: .venv-min/installed
-	.venv-min/bin/python -m pytest --numprocesses auto -W ignore::DeprecationWarning
+	.venv-min/bin/python $(QUICK) -W ignore::DeprecationWarning
+
+# `make test` with fewer examples under each Python that is installed besides $(PYTHON).
+pythons:
+	@for version in 3.11 3.12 3.13 3.14; do \
+	  if $(PYTHON) -V | grep -q " $$version\."; then echo "Python $$version: make test"; \
+	  elif python$$version -V 2>/dev/null; then $(MAKE) .venv-$$version/tested || exit 1; \
+	  else echo "Python $$version: skipped, it is not installed"; fi; \
+	done
+
+.venv-%/tested: .venv-%/installed
+	HYPOTHESIS_PROFILE=few .venv-$*/bin/python $(QUICK)
+
+# What is published, in an environment that has nothing else.
+wheel:
+	rm -rf build/wheel && $(PYTHON) -m venv build/wheel
+	build/wheel/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel/dist .
+	build/wheel/bin/pip install --quiet "$$(ls build/wheel/dist/*.whl)[report]"
+	cd build/wheel && env -u PYTHONPATH bin/python -I ../../tools/smoke.py
 
 # The documentation, with every warning an error.
 docs: .venv-docs/installed
@@ -53,6 +93,16 @@ claims: .venv/installed
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md
 
+# Calls, files and faults drawn anew, each for so many seconds.
+robust: .venv/installed
+	$(BIN)/python -m tools.fuzz $(BUDGET) $(SEED)
+	$(BIN)/python -m tools.mutate_files $(BUDGET) $(SEED)
+	$(BIN)/python -m tools.inject_faults $(BUDGET) $(SEED)
+
+# How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
+mutation: .venv/installed
+	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
+
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[test]'
@@ -62,6 +112,11 @@ bench: .venv-bench/installed
 	$(PYTHON) -m venv .venv-min
 	$(PYTHON) tools/minimum_versions.py > .venv-min/constraints.txt
 	.venv-min/bin/pip install --quiet --constraint .venv-min/constraints.txt --editable '.[test]'
+	touch $@
+
+.venv-3.%/installed: pyproject.toml
+	python3.$* -m venv .venv-3.$*
+	.venv-3.$*/bin/pip install --quiet --editable '.[test]'
 	touch $@
 
 .venv-docs/installed: pyproject.toml
@@ -75,4 +130,4 @@ bench: .venv-bench/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-min .venv-docs .venv-bench demo build dist docs/_build
+	rm -rf .venv .venv-* demo build dist docs/_build

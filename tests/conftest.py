@@ -1,14 +1,51 @@
-"""Profiles of Hypothesis, and where the real data sets lie."""
+"""Profiles of Hypothesis, what is left to the deep tests, and where the real data sets lie."""
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("random", deadline=None)
+settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=12)
+settings.register_profile("few", derandomize=True, deadline=None, max_examples=5)
+settings.register_profile("random", derandomize=False, deadline=None, max_examples=100, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the deep tests all of a product of parameters but a diagonal: each value of each parameter once or more.
+
+    Of a test marked ``first(n)`` all but its first n cases are deep.
+    """
+    products = defaultdict(list)
+    for item in items:
+        if hasattr(item, "callspec"):
+            products[item.nodeid.partition("[")[0]].append(item)
+    for same in products.values():
+        if (of := same[0].get_closest_marker("first")) is not None:
+            for item in same[of.args[0] :]:
+                item.add_marker("deep")
+            continue
+        places = [places_on_axes(axis, same) for axis in axes_of(same[0])]
+        longest = max(places, key=max)
+        for i, item in enumerate(same):
+            if any(place[i] != longest[i] % (1 + max(place)) for place in places):
+                item.add_marker("deep")
+
+
+def axes_of(item: pytest.Function) -> list[list[str]]:
+    """Return the names that each `parametrize` gives values to, and each fixture with parameters by itself."""
+    marked = [marker.args[0] for marker in item.iter_markers("parametrize")]
+    axes = [[name.strip() for name in (names.split(",") if isinstance(names, str) else names)] for names in marked]
+    return axes + [[name] for name in item.callspec.params if not any(name in axis for axis in axes)]
+
+
+def places_on_axes(axis: list[str], items: list[pytest.Function]) -> list[int]:
+    """Return which of the values of an axis each test has, by the order in which they first occur."""
+    values = [tuple(id(item.callspec.params[name]) for name in axis) for item in items]
+    order = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return [order[value] for value in values]
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
@@ -33,7 +33,6 @@ def estimates(assessment):
 
 
 @with_impossible_events
-@settings(max_examples=30)
 @given(rows=forecasts, level=st.sampled_from([0.5, 0.05]))
 def test_every_interval_contains_its_estimate(rows, level):
     label, prob, weight = rows
@@ -45,7 +44,6 @@ def test_every_interval_contains_its_estimate(rows, level):
 
 
 @with_impossible_events
-@settings(max_examples=30)
 @given(rows=forecasts)
 def test_every_value_is_that_of_the_metric(rows):
     label, prob, weight = rows
@@ -56,7 +54,6 @@ def test_every_value_is_that_of_the_metric(rows):
 
 
 @with_impossible_events
-@settings(max_examples=30)
 @given(rows=forecasts, n_resamples=st.integers(1, 20))
 def test_a_pvalue_is_never_zero_and_at_most_one(rows, n_resamples):
     label, prob, weight = rows

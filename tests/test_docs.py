@@ -26,7 +26,18 @@ CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
 
 
-@pytest.mark.parametrize("page", [name for name, blocks in EXAMPLES.items() if blocks])
+QUICK = {"guide.md", "notions.md", "extending.md"}
+"""Pages whose examples `make test` runs; the others are deep."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.deep)
+        for name, blocks in EXAMPLES.items()
+        if blocks
+    ],
+)
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
     done = subprocess.run(

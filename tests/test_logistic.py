@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import recalibration as twin
 from scipy.special import expit
@@ -47,7 +47,6 @@ def test_the_gradient_vanishes_at_the_solution_or_holds_a_coefficient_at_zero(ro
     assert fit.gradient < 1e-4
 
 
-@settings(max_examples=25)
 @given(rows=soft_rows, nonnegative=st.booleans())
 def test_a_general_optimiser_finds_nothing_better(rows, nonnegative):
     x, target, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))

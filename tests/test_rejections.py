@@ -116,7 +116,6 @@ def test_between_two_accepted_probabilities_one_can_be_rejected():
 
 
 @given(count=counts(12), level=levels)
-@settings(max_examples=40)
 def test_no_probability_beyond_the_ends_of_the_exact_test_is_accepted(count, level):
     k, n = count
     (lower,), (upper,) = accepted("binomial", one(k), one(n), level)

@@ -61,7 +61,6 @@ def test_points_are_the_shares_on_their_own_sides(table, seed):
 
 
 @given(table=small_tables())
-@settings(max_examples=60, deadline=None)
 def test_the_corners_of_all_cells_give_every_point_of_the_surface(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)
@@ -70,7 +69,6 @@ def test_the_corners_of_all_cells_give_every_point_of_the_surface(table):
 
 
 @given(table=small_tables(most_rows=15, classes=three_or_four))
-@settings(max_examples=40, deadline=None)
 def test_few_thresholds_give_points_of_the_surface_only_and_not_too_many(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)
@@ -160,7 +158,6 @@ def test_two_scores_that_differ_beyond_all_rounding_of_the_other_column_are_part
 
 
 @given(table=small_tables())
-@settings(max_examples=60, deadline=None)
 def test_the_hull_volume_is_that_of_all_points_and_the_origin(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)

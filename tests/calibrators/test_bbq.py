@@ -178,6 +178,7 @@ def test_sizes_that_are_not_tried_would_add_no_binning(weight):
     assert [last.tolist() for last in bbq._binnings(rows, tried)] == everything
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("light", [None, 1.0, 1e5], ids=["none", "one row", "a few rows"])
 @pytest.mark.parametrize("heavy", [1e7, 1e9, 1e17, 1e98])
 def test_heavy_weights_take_neither_memory_nor_more_models_than_there_are_binnings(heavy, light):

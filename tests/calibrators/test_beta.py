@@ -85,6 +85,7 @@ def test_the_gradient_vanishes_at_the_curve_or_holds_a_parameter_at_zero(paramet
     assert fitted.b_ >= 0
 
 
+@pytest.mark.first(2)
 @each_form
 @settings(max_examples=20)
 @given(rows=rows_on_a_grid)
@@ -317,6 +318,7 @@ def test_other_parameters_are_refused(wrong, error):
 # Real forecasts
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "exact", "shared"),
     [

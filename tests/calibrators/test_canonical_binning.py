@@ -60,6 +60,7 @@ def test_the_map_is_what_its_definition_says(rows, n_bins, data):
     np.testing.assert_allclose(weighted.predict_proba(new), np.array(values)[cells], rtol=1e-12)
 
 
+@pytest.mark.first(2)
 @each_binning
 @given(rows=tables(n_classes=st.just(3)))
 def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
@@ -70,6 +71,7 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.first(2)
 @each_binning
 @given(rows=tables(n_classes=st.just(3)))
 def test_each_row_of_the_values_is_a_forecast_and_the_map_looks_it_up(binning, rows):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import cdf_spline as twin
 from strategies import columns, scores
@@ -21,7 +21,6 @@ def drawn(n=2000, seed=0):
 
 
 @pytest.mark.parametrize("n_knots", [2, 3, 6])
-@settings(max_examples=25)
 @given(rows=columns(max_rows=12), new=new_scores)
 def test_the_map_is_what_its_definition_says(n_knots, rows, new):
     label, score, weight = rows

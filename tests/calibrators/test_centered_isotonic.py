@@ -149,6 +149,7 @@ def test_the_fit_on_its_rows_is_a_little_worse_than_the_best_steps():
     assert step <= line < step + 0.02
 
 
+@pytest.mark.first(1)
 @pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
 @pytest.mark.parametrize("name", ["cifar10_lenet5", "cifar100_densenet_bc", "cifar100_lenet5"])
 def test_smoothed_it_has_less_log_loss_on_new_rows_than_isotonic_regression(data_dir, name):

@@ -445,6 +445,7 @@ def test_a_clone_has_the_parameters_and_nothing_fitted(data):
     assert {k: str(v) for k, v in copy.get_params().items()} == {k: str(v) for k, v in original.get_params().items()}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_folds_trained_at_the_same_time_give_the_same_classifier(data, ensemble):
     X, y = data

@@ -163,6 +163,7 @@ def random_folds(seed):
     return drawn
 
 
+@pytest.mark.first(1)
 @both
 def test_tied_forecasts_are_smoothed_about_as_much_as_by_random_folds(module, calibrator, chosen, monkeypatch):
     """Were equal rows left out together, it would be more than ten times as much."""

@@ -569,6 +569,7 @@ def kept_shares(name, interior, cut=1.0):
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "interior"),
     [(name, inside) for name in ("COINS", "MIXED", "TIED_MIXED", "ATOMS") for inside in (True, False)],
@@ -612,6 +613,7 @@ def test_the_simulated_pairs_are_those_of_predict_top():
         np.testing.assert_array_equal(value[mine], one.calibrate(prob[mine, j]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("interior", [True, False])
 def test_the_bounds_and_intervals_of_fitted_bins_hold_together_as_often_as_promised(interior):
     world = twin.World((1.0,), (twin.WAVES,), (0.7,))

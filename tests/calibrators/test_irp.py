@@ -22,7 +22,7 @@ from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.fits.folds import folds_of
 from calibrant.calibrators.fits.isotonic_tree import Blocks, isotonic_tree
 from calibrant.calibrators.fits.isotonic_tree_choice import Shrinkage, path_loss
-from calibrant.calibrators.fits.path_choice import SMOOTHINGS
+from calibrant.calibrators.fits.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
 from calibrant.interop.persistence import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -449,3 +449,9 @@ def test_without_its_regularisers_it_is_isotonic_regression_bit_for_bit(weighted
     np.testing.assert_array_equal(bare.calibrate(new), isotonic.calibrate(new))
     default = IsotonicRecursivePartitioning().fit(score, label, weight)
     assert not np.array_equal(default.calibrate(new), isotonic.calibrate(new))
+
+
+def test_where_some_labels_are_softened_less_smoothing_is_tried_too():
+    assert tried("cv", "cv") == (SMOOTHINGS_IF_SOFTENED, SOFTENINGS)
+    assert tried("cv", 0.0) == (SMOOTHINGS, (0.0,))
+    assert tried(0.5, "cv") == ((0.5,), SOFTENINGS)

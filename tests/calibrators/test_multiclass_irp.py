@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import multiclass_irp as twin
 from sklearn.exceptions import NotFittedError
@@ -70,7 +70,6 @@ def require_same_splits(calibrator, splits):
 # Algorithm 2
 
 
-@settings(max_examples=60)
 @given(rows=tables(max_rows=12), steps=st.integers(2, 5), smoothing=smoothings)
 def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, smoothing):
     prob = rows[1]
@@ -88,7 +87,6 @@ def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, 
         assert (calibrator.cells(np.array([p[i] for i in nodes[leaf]])) == cell).all()
 
 
-@settings(max_examples=40)
 @given(
     rows=tables(max_rows=12),
     smoothing=smoothings,
@@ -108,7 +106,6 @@ def test_all_options_are_those_of_the_definition(rows, smoothing, exact, check, 
     require_same_splits(calibrator, splits)
 
 
-@settings(max_examples=25)
 @given(rows=tables(max_rows=9, n_classes=st.integers(3, 4)))
 def test_candidates_of_the_data_are_those_of_each_region(rows):
     prob, label, weight = in_order(rows)
@@ -194,7 +191,6 @@ def test_mixing_changes_values_and_no_split():
         np.testing.assert_allclose(mixed.value_, 0.8 * plain.value_ + 0.2 * level, rtol=1e-12)
 
 
-@settings(max_examples=40)
 @given(rows=tables(max_rows=12), part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
 def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_forecast_says(rows, part, smoothing):
     label, prob, weight = rows

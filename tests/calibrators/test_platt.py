@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
@@ -34,7 +34,6 @@ def test_at_the_line_the_gradient_of_the_loss_on_platts_targets_vanishes(rows):
     np.testing.assert_allclose(slope, 0.0, atol=1e-9)
 
 
-@settings(max_examples=25)
 @given(rows=columns(min_rows=2, max_rows=12))
 def test_a_general_optimiser_finds_nothing_better(rows):
     label, score, weight = rows

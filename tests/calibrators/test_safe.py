@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -203,6 +205,20 @@ def test_that_the_candidate_has_no_optimum_is_said_only_where_it_comes_in():
     with pytest.warns(ConvergenceWarning, match="^the candidate: the likelihood grows for ever") as said:
         assert SafeCalibrator().fit(sure, [0, 1] * 20).weight_ > 0
     assert [warning.filename for warning in said] == [__file__]
+
+
+class Talkative(TemperatureScaling):
+    """Says something of its own whenever it is fitted."""
+
+    def _fit_problem(self, problem):
+        warnings.warn("rows are few", UserWarning, stacklevel=2)
+        super()._fit_problem(problem)
+
+
+def test_what_else_the_candidate_says_is_said_whether_or_not_it_comes_in():
+    right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
+    with pytest.warns(UserWarning, match="^rows are few$"):
+        assert SafeCalibrator(Talkative(), caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
 
 
 def test_rows_that_happen_to_be_all_right_are_no_licence_for_certainty():

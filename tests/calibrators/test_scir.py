@@ -1,5 +1,6 @@
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ from calibrant.calibrators.scir import SortedCumulativeIsotonic
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+CONIC_SOLVER = Path(__file__).parents[1] / "data" / "conic_solver.json"
 
 ways = pytest.mark.parametrize("ties", ["share", "column"])
 both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
@@ -142,8 +145,8 @@ def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
     assert fitted_values(points, 2, is_whole=True).tolist() == [0.5, 1.0, 0.5]
 
 
-def test_it_equals_the_exact_solution_of_a_small_problem(data_dir):
-    known = json.loads((data_dir / "scir_nafir_small.json").read_text())["small_reference"]
+def test_it_equals_the_exact_solution_of_a_small_problem():
+    known = json.loads(CONIC_SOLVER.read_text())["small_reference"]
     calibrator = fitted((np.array(known["y"]), np.array(known["P"]), None), epsilon=0.0)
     found = [value(calibrator, point["q"] + 1e-12, point["rank"]) for point in known["fitted"]]
     np.testing.assert_allclose(found, [point["value"] for point in known["fitted"]], atol=1e-12)

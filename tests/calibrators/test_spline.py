@@ -87,6 +87,7 @@ def test_a_curve_that_is_not_optimal_is_told_of(monkeypatch):
 # The choice of the penalty
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("weight", [None, [1, 2] * 50], ids=["rows", "weights"])
 def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
     x, label = drawn(bent, n=100, seed=3)

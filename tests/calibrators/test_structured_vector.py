@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from reference import multinomial as twin
 from strategies import tables
 
@@ -15,7 +15,6 @@ pytestmark = [
 ]
 
 
-@settings(max_examples=25)
 @given(rows=tables())
 def test_no_other_weights_and_intercepts_have_a_lower_objective(rows):
     label, prob, weight = rows
@@ -53,6 +52,7 @@ def test_exponents_set_the_penalty():
     np.testing.assert_allclose(fitted.intercept_, b, atol=1e-5)
 
 
+@pytest.mark.deep
 def test_with_many_rows_it_is_vector_scaling_of_what_the_temperature_left():
     prob, label = drawn(100_000)
     structured = StructuredVectorScaling().fit(prob, label)

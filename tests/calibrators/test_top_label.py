@@ -27,6 +27,7 @@ def fitted(rows, k, notion, **options):
     return calibrator.fit(prob, label, weight)
 
 
+@pytest.mark.first(1)
 @given(rows=tables(), k=points)
 @pytest.mark.parametrize(("notion", "algorithm"), [("top-label", twin.top_label), ("confidence", twin.confidence)])
 def test_the_top_pair_is_that_of_algorithms_1_and_3(notion, algorithm, rows, k):
@@ -36,6 +37,7 @@ def test_the_top_pair_is_that_of_algorithms_1_and_3(notion, algorithm, rows, k):
     np.testing.assert_allclose(score, [expected(row)[1] for row in rows[1].tolist()], rtol=1e-12)
 
 
+@pytest.mark.first(1)
 @given(rows=tables(), k=points)
 @pytest.mark.parametrize(("normalize", "algorithm"), [(False, twin.class_wise), (True, twin.normalized)])
 def test_the_rows_are_those_of_algorithms_2_and_4(normalize, algorithm, rows, k):
@@ -44,6 +46,7 @@ def test_the_rows_are_those_of_algorithms_2_and_4(normalize, algorithm, rows, k)
     np.testing.assert_allclose(prob, [expected(row) for row in rows[1].tolist()], rtol=1e-12)
 
 
+@pytest.mark.first(1)
 @given(rows=tables(n_classes=st.integers(3, 4)), k=points)
 @pytest.mark.parametrize(("notion", "given_class"), [("top-2-confidence", False), ("top-2-label", True)])
 def test_the_two_highest_classes_have_the_probabilities_of_algorithm_5(notion, given_class, rows, k):
@@ -57,6 +60,7 @@ def test_the_two_highest_classes_have_the_probabilities_of_algorithm_5(notion, g
         assert prob[i, [first, second]] == pytest.approx([p, q], rel=1e-12)
 
 
+@pytest.mark.first(2)
 @given(rows=tables(), k=points, normalize=st.booleans())
 @pytest.mark.parametrize(
     "notion", ["confidence", "top-label", "class-wise", "thresholded-class-wise", "one-vs-rest", "top-2-label"]

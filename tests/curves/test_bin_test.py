@@ -217,3 +217,9 @@ def test_weights_that_are_no_counts_are_refused():
 def test_a_level_that_is_no_fraction_is_refused():
     with pytest.raises(ValueError, match="level must be a number, above 0 and below 1; got 5"):
         bin_test_curve(Y, P, level=5)
+
+
+def test_one_row_of_a_hundred_may_lie_beyond_the_usual_log_odds():
+    label = np.arange(100) % 2
+    ends = [ends_of(bin_test_curve(label, [1e-9] * n + [0.5] * (100 - n), binning=2).panels[0])[0] for n in (1, 2)]
+    assert ends == [1e-7, 1e-10]

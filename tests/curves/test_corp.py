@@ -99,6 +99,7 @@ def test_at_calibration_the_curve_lies_in_the_consistency_band_as_often_as_promi
     assert abs(np.mean(shares) - 0.95) < 0.01 + 4 * np.std(shares) / 10
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("temperature", [1.0, 2.0, 1e9], ids=["calibrated", "over-confident", "flat"])
 def test_true_probabilities_lie_in_the_confidence_bands(temperature):
     """Pointwise, on average over scores, at least 95 %, and all at once in the simultaneous band; four standard errors off."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import tables
 
@@ -104,7 +104,6 @@ def test_a_border_that_leans_a_little_from_the_sides_of_small_triangles_is_exact
     assert max(inside) < 1e-12
 
 
-@settings(deadline=None, max_examples=50)
 @given(angle=st.floats(0.0, 2 * np.pi), offset=st.floats(-0.1, 0.1))
 @example(angle=1.5703125, offset=0.0)
 @example(angle=0.0, offset=np.sqrt(0.5) / 48)  # it cuts all sides in their middles
@@ -181,7 +180,6 @@ def test_a_calibrator_without_cells_is_shown_without_borders():
     assert result.classes == ("ant", "bee", "cat")
 
 
-@settings(deadline=None, max_examples=30)
 @given(rows=tables(n_classes=st.just(3)), binning=st.sampled_from(BINNINGS))
 @pytest.mark.filterwarnings("ignore:only the class")
 def test_any_fit_can_be_shown(rows, binning):

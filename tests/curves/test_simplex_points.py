@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
@@ -23,7 +23,6 @@ def test_corners_are_one_apart(k):
 
 
 @each_number
-@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_a_point_weighs_the_corners_by_its_forecast(k, data):
     label, prob, _ = data.draw(tables(n_classes=st.just(k)))

@@ -58,6 +58,7 @@ def test_a_constant_score_has_the_interval_of_clopper_and_pearson():
     assert upper[0] == pytest.approx(0.5921885, abs=1e-7)
 
 
+@pytest.mark.deep
 def test_a_million_rows_have_a_band():
     rng = np.random.default_rng(0)
     p = np.sort(rng.random(1_000_000))

@@ -66,6 +66,7 @@ def test_the_curve_rises_along_the_probability_within_its_band(smoother, rows):
     assert ((panel.lower >= 0) & (panel.upper <= 1)).all()
 
 
+@pytest.mark.first(1)
 @smoothers
 @pytest.mark.parametrize("power", [1.0, 1.6])
 def test_the_band_covers_the_smoothed_event_rate_at_each_place(smoother, power):

@@ -47,6 +47,7 @@ class Fixed(Binning):
 # The definition
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("binning", "twin"), TWINS, ids=lambda value: repr(value) if isinstance(value, Binning) else ""
 )

@@ -21,6 +21,7 @@ def test_the_accuracy_of_two_classes_is_an_integral_over_their_difference(scale)
     assert synthetic.bayes_accuracy(scale, 2) == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("scale", "n_classes"), [(1.0, 3), (4.0, 10), (8.0, 40)])
 def test_the_accuracy_is_the_mean_of_the_highest_posterior(scale, n_classes):
     mean, error = random_softmax.largest_of_softmax(scale, n_classes, draws=20_000, seed=0)

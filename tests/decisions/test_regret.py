@@ -45,6 +45,7 @@ def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared
     truth = np.random.default_rng(seed).random(label.size)
     found = calibration_regret(label, score, truth=truth, sample_weight=weight)
     assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
+    assert found.noise_floor == 0.0
     # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
     jumps = np.unique([0.0, 1.0, *score, *truth])
     places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))

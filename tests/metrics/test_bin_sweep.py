@@ -136,3 +136,13 @@ def test_the_norm_may_be_a_function():
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         bin_sweep(Y, P, **options)
+
+
+def test_a_binning_is_swept_with_other_numbers_of_bins():
+    rng = np.random.default_rng(0)
+    label, score = rng.integers(0, 2, 200), rng.random(200)
+    sweep = bin_sweep(label, score, n_bins=[2, 5], binning=EqualMass(7), n_resamples=1)
+    assert (
+        sweep.value.tolist() == bin_sweep(label, score, n_bins=[2, 5], binning=EqualMass, n_resamples=1).value.tolist()
+    )
+    assert sweep.value[0] != sweep.value[1]

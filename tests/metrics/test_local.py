@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import loess as reference
 from strategies import columns
@@ -20,7 +20,6 @@ OF_GAPS = {
 spans = st.sampled_from([0.3, 0.5, 0.75, 1.0])
 
 
-@settings(max_examples=30)
 @given(rows=columns(max_rows=8), span=spans, degree=st.integers(0, 2))
 def test_the_errors_are_those_of_the_definition(rows, span, degree):
     label, score, weight = rows

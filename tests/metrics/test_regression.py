@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import logistic as reference
 from scipy.special import expit
@@ -47,7 +47,6 @@ def is_regular(label, prob):
 # The definition
 
 
-@settings(max_examples=25)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 1), round_scores, st.integers(1, 4)), min_size=4, max_size=12).filter(
         lambda rows: is_regular(np.array([r[0] for r in rows]), np.array([r[1] for r in rows]))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from reference import roc as reference
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
@@ -173,7 +173,6 @@ def test_a_class_that_is_never_predicted_has_no_part():
 # The interval
 
 
-@settings(max_examples=30)
 @given(rows=columns(min_rows=4))
 def test_the_variance_is_that_of_leaving_out_each_row_of_each_class(rows):
     """DeLong's variance is the jackknife of two samples."""
@@ -203,7 +202,6 @@ def test_the_variance_of_pairs_is_that_of_leaving_out_each_row_of_each_class(k):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
 @given(rows=every)
 def test_a_whole_weight_is_so_many_rows(name, rows):
     label, prob, weight = rows

@@ -26,7 +26,6 @@ def test_the_error_is_the_fixed_point_of_the_definition(rows):
         assert exact - UNRESOLVED < found < exact + 1e-7
 
 
-@settings(max_examples=25)
 @given(rows=columns(max_rows=8), level=st.integers(0, 5), part=st.floats(1.0, 2.0))
 def test_the_integral_is_that_of_the_definition(rows, level, part):
     label, score, weight = rows

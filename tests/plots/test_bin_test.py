@@ -118,6 +118,7 @@ def shows(ax, panel, axis="probability"):
     rows, rejected = ([bar.get_height() for bar in bars] for bars in below.containers)
     np.testing.assert_array_equal(rows, panel.bins.weight)
     np.testing.assert_array_equal(rejected, panel.rejected)
+    assert {round(bar.get_width(), 9) for bars in below.containers for bar in bars} == {0.8}
     texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
     assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
     shows_histogram(beside, shown, rejected=True)

@@ -46,6 +46,8 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result(difference):
     ends = np.array(intervals.get_segments())[:, :, 1]
     np.testing.assert_array_equal(ends, np.column_stack([panel.lower[held] - base, panel.upper[held] - base]))
     assert words_of(ax) == ["unchanged", "TS", "same", "event rate"]
+    word = "change of the mean probability" if difference else "mean calibrated probability"
+    assert (ax.child_axes[0].get_xlabel(), ax.get_ylabel()) == ("probability before calibration", word)
     (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
     np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
     np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)

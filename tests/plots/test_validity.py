@@ -41,6 +41,8 @@ def test_several_curves_lie_over_each_other_with_one_line_a_guarantee():
     assert words(ax) == ["a", "b", "c", "promised, 50 points a bin"]
     assert len({line.get_color() for line in ax.lines}) == 4
     assert words(plot_validity(curves, guarantee=False)) == ["a", "b", "c"]
+    with pytest.raises(TypeError, match="guarantee must be True or False; got 'yes'"):
+        plot_validity(curves, guarantee="yes")
 
 
 def test_guarantees_of_different_numbers_of_points_are_told_apart():

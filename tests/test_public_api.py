@@ -1,0 +1,36 @@
+"""Names, parameters, defaults and declarations change on purpose only."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import fields, is_dataclass
+
+import calibrant
+from tools import public_api
+
+
+def test_what_users_rely_on_is_as_it_was_written_down():
+    written = public_api.KEPT.read_text().splitlines()
+    found = list(public_api.lines())
+    gone, new = sorted(set(written) - set(found)), sorted(set(found) - set(written))
+    assert (gone, new) == ([], []), "if that is meant, run `python -m tools.public_api` and say so in changelog.d"
+
+
+def dataclasses_of_the_package():
+    for module in pkgutil.walk_packages(calibrant.__path__, "calibrant."):
+        if not module.name.endswith("__main__"):
+            for target in vars(importlib.import_module(module.name)).values():
+                if inspect.isclass(target) and target.__module__ == module.name and is_dataclass(target):
+                    yield target
+
+
+EQUAL_BY_VALUE = {"Common", "Metadata", "Point", "Scale", "SharedClassWise", "Sizes"}
+"""Annotated with arrays, and not compared."""
+
+
+def test_every_dataclass_is_frozen_and_one_that_holds_arrays_equals_only_itself():
+    found = list(dataclasses_of_the_package())
+    held = [target for target in found if any("Array" in str(of.type) for of in fields(target))]
+    assert len(held) > 90
+    assert [target.__name__ for target in found if not target.__dataclass_params__.frozen] == []
+    assert {target.__name__ for target in held if target.__eq__ is not object.__eq__} == EQUAL_BY_VALUE

@@ -1,0 +1,181 @@
+"""Which tests reach a line, from one run of `make test` with coverage's contexts, and in which order to try them."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+
+from coverage import CoverageData
+
+from tools.mutation.operators import Mutant
+
+KEPT = Path(os.environ.get("CALIBRANT_MUTATION", "build/mutation"))
+OF_ALL = "tests/test_public_api.py"
+"""Looks at every declaration, so that no line of it tells coverage at which."""
+
+COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
+
+
+def record() -> None:
+    """Run the tests once, and keep which lines each of them reaches and how long it takes."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--numprocesses",
+        "auto",
+        "-q",
+        "-m",
+        "not deep",
+        "-p",
+        "tools.mutation.seconds",
+    ]
+    coverage = ["--cov", "--cov-context=test", "--cov-report="]
+    kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
+    subprocess.run([*command, *coverage], check=True, env=os.environ | kept)
+
+
+def seconds_of_tests() -> dict[str, float]:
+    """Return the seconds of each test that passed, with what it took to set up."""
+    seconds: dict[str, float] = defaultdict(float)
+    passed = set()
+    for line in SECONDS.read_text().splitlines():
+        test, duration, outcome, *_ = json.loads(line)
+        seconds[test] += duration
+        passed |= {test} if outcome == "passed" else set()
+    return {test: duration for test, duration in seconds.items() if test in passed}
+
+
+class Reached:
+    """The tests of each line, with their seconds."""
+
+    def __init__(self, source: Path) -> None:
+        self.source = source
+        self.data = [CoverageData(str(path)) for path in sorted(KEPT.glob("coverage*"))]
+        for data in self.data:
+            data.read()
+        self.seconds = seconds_of_tests()
+        self.lines: dict[Path, dict[int, set[str]]] = {}
+
+    @staticmethod
+    def key(path: Path) -> str:
+        """Return the path within the package: what was measured may lie in another copy of it."""
+        return "/".join(path.parts[len(path.parts) - path.parts[::-1].index("calibrant") :])
+
+    def tests_of_line(self, path: Path) -> dict[int, set[str]]:
+        if path not in self.lines:
+            found: dict[int, set[str]] = defaultdict(set)
+            for data in self.data:
+                for name in data.measured_files():
+                    if self.key(Path(name)) == self.key(path):
+                        for line, contexts in data.contexts_by_lineno(name).items():
+                            found[line] |= self._tests(contexts)
+            self.lines[path] = found
+        return self.lines[path]
+
+    def _tests(self, contexts: list[str]) -> set[str]:
+        names = (context.rpartition("|")[0] for context in contexts)
+        return {name for name in names if name in self.seconds}
+
+    def tests(self, mutant: Mutant) -> set[str]:
+        """Return the tests that run a mutant's lines; of a kernel, and of a constant, those that run what names it."""
+        lines = self.tests_of_line(mutant.path)
+        found = set().union(*(lines.get(line, ()) for line in mutant.reached_by))
+        if mutant.scope != "body":
+            found |= {test for test in self.seconds if test.partition("::")[0] == OF_ALL}
+        if "_kernels" in mutant.path.parts or not found:
+            for name in self.names_at(mutant):
+                found |= self.tests_that_name(name)
+        return found
+
+    def names_at(self, mutant: Mutant) -> set[str]:
+        """Return what the statement of a mutant defines, and all that uses this in the same package."""
+        tree = ast.parse(mutant.path.read_bytes())
+        names = set()
+        for node in tree.body:
+            first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+            if first <= mutant.line <= (node.end_lineno or node.lineno):
+                names |= _defined(node)
+        while True:
+            more = {user for user, used in self.kernel_uses.items() if used & names} - names
+            if not more:
+                return names
+            names |= more
+
+    @cached_property
+    def kernel_uses(self) -> dict[str, set[str]]:
+        """What each function of the kernels names: a change to one is a change to those that call it."""
+        uses: dict[str, set[str]] = {}
+        for path in (self.source / "_kernels").glob("*.py"):
+            for node in ast.parse(path.read_bytes()).body:
+                for name in _defined(node):
+                    uses[name] = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - {name}
+        return uses
+
+    def tests_that_name(self, name: str) -> set[str]:
+        """Return the tests that run a line with the name; of a kernel's, in files that import kernels."""
+        found: set[str] = set()
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        beside = "_kernels" if name in self.kernel_uses else ""
+        for path in self.source.rglob("*.py"):
+            text = path.read_text()
+            if "_kernels" not in path.parts and beside in text and word.search(text):
+                lines = self.tests_of_line(path)
+                users = [n for n, line in enumerate(text.splitlines(), 1) if word.search(line)]
+                found |= set().union(*(lines.get(n, ()) for n in users))
+        tests = {path: path.read_text() for path in Path("tests").rglob("*.py")}
+        files = {str(path) for path, text in tests.items() if beside in text and word.search(text)}
+        return found | {test for test in self.seconds if test.partition("::")[0] in files}
+
+    def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
+        """Return the tests nearest by name, one of each function first, and then all others; the quickest first."""
+        tests = sorted(self.tests(mutant), key=lambda test: self.seconds[test])
+        near = set(self.nearest(mutant, tests))
+        first: dict[str, int] = defaultdict(int)
+        rank = {}
+        for test in tests:
+            function = test.partition("[")[0]
+            rank[test] = first[function]
+            first[function] += 1
+        tests.sort(key=lambda test: rank[test] > 0)
+        near_ones = [test for test in tests if test.partition("::")[0] in near]
+        by_name = [test for test in self.named_after(mutant) if test not in rank]
+        return near_ones + by_name, [test for test in tests if test.partition("::")[0] not in near]
+
+    def named_after(self, mutant: Mutant) -> list[str]:
+        """Return the tests in files named after the mutant's, as coverage does not see what runs in another process."""
+        words = _words(self.key(mutant.path)) - _FOLDERS
+        shared = {file: len(_words(file) & words) for file in {test.partition("::")[0] for test in self.seconds}}
+        most = max(shared.values(), default=0)
+        near = {file for file, n in shared.items() if n == most > 0}
+        return sorted((t for t in self.seconds if t.partition("::")[0] in near), key=lambda test: self.seconds[test])
+
+    def nearest(self, mutant: Mutant, tests: list[str], most: int = 4) -> list[str]:
+        files: dict[str, float] = defaultdict(float)
+        for test in tests:
+            files[test.partition("::")[0]] += self.seconds[test]
+        words = _words(self.key(mutant.path))
+        return sorted(files, key=lambda file: (-len(_words(file) & words), files[file]))[:most]
+
+
+_FOLDERS = frozenset(
+    {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base", "significance", "decisions"}
+)
+"""A file that shares no more than these words is not named after another."""
+
+
+def _words(path: str) -> set[str]:
+    return set(re.findall("[a-z]+", path.removesuffix(".py").removeprefix("tests/"))) - {"test"}
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}

@@ -1,0 +1,124 @@
+"""Run tests against a mutant: a copy of the package with one change, in a process of its own.
+
+The processes are forks of one that has imported what the tests need, but not calibrant. So a mutant costs the import of
+calibrant and of its tests, no more.
+"""
+
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tools.mutation.operators import Mutant
+
+MEMORY = 6 * 2**30
+START = 90.0
+"""Seconds that importing calibrant, collecting the tests and compiling a kernel may take on a busy machine."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant: "killed", "timeout" or "survived", by which test, after how many seconds."""
+
+    fate: str
+    test: str
+    seconds: float
+
+
+class Copy:
+    """A copy of the package in which mutants live, one at a time."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        self.source, self.folder = source, folder
+        shutil.copytree(source, self.folder / source.name)
+        self.caches = self.folder / "numba"
+
+    def outcome(self, mutant: Mutant, tests: list[str], seconds: dict[str, float]) -> Outcome:
+        place = self.folder / self.source.name / mutant.path.relative_to(self.source)
+        place.write_bytes(mutant.applied())
+        try:
+            return self._watched(tests, seconds, compiles="_kernels" in mutant.path.parts)
+        finally:
+            shutil.copy2(mutant.path, place)
+            shutil.rmtree(self.caches, ignore_errors=True)
+
+    def _watched(self, tests: list[str], seconds: dict[str, float], compiles: bool) -> Outcome:
+        """Wait for a test to fail, or for one that takes many times as long as it should."""
+        begun, (reading, writing) = time.monotonic(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            self._run(tests, writing, compiles)
+        os.close(writing)
+        test, allowed, fate = "(import)", START, ""
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            while not fate:
+                ready, _, _ = select.select([pipe], [], [], allowed)
+                line = pipe.readline().decode().strip() if ready else ""
+                if not ready:
+                    fate = "timeout"
+                elif not line:
+                    fate = "ended"
+                else:
+                    test = line
+                    allowed = START + 30 * seconds.get(test, 1.0)
+        if fate == "timeout":
+            os.killpg(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        if fate == "ended":
+            fate = "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+        return Outcome(fate, test, time.monotonic() - begun)
+
+    def _run(self, tests: list[str], writing: int, compiles: bool) -> None:
+        """In the child: run the tests in their order until one fails."""
+        try:
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            silent = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silent, stream)
+            sys.dont_write_bytecode = True
+            sys.path.insert(0, str(self.folder))
+            os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+            if compiles:
+                import numba
+
+                numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(self.caches)
+            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+            options = ["-x", "-q", "--tb=no", "-n0", "-p", "no:cacheprovider", "-m", "not deep"]
+            quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+            code = pytest.main([*options, *quiet, *files], plugins=[_InOrder(tests, writing)])
+        except BaseException:
+            code = 70
+        os._exit(int(code))
+
+
+class _InOrder:
+    """Keep only the tests that are wanted, in this order, and tell the parent which one begins."""
+
+    def __init__(self, tests: list[str], writing: int) -> None:
+        self.place, self.writing = {test: i for i, test in enumerate(tests)}, writing
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        # A failure is enough: the smallest example of it would take long to find.
+        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+        hypothesis.settings.register_profile("mutation", hypothesis.settings(), phases=phases, database=None)
+        hypothesis.settings.load_profile("mutation")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid]
+        )
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        os.write(self.writing, f"{nodeid}\n".encode())

@@ -1,0 +1,72 @@
+"""What users rely on: every public name with its parameters and their defaults, and all that is declared of a registered thing.
+
+Run: python -m tools.public_api. It writes tests/data/public_api.txt; what changes there changes for users.
+"""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
+from pathlib import Path
+
+import calibrant
+from calibrant._registry import HOMES, Entry, entries
+
+KEPT = Path(__file__).parents[1] / "tests" / "data" / "public_api.txt"
+DECLARED = [field.name for field in fields(Entry) if field.name not in ("kind", "name", "target")]
+
+
+def shown(value: object) -> str:
+    """Return the value in words that are the same in each run."""
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return value.__name__
+    if isinstance(value, partial):
+        return f"{shown(value.func)}({', '.join(map(shown, value.args))})"
+    if isinstance(value, set | frozenset):
+        return str(sorted(value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={shown(part)}" for key, part in value.items())
+    return repr(value)
+
+
+def parameters(function: object) -> str:
+    """Return the parameters with their defaults, without types."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    stars = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+        inspect.Parameter.KEYWORD_ONLY: "^",
+    }
+    return ", ".join(
+        stars.get(each.kind, "") + each.name + ("" if each.default is each.empty else f"={shown(each.default)}")
+        for each in found
+        if each.name != "self"
+    )
+
+
+def lines() -> Iterator[str]:
+    for name in sorted(calibrant.__all__):
+        target = getattr(calibrant, name)
+        if inspect.isroutine(target):
+            yield f"{name}({parameters(target)})"
+        elif inspect.isclass(target):
+            kind = target.__dataclass_params__ if is_dataclass(target) else None
+            yield f"{name}({parameters(target)}){'' if kind is None else f' frozen={kind.frozen} eq={kind.eq}'}"
+            for own, member in sorted(vars(target).items()):
+                if not own.startswith("_") and inspect.isfunction(member):
+                    yield f"{name}.{own}({parameters(member)})"
+    for kind in HOMES:
+        for name, entry in entries(kind).items():
+            of = {
+                fact: getattr(entry, fact)
+                for fact in DECLARED
+                if getattr(entry, fact) not in (None, False, (), frozenset())
+            }
+            yield f"{kind} {name}: {shown(of)}"
+
+
+if __name__ == "__main__":
+    KEPT.write_text("".join(f"{line}\n" for line in lines()))

@@ -1,0 +1,34 @@
+"""What a person does first with an installed calibrant, run by `make wheel` where nothing else is installed."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import calibrant
+
+site = Path(sys.prefix).resolve()
+assert Path(calibrant.__file__).resolve().is_relative_to(site), calibrant.__file__
+assert (Path(calibrant.__file__).parent / "py.typed").is_file()
+assert all(getattr(calibrant, name) is not None for name in calibrant.__all__)
+
+y, prob = calibrant.load_digits_forecast()
+half = len(y) // 2
+before = calibrant.top_label_calibration_error(y[half:], prob[half:])
+calibrator = calibrant.TemperatureScaling().fit(prob[:half], y[:half])
+calibrated = calibrator.predict_proba(prob[half:])
+assert calibrant.top_label_calibration_error(y[half:], calibrated) < before
+
+with tempfile.TemporaryDirectory() as folder:
+    for ending in ("json", "npz"):
+        path = Path(folder) / f"calibrator.{ending}"
+        calibrant.save_calibrator(calibrator, path)
+        assert (calibrant.load_calibrator(path).predict_proba(prob[half:]) == calibrated).all()
+    page = Path(folder) / "report.html"
+    command = [Path(sys.executable).parent / "calibrant", "demo", "-o", page]
+    subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    assert page.stat().st_size > 100_000
+
+print(
+    f"calibrant {calibrant.__version__}, Python {sys.version.split()[0]}: imported, measured, calibrated, saved, reported"
+)
