@@ -118,7 +118,7 @@ def test_the_binning_is_used_where_the_metric_names_none():
         ({"metrics": "ece"}, TypeError, r"metrics must be a list of names; got the string 'ece'\. Pass \['ece'\]\."),
         ({"metrics": ["eece"]}, ValueError, r"got 'eece'\. Did you mean 'ece'\?"),
         ({"level": 5}, ValueError, r"level must be a fraction"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be at least 1; got 0\. 500 is usual\."),
+        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0\. 500 is usual\."),
     ],
 )
 def test_a_bad_option_is_refused(options, error, message):

@@ -1,6 +1,7 @@
 """Bad use of the command line: exit code 2, one line on stderr that says what to do, and nothing written."""
 
 import errno
+import os
 import re
 from pathlib import Path
 
@@ -135,7 +136,7 @@ WORDS = {
     ),
     "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be at least 1; got 0"),
     "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
-    "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be at least 1; got 0"),
+    "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
     "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
     "a notion too many": (
@@ -158,6 +159,12 @@ WORDS = {
         ["report", "good.csv", "--logit", "p_*", "--calibrator", "c.json", "-o", "o"],
         r"fitted on 2 probability columns; good\.csv gives 2 logit columns\. .*--prob",
     ),
+    "a table to be lost to a calibrator": (
+        ["fit", "good.csv", "-o", "good.csv", "--force"],
+        r"must not be what is read; got good\.csv, which would be lost\. Choose another name",
+    ),
+    "a table to be lost to a page": (["report", "good.csv", "-o", "./good.csv", "--force"], r"must not be what is read"),
+    "a calibrator to be lost to a table": (["apply", "c.json", "good.csv", "-o", "c.json", "--force"], r"must not be what"),
     "no top pair": (
         ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
         r"--top must have a calibrator of single scores, .*; got c\.json, a BetaCalibration\. Fit one with --notion",
@@ -346,7 +353,7 @@ def break_writing(monkeypatch, accident):
     ("accident", "code", "told"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be: No space left on device"),
-        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (KeyboardInterrupt(), 130, "interrupted; no file was left half written"),
     ],
     ids=["disk full", "interrupted"],
 )
@@ -381,3 +388,32 @@ def test_what_no_person_reads_is_left_out_of_an_error(cell, refused):
     assert "must hold numbers in the column 'p_0'; got 'x" in message
     assert "Repair the column" in message
     assert len(message) < 1400
+
+
+# Standard output
+
+
+@pytest.mark.parametrize("words", [["list"], ["assess", "good.csv", "--resamples", "5"], ["--help"]])
+def test_a_reader_that_stops_ends_the_command_as_a_pipe_does(words, folder, monkeypatch, capfd):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        monkeypatch.setattr("sys.stdout", pipe)
+        assert cli.main(words) == 141
+    assert "error" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_what_cannot_be_printed_is_said(folder, monkeypatch, capfd):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert cli.main(["list"]) == cli.BAD_USE
+    told = capfd.readouterr().err.removeprefix("calibrant: error: ").strip()
+    assert "standard output must be readable and writable; the system says: No space left" in told
+    assert re.fullmatch(PARTS, told)
+
+
+def test_a_command_without_standard_output_does_its_work(folder, monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    assert cli.main(["fit", "good.csv", "-o", "other.json"]) == 0
+    assert Path("other.json").exists()

@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 Order = Literal["any", "not falling", "rising"]
 
+MOST = 10_000_000
+"""Bins, and draws, that may be asked for: more is a mistake that would take days, or all memory."""
+
 
 def number(
     name: str,
@@ -34,13 +37,29 @@ def number(
     return found
 
 
-def whole(name: str, value: object, *, least: int, hint: str) -> int:
-    """Return a whole number that is at least so much."""
+def whole(name: str, value: object, *, least: int, most: float = np.inf, hint: str) -> int:
+    """Return a whole number that is at least, and at most, so much."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
     if value < least:
         raise ValueError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be at most {most}; got {value!r}. {hint}.")
     return int(value)
+
+
+def resamples(value: object, *, least: int = 1, hint: str) -> int:
+    """Return a number of draws, and none that would never end."""
+    return whole("n_resamples", value, least=least, most=MOST, hint=hint)
+
+
+def fraction(name: str, value: object, *, hint: str) -> float:
+    """Return a number between 0 and 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")
+    if not 0.0 < float(value) < 1.0:
+        raise ValueError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")
+    return float(value)
 
 
 def source(name: str, value: object) -> np.random.Generator | int | None:
@@ -72,6 +91,11 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
     if value not in known:
         raise ValueError(wanted)
     return value
+
+
+def is_one_of(value: object, words: Iterable[str]) -> bool:
+    """Whether a value is one of the words; what is no word, such as a list, is none."""
+    return isinstance(value, str) and value in words
 
 
 def numbers(

@@ -40,11 +40,11 @@ GUARANTEES: Mapping[str, str] = {
 class Entry:
     """What is known of one registered thing.
 
-    A metric has a range and is one of four things: a ``spelling`` (the keywords of `calibration_error` that it stands for),
-    the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees, or else an ``estimate`` that gives value and
-    interval by itself. A ``notion`` is its own, in place of the one that is asked for. It is found by the words of ``also``
-    as well. Where neither low nor high is good it has an ``ideal`` value. A calibrator has guarantees. A test is a function
-    of (y_true, y_prob).
+    A metric has a range, whose ends may be infinite, and is one of four things: a ``spelling`` (the keywords of
+    `calibration_error` that it stands for), the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees, or
+    else an ``estimate`` that gives value and interval by itself. A ``notion`` is its own, in place of the one that is asked
+    for. It is found by the words of ``also`` as well. Where neither low nor high is good it has an ``ideal`` value. A
+    calibrator has guarantees. A test is a function of (y_true, y_prob).
     """
 
     kind: Kind
@@ -154,6 +154,8 @@ def entries(kind: Kind) -> dict[str, Entry]:
     dict of str to Entry
         What was declared.
     """
+    if kind not in tuple(HOMES):  # of a tuple: what is asked for may be of any kind
+        raise ValueError(f"kind must be one of {', '.join(map(repr, HOMES))}; got {kind!r}. Pass one of them.")
     home = importlib.import_module(HOMES[kind])
     for module in pkgutil.iter_modules(getattr(home, "__path__", [])):
         importlib.import_module(f"{home.__name__}.{module.name}")

@@ -344,7 +344,7 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_w
 
 
 def _check_input(input: Input, rows: Rows) -> Input:
-    if input not in ("probability", "logit"):
+    if not isinstance(input, str) or input not in ("probability", "logit"):
         raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
     if _rows.one_of(rows) == "percent" and input == "logit":
         raise ValueError(

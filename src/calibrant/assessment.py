@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import CLIP
+from calibrant._parameters import resamples
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._progress import tracked
 from calibrant._registry import Entry, find
@@ -265,10 +266,7 @@ def assess(
     True
     """
     require_level(level)
-    if not isinstance(n_resamples, (int, np.integer)):
-        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}. 500 is usual.")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 500 is usual.")
+    resamples(n_resamples, hint="500 is usual")
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
     problem = as_problem(y_true, y_prob, **data)

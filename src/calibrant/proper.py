@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from calibrant._links import FloatArray, log_cost
+from calibrant._parameters import is_one_of
 
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -32,7 +33,7 @@ def as_event_score(score: str | EventScore) -> EventScore:
     """Return the score of that name, or the function itself."""
     if callable(score):
         return score
-    if score not in SCORES:
+    if not is_one_of(score, SCORES):
         raise ValueError(
             f"score must be one of {', '.join(map(repr, SCORES))} or a function; got {score!r}. "
             "Pass a function of (probability, outcome)."

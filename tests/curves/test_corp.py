@@ -178,8 +178,8 @@ def test_weights_that_are_not_whole_have_no_simultaneous_band():
     [
         ({"band": "honest"}, ValueError, r"band must be one of 'consistency', .* or None; got 'honest'"),
         ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be at least 1; got 0"),
-        ({"n_resamples": 0.5}, TypeError, r"n_resamples must be a whole number; got 0\.5"),
+        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0"),
+        ({"n_resamples": 0.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 0\.5"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, error, message):

@@ -285,3 +285,18 @@ def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     table = read_table(tmp_path / "t.npz").sliced(slice(2, 9)).sliced(slice(1, 4))
     assert (table["p"] * 10).round().tolist() == [3, 4, 5]
     assert len(table.columns["p"]) == 3
+
+
+def test_an_interrupt_under_an_error_of_a_writer_stays_an_interrupt(tmp_path, monkeypatch):
+    """An archive that is interrupted raises an error of its own while it is closed."""
+
+    def interrupted(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError("Can't close the ZIP file while there is an open writing handle on it.")
+
+    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_table(tmp_path / "out.npz", {"a": np.arange(3)})
+    assert list(tmp_path.iterdir()) == []

@@ -3,9 +3,11 @@
 import errno
 import os
 import stat
+import sys
 
 import pytest
 
+from calibrant.interop import writing
 from calibrant.interop.writing import whole_file
 
 
@@ -116,14 +118,99 @@ def test_of_two_writers_without_force_the_second_is_refused_and_the_first_file_k
     assert content(tmp_path) == {"out.txt": "first"}
 
 
-def test_a_rename_that_fails_leaves_no_empty_file(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
+def refuse(number):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(os, "replace", full)
+    return refuse
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_last_step_that_fails_leaves_no_empty_file(links, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "link", refuse(errno.ENOSPC if links else errno.EPERM))
+    monkeypatch.setattr(os, "replace", refuse(errno.ENOSPC))
     with pytest.raises(OSError, match="nothing was written"), whole_file(tmp_path / "out.txt") as beside:
         beside.write_text("all of it")
     assert content(tmp_path) == {}
+
+
+def test_a_file_system_without_links_keeps_the_first_of_two_files_as_well(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "link", refuse(errno.EPERM))
+    target = tmp_path / "out.txt"
+    with whole_file(target) as beside:
+        beside.write_text("first")
+    assert content(tmp_path) == {"out.txt": "first"}
+
+    def second():
+        with whole_file(tmp_path / "other.txt") as beside:
+            beside.write_text("second")
+            (tmp_path / "other.txt").write_text("first")
+
+    with pytest.raises(FileExistsError, match="must not exist yet"):
+        second()
+    assert content(tmp_path) == {"out.txt": "first", "other.txt": "first"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are those of POSIX")
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("kind", ["pipe", "loop"])
+def test_what_is_no_file_is_refused_even_by_force(kind, force, tmp_path):
+    target = tmp_path / "out.txt"
+    _ = os.mkfifo(target) if kind == "pipe" else target.symlink_to(target)
+    with (
+        pytest.raises(OSError, match=r"must be a file; got .*device, a pipe or a loop"),
+        whole_file(target, force=force),
+    ):
+        raise AssertionError("the block was entered")
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of a file that was open at that moment
+@pytest.mark.parametrize("force", [False, True])
+def test_an_interrupt_at_any_line_leaves_all_or_nothing(force, tmp_path):
+    target, ended = tmp_path / "out.txt", set()
+
+    def write(line):
+        passed = iter(range(1, line + 1))
+
+        def trace(frame, event, _):
+            if frame.f_code.co_filename != writing.__file__:
+                return None
+            if event == "line" and next(passed, None) == line:
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with whole_file(target, force=force) as beside:
+                beside.write_text("all of it")
+        finally:
+            sys.settrace(before)
+
+    for line in range(1, 100):
+        try:
+            write(line)
+        except KeyboardInterrupt:
+            found = content(tmp_path)
+            assert found in ({}, {"out.txt": "all of it"}), line
+            ended.add(len(found))
+            target.unlink(missing_ok=True)
+        else:
+            break
+    assert line > 20
+    assert ended == {0, 1}
+
+
+def test_a_file_is_never_seen_empty_where_nothing_stood(tmp_path, monkeypatch):
+    """A process that is killed between two steps would leave an empty file that a later command takes for the output."""
+    target, seen = tmp_path / "out.txt", []
+    for step in ("link", "replace", "chmod", "fsync"):
+        made = getattr(os, step)
+        monkeypatch.setattr(os, step, lambda *given, made=made: (seen.append(target.exists()), made(*given))[1])
+    with whole_file(target) as beside:
+        beside.write_text("all of it")
+    assert seen == [False] * len(seen)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links are those of POSIX")
@@ -146,7 +233,6 @@ def test_a_symbolic_link_is_followed(dangling, tmp_path):
 def test_a_command_that_is_terminated_removes_its_temporary_file(tmp_path):
     import signal
     import subprocess
-    import sys
     import time
 
     code = """
@@ -161,10 +247,12 @@ tables._write_csv = slow
 sys.exit(cli.main(["decide", "in.csv", "--costs", "0,1;4,0", "-o", "out.csv"]))
 """
     (tmp_path / "in.csv").write_text("label,p\n1,0.5\n0,0.2\n")
-    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as run:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes) as run:
         while "writing" not in (line := run.stdout.readline()) and line:
             time.sleep(0)
         run.send_signal(signal.SIGTERM)
-        run.wait(timeout=60)
+        _, said = run.communicate(timeout=60)
     assert run.returncode == 128 + signal.SIGTERM
+    assert said.endswith("calibrant: terminated; no file was left half written\n")
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

@@ -115,9 +115,9 @@ def test_equal_scores_are_never_parted():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"span": 0.0}, r"span must be a share of the rows in \(0, 1\]; got 0.0. 0.75 is usual."),
-        ({"span": 75}, r"span must be a share of the rows in \(0, 1\]; got 75. 0.75 is usual."),
-        ({"degree": 3}, "degree must be 0, 1 or 2; got 3. 2 is usual."),
+        ({"span": 0.0}, "span must be a number, .*; got 0.0. .*0.75 is usual."),
+        ({"span": 75}, "span must be a number, .*; got 75. .*0.75 is usual."),
+        ({"degree": 3}, "degree must be at most 2; got 3. 2 is usual."),
     ],
 )
 def test_options_that_mean_nothing_are_refused(options, message):
@@ -126,5 +126,5 @@ def test_options_that_mean_nothing_are_refused(options, message):
 
 
 def test_too_few_groups_are_refused():
-    with pytest.raises(ValueError, match=r"n_cells must be at least 3; got 2\. 512 is usual\."):
+    with pytest.raises(ValueError, match=r"n_cells must be a whole number, at least 3; got 2\. 512 is usual\."):
         Local(n_cells=2)

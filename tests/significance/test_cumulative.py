@@ -126,7 +126,7 @@ def test_a_notion_of_several_problems_is_refused_with_the_way_to_go(test):
 
 @EACH
 def test_a_number_of_draws_that_is_none_is_refused(test):
-    with pytest.raises(ValueError, match="n_resamples must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number, at least 1; got 0"):
         test([0, 1], [0.2, 0.7], n_resamples=0)
-    with pytest.raises(TypeError, match=r"n_resamples must be a whole number; got 0\.5"):
+    with pytest.raises(TypeError, match=r"n_resamples must be a whole number, at least 1; got 0\.5"):
         test([0, 1], [0.2, 0.7], n_resamples=0.5)

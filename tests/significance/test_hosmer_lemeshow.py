@@ -165,7 +165,7 @@ def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
         ({"n_bins": 1}, ValueError, "n_bins must be at least 2; got 1"),
         ({"n_bins": 2.5}, TypeError, "n_bins must be a whole number; got 2.5"),
         ({"reference": 7}, ValueError, r"reference must be one of the classes \[0, 1\]; got 7"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1; got 0"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, error, message):

@@ -202,8 +202,8 @@ def test_a_forecast_that_was_sure_and_wrong_has_the_smallest_pvalue():
     [
         ({"null": "normal"}, ValueError, "null must be one of 'consistency', 'bootstrap'; got 'normal'"),
         ({"estimator": "biased"}, ValueError, "estimator must be one of 'unbiased', 'block', 'linear'; got 'biased'"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1; got 0"),
-        ({"n_resamples": 9.5}, TypeError, r"n_resamples must be a whole number; got 9\.5"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1; got 0"),
+        ({"n_resamples": 9.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 9\.5"),
     ],
 )
 def test_options_that_are_none_are_refused(options, error, message):

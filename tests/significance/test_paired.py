@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, brier_loss, expected_calibration_error, paired_difference, paired_test
+from calibrant import (
+    CalibrationWarning,
+    EqualWidth,
+    brier_loss,
+    expected_calibration_error,
+    paired_difference,
+    paired_test,
+)
 from calibrant._validation import as_problem
 from calibrant.significance import paired
 
@@ -24,6 +31,7 @@ def two_bins(rows):
 # The debiased difference
 
 
+@pytest.mark.filterwarnings("ignore:the standard error of the difference is zero")
 @given(rows=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(0, 1)), min_size=2, max_size=12))
 def test_the_difference_is_that_of_pairs_and_its_error_that_of_the_jackknife(rows):
     a, b, y = (np.array(column) for column in zip(*rows, strict=True))
@@ -198,7 +206,8 @@ def test_a_function_of_the_registry_is_found_there():
 
 def test_of_a_perfect_and_a_wrong_forecast_there_is_no_doubt():
     y = np.array([0, 1] * 50)
-    found = paired_test(y, y.astype(float), 1.0 - y)
+    with pytest.warns(CalibrationWarning, match="standard error of the difference is zero"):
+        found = paired_test(y, y.astype(float), 1.0 - y)
     assert found.statistic == np.inf
     assert found.pvalue == 0.0
 
@@ -487,3 +496,13 @@ def test_a_function_is_a_loss_and_its_negative_turns_the_sides():
 def test_one_row_has_no_interval(rows, data, metric, compare):
     with pytest.raises(ValueError, match="y_true must hold at least two rows with a weight for an interval; got 1"):
         compare([1, 1][:rows], [0.2, 0.7][:rows], [0.3, 0.8][:rows], metric=metric, n_resamples=9, **data)
+
+
+def test_a_difference_without_spread_is_no_evidence():
+    """Two rows that deviate alike have a standard error of zero, and the normal law a p-value of zero."""
+    y, a, b = [0, 0], [0.4, 0.4], [0.5, 0.5]
+    with pytest.warns(
+        CalibrationWarning, match=r"standard error .* is zero.*however few the rows are\. Pass metric='brier'"
+    ):
+        assert paired_test(y, a, b).statistic == np.inf
+    assert paired_test(y, a, b, metric="brier").pvalue > 0.2

@@ -156,7 +156,7 @@ def test_a_metric_that_is_no_number_on_the_data_is_refused():
     [
         ({"metric": "ecee"}, ValueError, "Did you mean"),
         ({"metric": 3}, TypeError, "metric must be a name or a function"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1"),
         ({"n_resamples": True}, TypeError, "n_resamples must be a whole number"),
     ],
 )

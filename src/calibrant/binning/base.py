@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._links import FloatArray
+from calibrant._parameters import MOST
 from calibrant._problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
 from calibrant._result import read_only
 from calibrant.binning.ordered import Ordered
@@ -193,3 +194,5 @@ def require_bins(n_bins: object, name: str = "n_bins") -> None:
         )
     if n_bins < 1:
         raise ValueError(f"{name} must be at least 1; got {n_bins}. 10 to 20 is usual.")
+    if n_bins > MOST:
+        raise ValueError(f"{name} must be at most {MOST}; got {n_bins}. 10 to 20 is usual.")

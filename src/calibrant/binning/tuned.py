@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Literal
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of
 from calibrant.binning.base import Binning, OrderedBinning, require_bins
 from calibrant.binning.equal_mass import EqualMass
 from calibrant.binning.equal_width import EqualWidth
@@ -23,7 +24,7 @@ class TunedBinning(OrderedBinning):
     most_bins: int
 
     def __post_init__(self) -> None:
-        if self.of not in FAMILIES:
+        if not is_one_of(self.of, FAMILIES):
             raise ValueError(f"of must be one of {', '.join(map(repr, FAMILIES))}; got {self.of!r}. Pass one of them.")
         require_bins(self.most_bins, "most_bins")
 

@@ -19,6 +19,9 @@ from calibrant.cli.words import parser
 
 __all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
 
+PIPE = 13
+"""SIGPIPE, which Windows does not name."""
+
 OPTIONS = {
     "input='logit'": "--logit COLUMNS",
     "rows='percent'": "--percent",
@@ -35,27 +38,68 @@ LONGEST = 600
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use."""
-    arguments = parser().parse_args(argv)
+    """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
     try:
         with warnings.catch_warnings(), _ended_by_exception():
+            arguments = parser().parse_args(argv)
             warnings.showwarning = _say_warning
             warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
             code: int = arguments.run(arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # what cannot be printed is found here, and not when Python ends
+    except SystemExit:  # --help, or an option that is not known
+        if _is_unprinted():
+            return 128 + PIPE
+        raise
     except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        _is_unprinted()
+        return 128 + PIPE
     except (ValueError, TypeError, OSError, ImportError) as error:
-        message = getattr(error, "strerror", None) or str(error)
-        print(f"calibrant: error: {_shortened(_escaped(_spelled(' '.join(message.split()))))}", file=sys.stderr)
+        _is_unprinted()
+        message = _escaped(_spelled(" ".join(_message_of(error).split())))
+        print(f"calibrant: error: {_shortened(message)}", file=sys.stderr)
         return BAD_USE
-    except KeyboardInterrupt:
-        print("calibrant: interrupted; nothing was written", file=sys.stderr)
-        return 130
+    except (KeyboardInterrupt, _Terminated) as end:
+        number = end.number if isinstance(end, _Terminated) else signal.SIGINT
+        word = "terminated" if isinstance(end, _Terminated) else "interrupted"
+        print(f"calibrant: {word}; no file was left half written", file=sys.stderr)
+        return 128 + number
     except Exception:
         traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
         return BROKEN
     return code
+
+
+class _Terminated(BaseException):
+    """A signal told the process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise _Terminated(number)
+
+
+def _message_of(error: Exception) -> str:
+    """Return the message of an error; one of the system alone gets the place and what to do."""
+    if not isinstance(error, OSError) or error.errno is None or error.strerror != os.strerror(error.errno):
+        return getattr(error, "strerror", None) or str(error)
+    place = error.filename or "standard output"
+    return f"{place} must be readable and writable; the system says: {error.strerror}. Check its rights and its disk."
+
+
+def _is_unprinted() -> bool:
+    """Whether standard output cannot print what it holds; it is then given up, so that Python does not try again at its end."""
+    if sys.stdout is None:
+        return False
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 @contextmanager
@@ -64,7 +108,7 @@ def _ended_by_exception() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         yield
     finally:

@@ -175,7 +175,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
 
-    require_free(Path(arguments.output), force=arguments.force)
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file])
     forecast = read(arguments, arguments.file)
     warn_beside_other_rows(arguments, forecast)
     calibrator = calibrator_of(
@@ -211,7 +211,7 @@ def run_apply(arguments: argparse.Namespace) -> int:
     from calibrant.interop.tables import format_of, require_csv, write_table
     from calibrant.interop.writing import require_free
 
-    require_free(Path(arguments.output), force=arguments.force)
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator])
     format_of(arguments.output)
     if arguments.escape_formulas:
         require_csv(arguments.output)
@@ -261,7 +261,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     from calibrant.report.simplex import MOST_POINTS
     from calibrant.report.summary import NEEDED, findings
 
-    require_free(Path(arguments.output), force=arguments.force)
+    read_files = [*arguments.files, *([arguments.calibrator] if arguments.calibrator else [])]
+    require_free(Path(arguments.output), force=arguments.force, inputs=read_files)
     if arguments.points > MOST_POINTS:
         raise ValueError(f"--points must be at most {MOST_POINTS}; got {arguments.points}. The default is 1000.")
     names = arguments.names.split(",") if arguments.names else [Path(file).stem for file in arguments.files]

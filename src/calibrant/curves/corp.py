@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of, resamples
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -191,7 +192,7 @@ def corp_curve(
     """
     require_level(level)
     _require_draws(n_resamples)
-    if band is not None and band not in BANDS:
+    if band is not None and not is_one_of(band, BANDS):
         raise ValueError(f"band must be one of {', '.join(map(repr, BANDS))} or None; got {band!r}. Pass one of them.")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
     words = as_notion(notion, problem)
@@ -244,7 +245,4 @@ def places(score: FloatArray) -> IntArray:
 
 
 def _require_draws(n_resamples: object) -> None:
-    if not isinstance(n_resamples, (int, np.integer)):
-        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}. 1000 is usual.")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 1000 is usual.")
+    resamples(n_resamples, hint="1000 is usual")

@@ -26,7 +26,8 @@ class CumulativePanel:
 
     ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
     probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is how far a
-    calibrated forecast may wander anywhere on its way.
+    calibrated forecast may wander anywhere on its way. Where a problem has no row, such as a class that is never predicted,
+    the figures are NaN.
     """
 
     name: str

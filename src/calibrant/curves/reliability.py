@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import fraction, is_one_of
 from calibrant._problem import Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -182,7 +183,7 @@ def curve_of(
 ) -> ReliabilityCurve:
     """Return the curve of a valid problem."""
     require_level(level)
-    if interval is not None and interval not in INTERVALS:
+    if interval is not None and not is_one_of(interval, INTERVALS):
         raise ValueError(
             f"interval must be one of {', '.join(map(repr, INTERVALS))} or None; got {interval!r}. Pass one of them."
         )
@@ -199,8 +200,7 @@ def curve_of(
 
 def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For 95 % intervals pass level=0.05.")
+    fraction("level", level, hint="For 95 % intervals pass level=0.05")
     if float(level) > 0.5:
         warnings.warn(
             f"level is one minus the coverage; {level!r} makes {1 - float(level):.0%} intervals. For {float(level):.0%} "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -241,7 +241,10 @@ def simplex_split(
     >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
     SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
     """
-    point, names = as_numbers("gamma", gamma), tuple(str(name) for name in classes)
+    point = as_numbers("gamma", gamma)
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be three names; got {classes!r}. Leave them out, or pass a list of three.")
+    names = tuple(str(name) for name in classes)
     if point.shape != (3,) or abs(point.sum() - 1.0) > 1e-9:
         raise ValueError(f"gamma must be three numbers that sum to one; got {gamma!r}. The middle is [1/3, 1/3, 1/3].")
     if len(names) != 3:

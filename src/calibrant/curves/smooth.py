@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of
 from calibrant._problem import BinaryProblem, Problem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -224,7 +225,7 @@ def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:
     """Return the smoother of that name, or the lens itself."""
     if isinstance(smoother, (Smooth, Local)):
         return smoother
-    if smoother not in SMOOTHERS:
+    if not is_one_of(smoother, SMOOTHERS):
         raise ValueError(
             f"smoother must be one of {', '.join(map(repr, SMOOTHERS))}, Smooth() or Local(); got {smoother!r}. Pass one."
         )

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
 
 from calibrant._links import FloatArray
-from calibrant._parameters import source
+from calibrant._parameters import is_one_of, source
 from calibrant._problem import IntArray
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.truth import KnownTruth, require_rows
@@ -196,7 +196,7 @@ def make_survey_forecast(
     >>> truth.calibration_map([0.3, 0.5, 0.7]).round(3)
     array([0.036, 0.524, 0.955])
     """
-    if model not in MODELS:
+    if not is_one_of(model, MODELS):
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}; got {model!r}. Pass one.")
     mixture = SurveyMixture(n_classes, class_3)
     if model == "mlp" and class_3 != "variance":

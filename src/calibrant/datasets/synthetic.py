@@ -12,13 +12,16 @@ from scipy.optimize import brentq
 
 from calibrant import _links
 from calibrant._links import FloatArray
-from calibrant._parameters import source
+from calibrant._parameters import number, source, whole
 from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
 """Rows times classes drawn together: beside its result the generator needs memory for a few blocks."""
 
 LOG_SCALES = (np.log(1e-9), np.log(1e9))
+MOST_CLASSES = 1_000_000
+"""Classes up to which a scale between these has any accuracy."""
+
 MARGIN = 1e-6
 """How near the accuracy may come to chance or to one, where the scale that makes it runs away."""
 
@@ -74,7 +77,7 @@ def make_softmax_forecast(
     0.01
     """
     require_rows(n)
-    _check(n_classes, temperature, accuracy, np.dtype(dtype))
+    _check(n_classes, temperature, accuracy, dtype)
     rng = np.random.default_rng(source("rng", rng))
     scale = _scale_of(n_classes, float(accuracy))
     y = np.empty(n, dtype=np.intp)
@@ -140,15 +143,19 @@ def _normal_density(z: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi), dtype=np.float64)
 
 
-def _check(n_classes: int, temperature: float, accuracy: float, dtype: np.dtype[Any]) -> None:
-    if n_classes < 2:
-        raise ValueError(f"n_classes must be at least 2; got {n_classes}. One event makes two classes.")
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature must be positive; got {temperature}. Above 1 makes the forecast over-confident.")
-    if not 1.0 / n_classes + MARGIN <= accuracy <= 1.0 - MARGIN:
+def _check(n_classes: object, temperature: object, accuracy: object, dtype: npt.DTypeLike) -> None:
+    classes = whole("n_classes", n_classes, least=2, most=MOST_CLASSES, hint="One event makes two classes")
+    number("temperature", temperature, above=0.0, hint="Above 1 makes the forecast over-confident")
+    wanted = number("accuracy", accuracy, hint="It is the mean of the highest posterior; pass 0.8, say")
+    if not 1.0 / classes + MARGIN <= wanted <= 1.0 - MARGIN:
         raise ValueError(
-            f"accuracy must lie between 1 / n_classes = {1.0 / n_classes:.4g} and 1, {MARGIN:g} away from both; "
+            f"accuracy must lie between 1 / n_classes = {1.0 / classes:.4g} and 1, {MARGIN:g} away from both; "
             f"got {accuracy}. It is the mean of the highest posterior; pass 0.8, say."
         )
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"dtype must be float32 or float64; got {dtype}. Pass numpy.float32 to halve the memory.")
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, AttributeError):
+        kind = np.dtype(object)
+    if kind not in (np.float32, np.float64):
+        given = dtype if isinstance(dtype, str) else kind
+        raise TypeError(f"dtype must be float32 or float64; got {given}. Pass numpy.float32 to halve the memory.")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._parameters import number, whole
+from calibrant._parameters import number, resamples
 from calibrant._problem import BinaryProblem
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions
@@ -200,7 +200,7 @@ def net_benefit_curve(
     >>> curve["forecast"].net_benefit
     array([0.25])
     """
-    n_resamples = whole("n_resamples", n_resamples, least=0, hint="1000 is usual")
+    n_resamples = resamples(n_resamples, least=0, hint="1000 is usual")
     level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
     generator = as_rng(rng)
     at = as_places("threshold", GRID if threshold is None else threshold)

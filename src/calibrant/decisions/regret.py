@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
-from calibrant._parameters import whole
+from calibrant._parameters import resamples
 from calibrant._problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._result import frame
 from calibrant._rows import OF_PROBABILITIES, of_probabilities
@@ -148,7 +148,7 @@ def calibration_regret(
     >>> calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], cost_matrix=[[0, 1], [1, 0]], truth=[0.1, 0.7, 0.5, 0.9])
     CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
     """
-    n_resamples = whole("n_resamples", n_resamples, least=1, hint="200 is usual")
+    n_resamples = resamples(n_resamples, hint="200 is usual")
     generator = as_rng(rng)
     names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
     problem = as_problem(y_true, y_prob, column_names=names, **data)

@@ -6,6 +6,7 @@ CSV and NPZ need NumPy alone; Parquet and Feather, and CSV at speed, need pyarro
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -216,18 +217,28 @@ def write_table(
         except (OSError, ImportError):
             raise
         except Exception as error:  # pyarrow has errors of its own, also for a full disk
+            if (end := _ending_behind(error)) is not None:
+                raise end from None
             raise ValueError(
                 f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
                 "Make room, drop the column, or choose another format."
             ) from error
 
 
+def _ending_behind(error: BaseException) -> BaseException | None:
+    """Return what told the process to end, where an error came of that: zipfile raises one over it."""
+    while isinstance(error, Exception) and error.__context__ is not None:
+        error = error.__context__
+    return None if isinstance(error, Exception) else error
+
+
 def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
-    with path.open("wb") as target:
-        np.savez_compressed(target, **arrays)
+    packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
+    np.savez_compressed(packed, **arrays)
+    path.write_bytes(packed.getbuffer())
 
 
 def _escaped(cell: str) -> str:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+LONGEST = 40
+"""Characters of a file's name that stand in the name of what is written beside it: names have a limit."""
 
-def require_free(path: Path, *, force: bool) -> None:
-    """Refuse an output path that exists, unless asked to replace it."""
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What a file system answers that has no hard links."""
+
+
+def require_free(path: Path, *, force: bool, inputs: Sequence[str] = ()) -> None:
+    """Refuse an output path that exists, unless asked to replace it, one that is no file, and one of what is read."""
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
+    if (path.exists() and not path.is_file()) or _is_loop(path):
+        raise OSError(
+            f"the output must be a file; got {path}, which is a device, a pipe or a loop of links. Name a file."
+        )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.parent}. Create it first.")
     if path.exists() and not force:
         raise _taken(path)
+    if any(os.path.exists(name) and path.exists() and path.samefile(name) for name in inputs):
+        raise ValueError(f"the output must not be what is read; got {path}, which would be lost. Choose another name.")
 
 
 @contextmanager
@@ -28,42 +41,65 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
     """
     require_free(Path(path), force=force)
     target = Path(os.path.realpath(path))
+    # Named before it is made: whenever the process is told to end, there is a name to remove.
+    beside = target.with_name(f".{target.name[:LONGEST]}.{secrets.token_hex(4)}.part")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        raise _failed(target, error) from error
-    os.close(handle)
-    beside = Path(name)
-    try:
-        yield beside
-        with beside.open("rb") as written:
-            os.fsync(written.fileno())
-        os.chmod(beside, _mode(target))
-        _move(beside, target, force=force)
+        try:
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            yield beside
+            with beside.open("rb") as written:
+                os.fsync(written.fileno())
+            os.chmod(beside, _mode(target))
+            _move(beside, target, force=force)
+        finally:
+            _remove(beside)
     except FileExistsError:
-        beside.unlink(missing_ok=True)
         raise
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise _failed(target, error) from error
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    finally:
+        _remove(beside)  # again: a signal may have come between
+
+
+def _remove(beside: Path) -> None:
+    with suppress(OSError):
+        beside.unlink()
 
 
 def _move(beside: Path, target: Path, *, force: bool) -> None:
     """Rename; without force only where nothing stands, even if it was put there a moment ago."""
-    if not force:
-        try:
-            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        except FileExistsError as error:
-            raise _taken(target) from error
+    if force:
+        os.replace(beside, target)
+        return
+    try:
+        os.link(beside, target)  # in one step: it fails where a file stands, and never shows an empty one
+    except FileExistsError as error:
+        raise _taken(target) from error
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        _move_without_links(beside, target)
+
+
+def _move_without_links(beside: Path, target: Path) -> None:
+    try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError as error:
+        raise _taken(target) from error
     try:
         os.replace(beside, target)
     except BaseException:
-        if not force:
-            target.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
         raise
+
+
+def _is_loop(path: Path) -> bool:
+    """Whether a symbolic link leads to itself."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _taken(path: Path) -> FileExistsError:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from calibrant._links import FloatArray
+from calibrant._parameters import number, whole
 from calibrant._problem import BinaryProblem, IntArray
 from calibrant.lenses.base import Lens, View
 
@@ -42,12 +43,9 @@ class Local(Lens):
     n_cells: int = 512
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.span <= 1.0:
-            raise ValueError(f"span must be a share of the rows in (0, 1]; got {self.span!r}. 0.75 is usual.")
-        if self.degree not in (0, 1, 2):
-            raise ValueError(f"degree must be 0, 1 or 2; got {self.degree!r}. 2 is usual.")
-        if self.n_cells < 3:
-            raise ValueError(f"n_cells must be at least 3; got {self.n_cells!r}. 512 is usual.")
+        number("span", self.span, above=0.0, most=1.0, hint="It is a share of the rows: 0.75 is usual")
+        whole("degree", self.degree, least=0, most=2, hint="2 is usual")
+        whole("n_cells", self.n_cells, least=3, hint="512 is usual")
 
     def __call__(self, problem: BinaryProblem) -> LocalView:
         """Gather the scores, and fit at each."""

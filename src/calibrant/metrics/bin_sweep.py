@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from calibrant._arrays import as_array
 from calibrant._links import FloatArray
+from calibrant._parameters import fraction, resamples
 from calibrant._problem import BinaryProblem, IntArray, SimplexProblem, as_simplex
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_numbers, as_problem
@@ -162,14 +163,14 @@ def bin_sweep(
     True
     """
     numbers = _require_numbers(n_bins)
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"level must be a fraction in (0, 1); got {level!r}. For a 95 % band pass level=0.05.")
-    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be a whole number, at least 1; got {n_resamples!r}. 200 is usual.")
+    fraction("level", level, hint="For a 95 % band pass level=0.05")
+    resamples(n_resamples, hint="200 is usual")
     problem = as_problem(y_true, y_prob, **data)
     chosen, size = as_notion(notion, problem), as_norm(norm)
     make = _maker_of(binning)
     cuts = tuple(make(int(number)) for number in numbers)
+    if not isinstance(cuts[0], Binning):
+        raise TypeError(f"binning must make a binning of scores; got {cuts[0]!r}. Pass EqualWidth or EqualMass.")
     value, noise = _sweep(as_simplex(problem), chosen, cuts, size, int(n_resamples), as_rng(rng))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
     return BinSweep(
@@ -266,11 +267,12 @@ def _merged(fine: Cells, starts: IntArray) -> Cells:
 
 def _maker_of(binning: Any) -> Callable[[int], Binning]:
     """Return what makes a binning of a number of bins: of a binning, one with another number."""
-    names = [one.name for one in fields(binning)] if is_dataclass(binning) else []
-    if not isinstance(binning, Binning) and callable(binning):
+    is_object = is_dataclass(binning) and not isinstance(binning, type)
+    if not is_object and callable(binning):
         make: Callable[[int], Binning] = binning
         return make
-    if "n_bins" not in names:
+    names = [one.name for one in fields(binning)] if is_object else []
+    if "n_bins" not in names or not isinstance(binning, Binning):
         raise TypeError(
             f"binning must make a binning of a number of bins, or have that number; got {binning!r}. "
             "Pass EqualWidth or EqualMass, and the numbers as n_bins."

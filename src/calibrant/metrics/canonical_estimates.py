@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._parameters import choice, number, whole
+from calibrant._parameters import choice, number, resamples
 from calibrant._problem import Problem, SimplexProblem, as_simplex
 from calibrant._registry import Entry
 from calibrant._validation import DataOptions, as_problem
@@ -168,7 +168,7 @@ def estimate_canonical_calibration_error(
     (True, True)
     """
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
-    whole("n_resamples", n_resamples, least=1, hint="500 is usual")
+    resamples(n_resamples, hint="500 is usual")
     chosen = as_norm(norm)
     highest = _highest(choice("distance", distance, LENGTHS), chosen)
     estimate = partial(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._parameters import whole
+from calibrant._parameters import resamples
 from calibrant._problem import IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame, read_only
 from calibrant._validation import DataOptions, as_problem
@@ -157,7 +157,7 @@ def class_errors(
     >>> errors.names, errors.value.round(2).tolist(), errors.count.tolist()
     (('predicted 0', 'predicted 1', 'predicted 2'), [0.3, 0.15, nan], [2, 2, 0])
     """
-    whole("n_resamples", n_resamples, least=0, hint="200 is usual, 0 leaves the noise floor out")
+    resamples(n_resamples, least=0, hint="200 is usual, 0 leaves the noise floor out")
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     measure, size, generator = as_loss(loss), as_norm(norm), as_rng(rng)

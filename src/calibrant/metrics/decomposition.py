@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import CLIP, FloatArray
+from calibrant._parameters import is_one_of
 from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._result import frame
 from calibrant._rows import OF_PROBABILITIES
@@ -225,7 +226,7 @@ def same_rows(table: FloatArray) -> IntArray:
 def _as_losses(score: str | ClassScore) -> Losses:
     if callable(score):
         return lambda problem: np.asarray(score(problem.prob, problem.label), dtype=np.float64)
-    if score not in LOSSES:
+    if not is_one_of(score, LOSSES):
         raise ValueError(
             f"score must be one of {', '.join(map(repr, LOSSES))} or a function; got {score!r}. "
             "Pass a function of (probabilities, column numbers of what came)."

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
-from calibrant._parameters import number, whole
+from calibrant._parameters import number, resamples
 from calibrant._problem import BinaryProblem, Problem, as_simplex
 from calibrant._registry import Entry
 from calibrant._validation import DataOptions, as_problem
@@ -239,7 +239,7 @@ def estimate_calibration_error(
     (True, True)
     """
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
-    whole("n_resamples", n_resamples, least=1, hint="500 is usual")
+    resamples(n_resamples, hint="500 is usual")
     spelling = {"notion": notion, "binning": as_binning(binning), "loss": loss, "norm": norm, "across": across}
     highest = _highest(as_loss(loss), as_norm(norm), as_norm("l1" if across is None else across, "across"))
     entry = Entry(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of
 from calibrant._problem import IntArray, Problem, as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
@@ -268,7 +269,7 @@ def as_bandwidth(bandwidth: float | None) -> float | None:
 
 def as_estimator(estimator: Estimator) -> Estimator:
     """Return the name, if it is one."""
-    if estimator not in get_args(Estimator):
+    if not is_one_of(estimator, get_args(Estimator)):
         raise ValueError(
             f"estimator must be one of {', '.join(map(repr, get_args(Estimator)))}; got {estimator!r}. 'unbiased' is usual."
         )

@@ -64,6 +64,7 @@ def draw_panels(
     """
     import matplotlib.pyplot as plt
 
+    require_names(panels)
     chosen = _chosen_panels(results, panels)
     if ax is not None and len(chosen) > 1:
         raise ValueError(
@@ -127,6 +128,12 @@ def panel_of(result: Result, name: str) -> Any:
 def outcome_word(notion: str) -> str:
     """Return what the rate of events is called under a notion."""
     return "accuracy" if is_of_predictions(notion) else "event rate"
+
+
+def require_names(panels: object) -> None:
+    """Refuse what is no list of names of panels."""
+    if panels is not None and (isinstance(panels, str) or not isinstance(panels, Sequence)):
+        raise TypeError(f"panels must be a list of names; got {panels!r}. Pass a list, or leave it out.")
 
 
 def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:

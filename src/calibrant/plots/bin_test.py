@@ -18,7 +18,7 @@ from calibrant.plots._bin_marks import STYLES, draw_edges
 from calibrant.plots._bin_marks import Look as Marks
 from calibrant.plots._given import as_results
 from calibrant.plots._log_odds import use_log_odds
-from calibrant.plots._panels import draw_panels, outcome_word, panel_of
+from calibrant.plots._panels import draw_panels, outcome_word, panel_of, require_names
 from calibrant.plots._rooms import APART, rooms, tidy
 from calibrant.plots._violins import ON_EDGE, REJECTED, SIZES, TRIANGLES, draw_violins
 
@@ -132,6 +132,7 @@ def plot_bin_test(
     choice("style", style, tuple(DRAWN))
     choice("axis", axis, ("probability", "log-odds"))
     shown = {s.name: s for name, curve in named.items() for s in _shown(name, curve)}
+    require_names(panels)
     chosen = panels if panels is None else [_title(*of, wanted) for of in named.items() for wanted in panels]
     word = outcome_word(next(iter(named.values())).notion)
     labels = ("bin", "probability") if style == "violin" else ("mean probability", word)

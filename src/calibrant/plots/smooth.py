@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
-from calibrant.plots._panels import as_named, draw_panels, outcome_word
+from calibrant.plots._panels import as_named, draw_panels, outcome_word, require_names
 from calibrant.plots._rooms import room_below
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def plot_smooth_reliability(
     >>> from calibrant import load_digits_forecast, smooth_reliability_curve
     >>> ax = smooth_reliability_curve(*load_digits_forecast()).plot()
     """
+    require_names(panels)
     named = as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)")
     first = next(iter(named.values()))
     labels = ("mean probability", outcome_word(first.notion))

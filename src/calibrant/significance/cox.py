@@ -6,6 +6,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy.typing as npt
 
+from calibrant._parameters import is_one_of
 from calibrant._problem import independent_rows_per_weight
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
@@ -83,7 +84,7 @@ def cox_test(
     >>> cox_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    if parameters not in get_args(Parameters):
+    if not is_one_of(parameters, get_args(Parameters)):
         raise ValueError(
             f"parameters must be one of {', '.join(map(repr, get_args(Parameters)))}; got {parameters!r}. 'both' is usual."
         )

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import fraction
 from calibrant._problem import Problem, as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
@@ -129,8 +130,8 @@ def equivalence_test(
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
     measure = _error_named(metric, binning)
-    _require_fraction("bound", bound, "Pass the largest error that you accept, such as 0.02")
-    _require_fraction("level", level, "For 95 % confidence pass level=0.05")
+    fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
+    fraction("level", level, hint="For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
     problem = as_problem(y_true, y_prob, **data)
     value, shifts = _shifts(measure, problem, n_resamples, as_rng(rng))
@@ -215,8 +216,3 @@ def _require_norm(measure: Measure, sizes: Sizes, noise: FloatArray) -> None:
             f"metric must be a norm of the residuals: twice as large for twice the residuals, and convex; {measure.name} is "
             "not. Pass 'ece', 'rmsce', 'mce', 'ks-error' or another."
         )
-
-
-def _require_fraction(name: str, value: float, advice: str) -> None:
-    if not 0.0 < float(value) < 1.0:
-        raise ValueError(f"{name} must be a fraction in (0, 1); got {value!r}. {advice}.")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import gammaln, stdtr
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of, resamples
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant._warnings import CalibrationWarning
@@ -171,12 +172,9 @@ def _density(df: int, x: npt.ArrayLike) -> FloatArray:
 
 def _require(estimator: str, null: str, n_resamples: object) -> None:
     for name, value, known in (("estimator", estimator, TestEstimator), ("null", null, Null)):
-        if value not in get_args(known):
+        if not is_one_of(value, get_args(known)):
             raise ValueError(
                 f"{name} must be one of {', '.join(map(repr, get_args(known)))}; got {value!r}. "
                 f"{get_args(known)[0]!r} is usual."
             )
-    if not isinstance(n_resamples, (int, np.integer)) or isinstance(n_resamples, bool):
-        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}. 1000 is usual.")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 1000 is usual.")
+    resamples(n_resamples, hint="1000 is usual")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import special
 
 from calibrant._links import FloatArray
+from calibrant._parameters import resamples
 from calibrant._result import read_only
 
 Law = Callable[[npt.ArrayLike], FloatArray]
@@ -52,7 +53,7 @@ class NullDistribution(ABC):
 
 @dataclass(frozen=True, eq=False)
 class KnownLaw(NullDistribution):
-    """A continuous law with its survival function and density; ``support`` is where the density is positive."""
+    """A continuous law with its survival function and density; ``support`` is where it is positive, with infinite ends."""
 
     description: str
     survival: Law
@@ -140,7 +141,4 @@ def _normal_density(x: npt.ArrayLike) -> FloatArray:
 
 def require_resamples(n_resamples: object) -> None:
     """Refuse a number of draws that is none."""
-    if not isinstance(n_resamples, (int, np.integer)) or isinstance(n_resamples, bool):
-        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}. 1000 is usual.")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}. 1000 is usual.")
+    resamples(n_resamples, hint="1000 is usual")

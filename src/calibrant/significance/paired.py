@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import is_one_of
 from calibrant._problem import (
     BinaryProblem,
     BoolArray,
@@ -19,6 +20,7 @@ from calibrant._problem import (
     is_unit_weight,
 )
 from calibrant._validation import DataOptions
+from calibrant._warnings import warn
 from calibrant.binning import Binning
 from calibrant.metrics.log_losses import warn_impossible
 from calibrant.resampling import Rng, as_rng
@@ -166,7 +168,7 @@ def paired_test(
     True
     """
     require_resamples(n_resamples)
-    if alternative not in HYPOTHESES:
+    if not is_one_of(alternative, HYPOTHESES):
         raise ValueError(
             f"alternative must be one of {', '.join(map(repr, HYPOTHESES))}; got {alternative!r}. Pass one."
         )
@@ -284,6 +286,11 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
 def _debiased(measure: Measure, a: Problem, b: Problem, alternative: Alternative) -> dict[str, Any]:
     """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
     difference, error = difference_of_squares(measure, a, b)
+    if error == 0 and difference != 0:
+        warn(
+            "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "
+            "few the rows are. Pass metric='brier', which swaps the forecasts of rows and so counts them."
+        )
     z = -difference / error if error > 0 else float(np.sign(-difference)) * np.inf
     z = 0.0 if difference == 0.0 else z
     law = standard_normal()

@@ -36,7 +36,7 @@ class TestResult:
     name : str
         Name of the test.
     statistic : float
-        Observed value of the statistic.
+        Observed value of the statistic; infinite where what occurred is impossible, or certain, under the null hypothesis.
     pvalue : float
         Probability, under the null hypothesis, of a statistic as far out as the one observed, in [0, 1].
     null : NullDistribution

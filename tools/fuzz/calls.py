@@ -1,0 +1,240 @@
+"""Calls of all public functions, calibrators and results: the registries and ``__all__`` say which there are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from random import Random
+from typing import Any
+
+import calibrant
+from calibrant._registry import entries
+from calibrant._validation import DataOptions
+from calibrant.calibrators.base import BinaryCalibrator
+from tools.fuzz.cases import Case
+from tools.fuzz.options import BY_NAME, drawn_options, hints, valid_values
+from tools.fuzz.rows import Rows, drawn_rows
+
+ELSEWHERE = {
+    "declare": "it changes the registries",
+    "save_calibrator": "tools/inject_faults",
+    "write_report": "tools/inject_faults",
+    "load_calibrator": "tools/mutate_files",
+}
+"""What is not called here, and why."""
+
+OF_MATPLOTLIB = ("ax", "axes", "norm", "view")
+"""Options that another library's objects belong to."""
+
+AS_DECLARED = ("percent", "logits", "negative numbers", "huge numbers")
+"""What makes predictions wrong only as long as they are not said to be something else."""
+
+MISFITS = ("q", "rng", " n", "y", "'block'", "'linear'", "'monte-carlo'", "'probability'")
+"""Options that belong to the rows of one call, or look at them in their order, or draw some."""
+
+PERMUTED = "o = np.random.default_rng(0).permutation(n); y, p, w = y[o], p[o], None if w is None else np.asarray(w)[o]"
+REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(p, k, axis=0), None"
+
+
+@cache
+def functions() -> tuple[str, ...]:
+    """Return the names of the public functions."""
+    named = ((name, getattr(calibrant, name)) for name in sorted(calibrant.__all__))
+    return tuple(name for name, target in named if inspect.isfunction(target) and name not in ELSEWHERE)
+
+
+@cache
+def calibrators() -> tuple[str, ...]:
+    """Return the names of the classes of calibrators, and of the classifier that holds one."""
+    return (
+        *sorted({entry.target.__name__ for entry in entries("calibrator").values()}),
+        "ByNotion",
+        "CalibratedClassifier",
+    )
+
+
+def targets() -> tuple[str, ...]:
+    """Return all names that are called."""
+    return tuple(dict.fromkeys((*functions(), *calibrators())))
+
+
+def drawn_case(random: Random, name: str) -> Case:
+    """Draw a call of a public name."""
+    hostile = random.choice((0.0, 0.0, 0.15, 0.5))
+    rows = drawn_rows(random, hostile=hostile)
+    if name in calibrators():
+        return _of_calibrator(random, name, rows, hostile)
+    return _of_function(random, name, rows, hostile)
+
+
+# Functions
+
+
+def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
+    target = getattr(calibrant, name)
+    parameters = inspect.signature(target).parameters
+    given = {
+        "y_true": "y",
+        "y_prob": "p",
+        "calibrator": fitted(random, rows),
+        "sample_weight": "w",
+        "progress": "False",
+    }
+    given |= {parameter: drawn for parameter in parameters if (drawn := _result_for(random, target, parameter))}
+    arguments = {parameter: text for parameter, text in given.items() if parameter in parameters}
+    chosen, refuse = drawn_options(random, target, hostile=hostile / 2, skip=(*arguments, *OF_MATPLOTLIB))
+    arguments |= chosen
+    if "data" in parameters:
+        arguments |= {"sample_weight": "w", **_data_options(random, rows, hostile)}
+    if {"y_true", "y_prob"} <= set(arguments):
+        refuse = refuse or _refuse_rows(rows, arguments)
+    ordered = [
+        arguments.pop(n)
+        for n, p in parameters.items()
+        if n in arguments and p.default is p.empty and p.kind != p.KEYWORD_ONLY
+    ]
+    words = [f"{parameter}={text}" for parameter, text in arguments.items()]
+    twin, because = _twin(random, name, rows, arguments)
+    return Case(name, rows.lines, f"calibrant.{name}({', '.join([*ordered, *words])})", refuse, twin, because)
+
+
+def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
+    """Draw what every metric and curve accepts about its data."""
+    if random.random() < 0.6:
+        return {}
+    words = {"input": ("'probability'", "'logit'"), "rows": ("'as-given'", "'normalize'", "'percent'")}
+    unfit = {"sample_weight", *(["y_pred"] if rows.is_table else [])}
+    name = random.choice(sorted(set(DataOptions.__annotations__) - unfit))
+    return {name: random.choice(words.get(name) or BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
+
+
+def _refuse_rows(rows: Rows, arguments: dict[str, str]) -> str:
+    declared = "input" in arguments or "rows" in arguments
+    return "" if declared and rows.refuse in AS_DECLARED else rows.refuse
+
+
+def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> str:
+    """Return a call whose result is what a parameter takes, for those that take results."""
+    hint = str(inspect.signature(target).parameters[parameter].annotation)
+    makers = [
+        name
+        for kind, name in _makers().items()
+        if kind in hint.replace("|", " ").replace("[", " ").replace("]", " ").split()
+    ]
+    if not makers:
+        return ""
+    maker = makers[0]
+    needs = inspect.signature(getattr(calibrant, maker)).parameters
+    fitted_one = (
+        "calibrant.TemperatureScaling().fit(q, t)"
+        if maker != "cumulative_map"
+        else "calibrant.HistogramBinning(3).fit(q, t)"
+    )
+    texts = {
+        "y_true": "t",
+        "y_prob": "q",
+        "calibrator": fitted_one,
+        "calibrated": "q",
+        "n_resamples": "5",
+        "resolution": "11",
+    }
+    made = f"calibrant.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
+    return (
+        f"{{'a': {made}}}" if "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions") else made
+    )
+
+
+@cache
+def _makers() -> dict[str, str]:
+    """Return the function that makes each kind of result."""
+    found = {}
+    for name in functions():
+        kind = str(inspect.signature(getattr(calibrant, name)).return_annotation)
+        if kind in calibrant.__all__ and inspect.isclass(getattr(calibrant, kind)):
+            found.setdefault(kind, name)
+    return found
+
+
+def _twin(random: Random, name: str, rows: Rows, options: dict[str, str]) -> tuple[tuple[str, ...], str]:
+    """Return lines that make rows of which a metric, or the statistic of a test, must be the same, and why."""
+    own = {text for option, text in options.items() if option != "sample_weight"}
+    if name not in _of_rows() or any(part in text for text in own for part in MISFITS):
+        return (), ""
+    if rows.are_same:
+        return rows.plain, "the same numbers in another container"
+    if rows.are_usual and rows.marks[2] == "count" and random.random() < 0.5:
+        return (*rows.lines, REPEATED), "integer weights are repeated rows"
+    return ((*rows.lines, PERMUTED), "the order of the rows does not matter") if rows.are_usual else ((), "")
+
+
+@cache
+def _of_rows() -> frozenset[str]:
+    """Return the names of the functions whose value depends on the rows alone: no order, no folds, no draws."""
+    return frozenset(entry.target.__name__ for entry in entries("metric").values())
+
+
+# Calibrators
+
+
+def fitted(random: Random, rows: Rows) -> str:
+    """Return the source text of a calibrator, fitted on rows that are valid."""
+    own = f"labels=range({rows.n_classes})" if rows.is_table else ""
+    names = [name for name in calibrators() if name not in ("ByNotion", "CalibratedClassifier")]
+    name = random.choice(names)
+    if issubclass(getattr(calibrant, name), BinaryCalibrator) and rows.n_classes > 2:
+        return f"calibrant.ByNotion(calibrant.{name}(), {own}).fit(q, t)"
+    return f"calibrant.{name}({own}).fit(q, t)"
+
+
+def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Case:
+    target = getattr(calibrant, name)
+    options, refuse = drawn_options(random, target, hostile=hostile / 3, skip=("progress", "calibrator", "estimator"))
+    if name == "MulticlassRecursivePartitioning":
+        options.setdefault("max_regions", "3")  # cross-validation of the number of regions takes seconds
+    inner = f"calibrant.{random.choice(_single_score())}()"
+    if name == "CalibratedClassifier":
+        return _of_classifier(random, rows, options, inner, refuse)
+    if "calibrator" in hints(target) and (name == "ByNotion" or random.random() < 0.5):
+        options["calibrator"] = inner
+    if rows.is_table and "labels" not in options:
+        options["labels"] = f"range({rows.n_classes})"
+    words = ", ".join(f"{n}={text}" for n, text in options.items())
+    new = random.choice(
+        ("p", "p", "q", "np.array([0.0, 0.5, 1.0])" if not rows.is_table else f"np.eye({rows.n_classes})")
+    )
+    reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
+    call = f"calibrant.{name}({words}).fit(p, y, w).predict_proba({new})"
+    return Case(name, rows.lines, call, refuse or reason, *_same_rows(rows))
+
+
+def _same_rows(rows: Rows) -> tuple[tuple[str, ...], str]:
+    return (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
+
+
+@cache
+def _single_score() -> tuple[str, ...]:
+    known = (entry.target for entry in entries("calibrator").values())
+    return tuple(sorted(target.__name__ for target in known if issubclass(target, BinaryCalibrator)))
+
+
+def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: str, refuse: str) -> Case:
+    """Draw a call of the classifier that fits a model and a calibrator."""
+    word = random.choice([inner, *(repr(name) for name in entries("calibrator"))])
+    words = ", ".join(f"{n}={text}" for n, text in {"calibrator": word, **options}.items() if n != "labels")
+    features = "np.c_[np.asarray(q, dtype=float)]"
+    call = f"calibrant.CalibratedClassifier(GaussianNB(), {words}).fit({features}, y, w).predict_proba({features})"
+    return Case("CalibratedClassifier", ("from sklearn.naive_bayes import GaussianNB", *rows.lines), call, refuse)
+
+
+def undrawn() -> list[str]:
+    """Return the parameters without a default for which nothing is known to be drawn: such names are called in vain."""
+    given = {"y_true", "y_prob", "calibrator", "sample_weight", "progress"}
+    missing = []
+    for name in functions():
+        target = getattr(calibrant, name)
+        for parameter, facts in inspect.signature(target).parameters.items():
+            needed = facts.default is facts.empty and facts.kind != facts.VAR_KEYWORD and parameter not in given
+            if needed and not _result_for(Random(0), target, parameter) and not valid_values(target, parameter):
+                missing.append(f"{name}({parameter}=)")
+    return missing

@@ -1,0 +1,90 @@
+"""The figures of docs/reliability.md: what each tool found in its last long run, and the table made of it.
+
+Run: python -m tools.reliability [NAME KEY=VALUE ...]
+
+Without words the table is written anew. With words the figures of one row are replaced first, as a tool does by itself
+with ``--record``: python -m tools.reliability mutation "mutants=200" "killed=190".
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import calibrant
+
+DOCS = Path(__file__).parents[1] / "docs"
+RECORD, PAGE = DOCS / "reliability.json", DOCS / "reliability.md"
+PLACE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end of figures -->)", flags=re.S)
+
+TOOLS: dict[str, tuple[str, str]] = {
+    "fuzz": ("random calls of every public function and calibrator", "python -m tools.fuzz 900 0"),
+    "inject_faults": ("accidents while a file is written", "python -m tools.inject_faults 600 0"),
+    "mutate_files": ("calibrator files with changed or cut contents", "python -m tools.mutate_files 900 0"),
+    "mutation": ("changes of the source that the tests must notice", "python -m tools.mutation 200 --seed 0"),
+    "intervals": ("intervals: coverage, misses on either side and width", "python -m tools.coverage_of_intervals 2000"),
+    "tests": ("tests: size and power", "python -m tools.size_and_power"),
+}
+"""What is measured, and the command that does it."""
+
+
+def record(name: str, figures: dict[str, Any], *, command: str = "") -> None:
+    """Store what a tool found, and write the table anew."""
+    if name not in TOOLS:
+        raise ValueError(f"the tool must be one of {', '.join(TOOLS)}; got {name!r}. Add it to TOOLS.")
+    stored = recorded() | {
+        name: {
+            "command": command or TOOLS[name][1],
+            "figures": figures,
+            "calibrant": calibrant.__version__,
+            "python": platform.python_version(),
+        }
+    }
+    RECORD.write_text(json.dumps(stored, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    write_table()
+
+
+def recorded() -> dict[str, Any]:
+    """Return what is stored."""
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    return found
+
+
+def table() -> str:
+    """Return the table as the page shows it."""
+    lines = ["| what was tried | found | command |", "|---|---|---|"]
+    stored = recorded()
+    for name, (what, command) in TOOLS.items():
+        one = stored.get(name)
+        told = (
+            ", ".join(f"{shown(value)} {key}" for key, value in one["figures"].items()) if one else "not measured yet"
+        )
+        lines.append(f"| {what} | {told} | `{one['command'] if one else command}` |")
+    return "\n".join(lines) + "\n"
+
+
+def shown(value: Any) -> str:
+    """Return a figure with its thousands apart."""
+    return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
+
+
+def write_table() -> None:
+    """Put the table into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(PLACE.sub(lambda _: table(), page), encoding="utf-8")
+
+
+def main(words: list[str]) -> None:
+    """Replace the figures of a row where words are given, and write the table."""
+    if words:
+        pairs = (word.split("=", 1) for word in words[1:])
+        record(words[0], {key: int(value) if value.isdecimal() else value for key, value in pairs})
+    write_table()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
