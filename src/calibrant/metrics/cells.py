@@ -32,7 +32,7 @@ SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 STRETCHES = (1.1, 1.25, 1.5)
 """What the last of these gaps is multiplied with, so that truths beyond the observed one are tried."""
 
-EVENNESS = 1.0 / 3.0
+EVENNESS = 0.2
 """Part of what noise leaves unknown of a squared gap that is taken to be there. Without it true errors that are spread
 over all bins lie above the interval too often, with all of it those of one class below (decision 30)."""
 
@@ -183,9 +183,8 @@ class Noise:
         if self.bootstrap is not None:
             return _law_of(sizes, value, self._by_rows(self.bootstrap, steps))
         seen = _law_of(sizes, value, self._by_rates(steps[:, None] * self.cells.gap))
-        if not sizes.shrinks:
-            return seen
-        return replace(_law_of(sizes, value, self._by_rates(shrunk(self.cells, self.rows))), seen=seen)
+        gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
+        return replace(_law_of(sizes, value, self._by_rates(gaps)), seen=seen)
 
     def _by_rows(self, bootstrap: FloatArray, steps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """The observed deviations times each step, with noise whose variance goes from that of calibration to the bootstrap's."""
@@ -227,7 +226,7 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
     """Gaps of truths from none through the observed ones and beyond, shape (L, n_cells).
 
     Were gaps normal with deviation t, one that is observed with noise of variance v would have the mean k g and the variance
-    k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 3): where t is small the cells share the error
+    k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 5): where t is small the cells share the error
     evenly, where it is large they have the gaps observed.
     """
     held = cells.weight > 0.0
@@ -238,6 +237,16 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
     sign = np.where(cells.gap < 0.0, -1.0, 1.0)
     gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
     return np.concatenate([np.zeros((1, sign.size)), gaps, np.array(STRETCHES)[:, None] * gaps[-1]])
+
+
+def possible(cells: Cells, rows: FloatArray) -> FloatArray:
+    """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
+
+    A bin whose few rows all went one way may have a gap that is not seen in them.
+    """
+    n, p = np.maximum(rows, 1.0), cells.prob
+    rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
+    return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
 def moved(

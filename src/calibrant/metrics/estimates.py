@@ -325,9 +325,10 @@ def _of_point(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
 
 def _within(entry: Entry, estimate: Estimate) -> Estimate:
     """Keep what is said of the truth to the range of the metric."""
-    highest = np.inf if entry.range is None else entry.range[1]
+    least, highest = (-np.inf, np.inf) if entry.range is None else entry.range
     return replace(
         estimate,
+        lower=None if estimate.lower is None else max(estimate.lower, least),
         upper=None if estimate.upper is None else min(estimate.upper, highest),
         detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
     )
