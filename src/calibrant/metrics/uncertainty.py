@@ -143,7 +143,7 @@ class Law:
     def _interval(self, level: float) -> tuple[float, float]:
         """Smallest and largest truth of which the value is neither a high nor a low quantile."""
         power = np.maximum.accumulate((self.sizes > self._critical(level)).mean(axis=1))
-        told = np.clip((power - level) / min(level, 1.0 - level), 0.0, 1.0)  # 0: as calibration; 1: found twice as often
+        told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
         below = level * TAIL * told
         above = level * (1.0 - (1.0 - TAIL) * told)
         low = np.array([np.quantile(*pair) if pair[1] > 0.0 else 0.0 for pair in zip(self.sizes, below, strict=True)])
