@@ -26,6 +26,9 @@ Draws = Iterable[IntArray]
 FEW_EVENTS = 0.5
 """Variance of the number of events of a cell, below which it is drawn as a number."""
 
+FAR = 1e5
+"""Deviations larger than noise by this factor have a size that is linear in the noise."""
+
 SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 """Deviations of gaps, in units of a typical deviation of noise, of the truths that a figure is compared with."""
 
@@ -181,10 +184,24 @@ class Noise:
         value = float(sizes(self.cells.deviation[None])[0])
         steps = steps_for(value, sizes(self.consistent))
         if self.bootstrap is not None:
-            return _law_of(sizes, value, self._by_rows(self.bootstrap, steps))
+            found = _law_of(sizes, value, self._by_rows(self.bootstrap, steps))
+            return replace(found, shifts=self._shifts(sizes, value, self.bootstrap))
         seen = _law_of(sizes, value, self._by_rates(steps[:, None] * self.cells.gap))
         gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
         return replace(_law_of(sizes, value, self._by_rates(gaps)), seen=seen)
+
+    def _shifts(self, sizes: Sizes, value: float, bootstrap: FloatArray) -> FloatArray | None:
+        """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
+
+        What is seen through a lens is rougher than the truth, and to stretch it is to stretch its noise: the largest of many
+        bumps is seldom small. A convex size is shifted by no less than one that is so large.
+        """
+        reach = float(sizes(bootstrap).max())
+        if value <= FAR * np.finfo(float).eps * reach:
+            return None
+        far = FAR * max(reach, value) / value * self.cells.deviation
+        shifts: FloatArray = sizes(far + bootstrap) - sizes(far[None])[0]
+        return shifts
 
     def _by_rows(self, bootstrap: FloatArray, steps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """The observed deviations times each step, with noise whose variance goes from that of calibration to the bootstrap's."""

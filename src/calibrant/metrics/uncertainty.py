@@ -104,13 +104,15 @@ class Law:
 
     ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
     included; ``value`` is the size observed. The detectable error is of the shape ``seen``: where the truths are of another
-    shape it is that of the law of the observed deviations times steps.
+    shape it is that of the law of the observed deviations times steps. Where it is known how noise ``shifts`` (m,) the
+    size of far larger deviations of that direction, the upper end is at least the value less a low quantile of these.
     """
 
     value: float
     truth: FloatArray
     sizes: FloatArray
     seen: Law | None = None
+    shifts: FloatArray | None = None
 
     @property
     def null(self) -> FloatArray:
@@ -148,7 +150,10 @@ class Law:
         above = level * (1.0 - (1.0 - TAIL) * told)
         low = np.array([np.quantile(*pair) if pair[1] > 0.0 else 0.0 for pair in zip(self.sizes, below, strict=True)])
         high = np.array([np.quantile(*pair) for pair in zip(self.sizes, 1.0 - above, strict=True)])
-        return self._truth_with(high, self.value), self._last_with(low)
+        upper = self._last_with(low)
+        if self.shifts is not None:
+            upper = max(upper, self.value - float(np.quantile(self.shifts, level / 2.0)))
+        return self._truth_with(high, self.value), upper
 
     def _truth_with(self, quantiles: FloatArray, size: float) -> float:
         """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
