@@ -163,7 +163,7 @@ def estimate_canonical_calibration_error(
     >>> prob = rng.dirichlet(np.ones(3), 1000)
     >>> label = [rng.choice(3, p=row) for row in prob]
     >>> found = estimate_canonical_calibration_error(label, prob, binning=Projection(10), n_resamples=99)
-    >>> found.lower <= found.value <= found.upper, found.pvalue > 0.05
+    >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
     (True, True)
     """
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")

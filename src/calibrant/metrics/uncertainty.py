@@ -56,7 +56,8 @@ class Estimate:
     value : float
         The figure.
     lower, upper : float or None
-        Its interval, which holds it; None where none is known to cover (`NO_INTERVAL`).
+        The interval of the true error or mean. It holds the figure, or where there is one ``debiased``: the figure of a small
+        error is mostly noise and may lie above the interval. None where none is known to cover (`NO_INTERVAL`).
     noise_floor : float or None
         Mean of the figure if the forecast were calibrated.
     pvalue : float or None
@@ -72,13 +73,17 @@ class Estimate:
     Notes
     -----
     The figure is V = T(g): the size of the observed deviations g, for an ECE of the gaps of all bins of all problems,
-    V = sum_b w_b abs(g_b), with the shares w_b of the rows. The bias-corrected value is s V, where s in [0, 1] solves
-    median T(s g + N) = V over draws of the noise N. N is once that of labels drawn from the predictions, and once that of the
-    bootstrap of the rows; the smaller s counts. If the median at s = 0, under calibration, is V already, it is 0.
+    V = sum_b w_b abs(g_b), with the shares w_b of the rows. It is compared with the true gaps
+
+        d_b(t) = sign(g_b) sqrt((k_b g_b)² + k_b v_b / 5),   k_b = t² / (t² + v_b),
+
+    where v_b is the variance of g_b: shrunk toward 0 for a small t and the observed ones for a large t. The bias-corrected
+    value is T(d(t)) of the t that solves median T(d(t) + N) = V over draws of the noise N of events at these rates, and at
+    most V. If the median under calibration is V already, it is 0. Of the largest gap of any bin, and of what is seen through
+    a lens, the true deviations are multiples of one shape (docs/uncertainty.md).
 
     It is not exactly unbiased: g holds noise itself. Where the truth is known its mean was within a quarter of the noise
-    floor of it, too high where the predictions are calibrated and too low where the error is spread over all bins
-    (tests/metrics/test_bias_correction.py).
+    floor of it (tests/metrics/test_bias_correction.py).
     """
 
     value: float
