@@ -204,14 +204,14 @@ class Noise:
         return shifts
 
     def _by_rows(self, bootstrap: FloatArray, steps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """The observed deviations times each step, with noise whose variance goes from that of calibration to the bootstrap's."""
+        """Yield the observed deviations times each step; the noise goes from that of calibration to the bootstrap's."""
         for step in steps:
             part = min(float(step), 1.0)
             noise = np.sqrt(1.0 - part) * self.consistent + np.sqrt(part) * bootstrap
             yield step * self.cells.deviation, noise
 
     def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
+        """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
 
         Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where they are
         few their number matters, and each is kept or left out: noise of a wrong shape would misstate an absolute value.

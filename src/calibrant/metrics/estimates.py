@@ -328,7 +328,7 @@ def _within(entry: Entry, estimate: Estimate) -> Estimate:
     least, highest = (-np.inf, np.inf) if entry.range is None else entry.range
     return replace(
         estimate,
-        lower=None if estimate.lower is None else max(estimate.lower, least),
+        lower=None if estimate.lower is None else max(estimate.lower, min(least, estimate.value)),
         upper=None if estimate.upper is None else min(estimate.upper, highest),
         detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
     )

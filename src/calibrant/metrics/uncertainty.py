@@ -226,9 +226,7 @@ def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, 
     return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
 
 
-def _of_infinite(
-    value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float
-) -> Estimate:
+def _of_infinite(value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float) -> Estimate:
     """Percentile interval of a mean of losses of which some are infinite: a quantile is one of the means."""
     endless = np.isposinf(losses)
     total = bootstrap.sums(weight)

@@ -53,8 +53,8 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
 def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
     """Return the difference of two estimates from different rows, and its interval from the intervals of both.
 
-    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval is that of
-    true values: of errors it stands about the difference without bias, which their intervals hold.
+    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
+    is that of true values: of errors it stands about the difference without bias, which their intervals hold.
     """
     new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
     (lower, upper), (low, high) = after.interval, before.interval
