@@ -122,7 +122,8 @@ class Law:
     @property
     def null(self) -> FloatArray:
         """Sizes that a calibrated forecast would show, shape (m,)."""
-        return self.sizes[0]
+        sizes: FloatArray = self.sizes[0]
+        return sizes
 
     def estimate(self, level: float) -> Estimate:
         """Compare the value with what each truth would show."""
