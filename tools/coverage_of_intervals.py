@@ -80,17 +80,24 @@ def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> l
         for name in chosen:
             e, slack = found[name], 1e-9
             figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
-            covered = e.lower <= true[name] + slack and e.upper >= true[name] - slack
+            tails = e.lower > true[name] + slack, e.upper < true[name] - slack
             rejected = np.nan if e.pvalue is None else e.pvalue <= LEVEL
-            seen[name].append((true[name], *figures, covered, e.upper - e.lower, rejected))
-    return [line(name, n, world, np.mean(np.array(rows, dtype=float), axis=0)) for name, rows in seen.items()]
+            seen[name].append((true[name], *figures, not any(tails), *tails, e.upper - e.lower, rejected))
+    return [line(name, n, world, np.array(rows, dtype=float)) for name, rows in seen.items()]
 
 
-def line(name: str, n: int, world: str, means: np.ndarray) -> str:
-    """Return a line of the table."""
+def line(name: str, n: int, world: str, rows: np.ndarray) -> str:
+    """Return a line of the table: means over data sets, and of shares their standard errors."""
+    means = rows.mean(axis=0)
     figures = " | ".join("" if np.isnan(value) else f"{value if abs(value) > 1e-12 else 0:.3g}" for value in means[:5])
-    rejections = "" if np.isnan(means[7]) else f"{means[7]:.0%}"
-    return f"| {name} | {n} | {world} | {figures} | {means[5]:.0%} | {means[6]:.3g} | {rejections} |"
+    covered, below, above, rejected = (share(means[column], len(rows)) for column in (5, 6, 7, 9))
+    return f"| {name} | {n} | {world} | {figures} | {covered} | {below} | {above} | {means[8]:.3g} | {rejected} |"
+
+
+def share(mean: float, runs: int) -> str:
+    """Return a share of data sets in percent with its standard error; of none at least that of one data set."""
+    error = np.sqrt(max(mean * (1.0 - mean), 1.0 / runs) / runs)
+    return "" if np.isnan(mean) else f"{100 * mean:.1f} ± {100 * error:.1f}"
 
 
 SHARPNESS = (1.0, 1.1, 1.25, 1.5, 2.0)
@@ -131,9 +138,10 @@ def main(runs: int = 200, *metrics: str) -> None:
     tasks += [("stray", n, 1.0, "three stray rows") for n in SIZES]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = [text for part in pool.map(partial(lines, runs=runs, metrics=chosen), tasks) for text in part]
-    head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable", "covered", "width")
-    print("| " + " | ".join((*head, "p below 0.05")) + " |")
-    print("|" + "---|" * (len(head) + 1))
+    head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
+    head += ("covered, %", "truth below, %", "truth above, %", "width", "p below 0.05, %")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
     print("\n".join(sorted(found, key=lambda text: chosen.index(text.split(" | ")[0].removeprefix("| ")))))
 
 

@@ -250,11 +250,13 @@ def assess(
 
     Notes
     -----
-    Scores that are means over rows have bootstrap percentile intervals. The estimate of a calibration error is biased upwards;
-    it is compared with what other truths of the same shape would show (docs/uncertainty.md, with measured coverage):
-    ``noise_floor`` is what it comes to on average when labels are drawn from the forecast itself, ``pvalue`` the share of such
-    draws that reach it, ``debiased`` the true error of which it would be the median, ``lower`` that of which it would be a
-    high quantile, and ``detectable`` the true error that these rows would find at this level four times in five.
+    Scores that are means over rows have intervals by their variance and skewness. The estimate of a calibration error is
+    biased upwards; it is compared with what other true errors would show (docs/uncertainty.md, with measured coverage):
+    ``noise_floor`` is its mean when labels are drawn from the forecast itself, ``pvalue`` the share of such draws that reach
+    it, ``debiased`` the true error of which it would be the median, ``lower`` and ``upper`` those of which it would be a high
+    and a low quantile, and ``detectable`` the true error that these rows would find at this level four times in five. The
+    interval is one of the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0 where
+    ``pvalue`` is at most the level, and nowhere else.
 
     Examples
     --------

@@ -18,9 +18,9 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant._warnings import CalibrationWarning
 from calibrant.metrics.cells import Cells, Sizes, noise_of
 from calibrant.metrics.estimates import estimates
-from calibrant.metrics.losses import NORMS, Norm, PowerMean, as_norm, l1
+from calibrant.metrics.losses import NORMS, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.uncertainty import Estimate, Resampling
-from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels, Rng, as_rng
+from calibrant.resampling import CellArray, ConsistentLabels, Rng, as_rng
 from calibrant.simplex_binning import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
 
 MOST_DEVIATIONS = 1 << 16
@@ -92,9 +92,8 @@ def canonical_estimate(
             stacklevel=2,
         )
         return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
-    bootstrap = Bootstrap(simplex.size, resampling.n_resamples, resampling.rng)
     labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
-    (noise,) = noise_of(simplex, [table], bootstrap, labels, labels, resampling.rng)
+    (noise,) = noise_of(simplex, [table], labels, labels)
     return noise.law(sizes).estimate(resampling.level)
 
 
@@ -164,7 +163,7 @@ def estimate_canonical_calibration_error(
     >>> prob = rng.dirichlet(np.ones(3), 1000)
     >>> label = [rng.choice(3, p=row) for row in prob]
     >>> found = estimate_canonical_calibration_error(label, prob, binning=Projection(10), n_resamples=99)
-    >>> found.lower <= found.value <= found.upper, found.pvalue > 0.05
+    >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
     (True, True)
     """
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
@@ -227,4 +226,4 @@ def _sizes(bins: SimplexBins, length: Callable[[FloatArray], FloatArray], norm: 
         lengths = length(seen[0])
         return lengths @ share if norm is l1 else np.array([norm(row, share) for row in lengths])
 
-    return Sizes(look, size)
+    return Sizes(look, size, shrinks=norm is not maximum)

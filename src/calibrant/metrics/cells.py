@@ -1,15 +1,14 @@
 """The noise of calibration errors: what chance does to the sums of residuals in each cell, a bin of a problem of a notion.
 
-A deviation is a sum of weighted residuals y - p over the rows of a cell. Its noise is drawn in three ways: by the
-bootstrap (right away from calibration), from labels that the forecast itself draws (right at calibration, also where no
-event was seen), and from event rates that are drawn toward 1/2 by one event and one non-event (right where a bin holds a
-few rows that all went one way, so that the bootstrap sees no noise at all).
+A deviation is a sum of weighted residuals y - p over the rows of a cell. At calibration its noise is that of labels that the
+forecast itself draws. Of another truth it is that of events at the rates of this truth, in bins; through a lens, whose
+cells are too small to have rates, it goes over into the bootstrap's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +22,22 @@ from calibrant.notions import Notion
 from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels
 
 Draws = Iterable[IntArray]
+
+FEW_EVENTS = 0.5
+"""Variance of the number of events of a cell, below which it is drawn as a number."""
+
+FAR = 1e5
+"""Deviations larger than noise by this factor have a size that is linear in the noise."""
+
+SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
+"""Deviations of gaps, in units of a typical deviation of noise, of the truths that a figure is compared with."""
+
+STRETCHES = (1.1, 1.25, 1.5)
+"""What the last of these gaps is multiplied with, so that truths beyond the observed one are tried."""
+
+EVENNESS = 0.2
+"""Part of what noise leaves unknown of a squared gap that is taken to be there. Without it true errors that are spread
+over all bins lie above the interval too often, with all of it those of one class below (decision 30)."""
 
 BLOCK = 1 << 20
 """Rows times classes looked at together."""
@@ -40,10 +55,12 @@ class Sizes:
     """How large deviations are: ``look`` is linear in them, ``size`` takes what was seen, so that each is looked at once.
 
     ``look`` turns deviations (m, n_cells) into what is seen of each part, arrays (m, d); ``size`` turns these into (m,).
+    A mean over cells is compared with truths that are `shrunk`; a largest value, that of the emptiest cell, is not.
     """
 
     look: Callable[[FloatArray], list[FloatArray]]
     size: Callable[[list[FloatArray]], FloatArray]
+    shrinks: bool = False
 
     def __call__(self, deviations: FloatArray) -> FloatArray:
         """Size of each row of deviations."""
@@ -67,6 +84,16 @@ class Cells:
     deviation: FloatArray
     part: IntArray
 
+    @property
+    def prob(self) -> FloatArray:
+        """Mean score of each cell."""
+        return np.clip(self.scale * self.expected / np.where(self.weight > 0.0, self.weight, 1.0), 0.0, 1.0)
+
+    @property
+    def gap(self) -> FloatArray:
+        """Event rate minus mean score of each cell."""
+        return self.deviation / np.where(self.weight > 0.0, self.weight, 1.0)
+
     def sizes(self, norm: Norm, across: Norm | None = None) -> Sizes:
         """Return how to take the norm of deviations: of all cells at once, or of each part and then across the parts."""
         held = self.weight > 0
@@ -83,7 +110,11 @@ class Cells:
             ]
             return _norms(np.column_stack(own), shares, across)
 
-        return Sizes(lambda deviations: [deviations[:, rows] / w for rows, w in zip(parts, weights, strict=True)], size)
+        return Sizes(
+            lambda deviations: [deviations[:, rows] / w for rows, w in zip(parts, weights, strict=True)],
+            size,
+            shrinks=norm is not maximum,
+        )
 
     def seen_through(self, lens: Lens, size: Size) -> Sizes:
         """Return how to take the size of what a lens sees of deviations, a mean over the parts by share."""
@@ -137,44 +168,134 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
 class Noise:
     """Deviations that chance makes in each cell, shape (n_resamples, n_cells).
 
-    By the ``bootstrap``, about the observed ones; ``consistent`` ones, of labels that the forecast itself drew; and those
-    of events with ``smoothed`` rates, about these.
+    The ``consistent`` ones are those of labels that the forecast itself drew. Of cells that are bins they are enough: ``rows``
+    (n_cells,) are the numbers of equal rows that vary as much. Of groups of neighbouring scores, of which no event rate is
+    known, ``bootstrap`` are deviations about the observed ones. ``seed`` makes what is drawn later the same for each metric.
     """
 
     cells: Cells
-    bootstrap: FloatArray
     consistent: FloatArray
-    smoothed: FloatArray | None = None
+    rows: FloatArray
+    seed: int
+    bootstrap: FloatArray | None = None
 
     def law(self, sizes: Sizes) -> Law:
-        """Sizes of the observed deviations times each step, with each kind of noise."""
-        kinds = [self.consistent, self.bootstrap] + ([] if self.smoothed is None else [self.smoothed])
-        seen, noises = sizes.look(self.cells.deviation[None]), [sizes.look(kind) for kind in kinds]
+        """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
+        value = float(sizes(self.cells.deviation[None])[0])
+        steps = steps_for(value, sizes(self.consistent))
+        if self.bootstrap is not None:
+            found = _law_of(sizes, value, self._by_rows(self.bootstrap, steps))
+            return replace(found, shifts=self._shifts(sizes, value, self.bootstrap))
+        seen = _law_of(sizes, value, self._by_rates(steps[:, None] * self.cells.gap))
+        gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
+        return replace(_law_of(sizes, value, self._by_rates(gaps)), seen=seen)
 
-        def stretched(step: float, noise: list[FloatArray]) -> FloatArray:
-            return sizes.size([step * shape + part for shape, part in zip(seen, noise, strict=True)])
+    def _shifts(self, sizes: Sizes, value: float, bootstrap: FloatArray) -> FloatArray | None:
+        """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
 
-        steps = steps_for(float(sizes.size(seen)[0]), sizes.size(noises[0]))
-        consistent, *others = (np.array([stretched(step, noise) for step in steps]) for noise in noises)
-        truth = np.concatenate([sizes.size([step * shape for shape in seen]) for step in steps])
-        return Law(steps, truth, consistent, tuple(others))
+        What is seen through a lens is rougher than the truth, and to stretch it is to stretch its noise: the largest of many
+        bumps is seldom small. A convex size is shifted by no less than one that is so large.
+        """
+        reach = float(sizes(bootstrap).max())
+        if value <= FAR * np.finfo(float).eps * reach:
+            return None
+        far = FAR * max(reach, value) / value * self.cells.deviation
+        shifts: FloatArray = sizes(far + bootstrap) - sizes(far[None])[0]
+        return shifts
+
+    def _by_rows(self, bootstrap: FloatArray, steps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the observed deviations times each step; the noise goes from that of calibration to the bootstrap's."""
+        for step in steps:
+            part = min(float(step), 1.0)
+            noise = np.sqrt(1.0 - part) * self.consistent + np.sqrt(part) * bootstrap
+            yield step * self.cells.deviation, noise
+
+    def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
+
+        Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where they are
+        few their number matters, and each is kept or left out: noise of a wrong shape would misstate an absolute value.
+        """
+        cells, p = self.cells, self.cells.prob
+        rate = np.clip(p + gaps, 0.0, 1.0)
+        seen = np.clip(p + cells.gap, 0.0, 1.0)
+        few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
+        n, before = np.maximum(np.rint(self.rows[few]), 1.0), p[few]
+        held = np.where(cells.weight > 0.0, cells.weight, 1.0)
+        events = np.clip(np.rint(n * (p + self.consistent / held)[:, few]), 0.0, n)
+        rng = np.random.default_rng(self.seed)
+        spread = np.where(p * (1.0 - p) > 0.0, p * (1.0 - p), 1.0)
+        for now in rate:
+            noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
+            if few.size:
+                events, before = moved(events, n, before, now[few], rng), now[few]
+                noise[:, few] = cells.weight[few] * (events / n - before)
+            yield cells.weight * (now - p), noise
+
+
+def _law_of(sizes: Sizes, value: float, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Law:
+    """Sizes of true deviations, and of them with noise, which is drawn one step at a time."""
+    truth, observed = zip(*((sizes(true[None])[0], sizes(true + noise)) for true, noise in steps), strict=True)
+    return Law(value, np.maximum.accumulate(truth), np.array(observed))
+
+
+def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
+    """Gaps of truths from none through the observed ones and beyond, shape (L, n_cells).
+
+    Were gaps normal with deviation t, one that is observed with noise of variance v would have the mean k g and the variance
+    k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 5): where t is small the cells share the error
+    evenly, where it is large they have the gaps observed.
+    """
+    held = cells.weight > 0.0
+    variance = cells.prob * (1.0 - cells.prob) / np.maximum(rows, 1.0)
+    typical = np.sqrt(np.average(variance[held], weights=cells.weight[held])) if held.any() else 0.0
+    squared = (typical * np.array(SPREADS)[:, None]) ** 2
+    kept = np.where(squared > 0.0, squared / np.where(squared > 0.0, squared + variance, 1.0), 1.0)
+    sign = np.where(cells.gap < 0.0, -1.0, 1.0)
+    gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
+    return np.concatenate([np.zeros((1, sign.size)), gaps, np.array(STRETCHES)[:, None] * gaps[-1]])
+
+
+def possible(cells: Cells, rows: FloatArray) -> FloatArray:
+    """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
+
+    A bin whose few rows all went one way may have a gap that is not seen in them.
+    """
+    n, p = np.maximum(rows, 1.0), cells.prob
+    rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
+    return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
+
+
+def moved(
+    events: FloatArray, n: FloatArray, before: FloatArray, now: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Turn numbers of events among n rows at one rate into numbers at another: few are left out, or few others made events."""
+    falls = now < before
+    part = np.where(falls, now, now - before) / np.maximum(np.where(falls, before, 1.0 - before), 1e-300)
+    changed = rng.binomial(np.where(falls, events, n - events).astype(np.int64), np.clip(part, 0.0, 1.0))
+    return np.where(falls, changed, events + changed)
 
 
 def noise_of(
     problem: SimplexProblem,
     tables: Sequence[Cells],
-    bootstrap: Bootstrap,
     labels: ConsistentLabels,
     draws: Draws,
-    smoothing: np.random.Generator | None,
+    bootstrap: Bootstrap | None = None,
 ) -> list[Noise]:
-    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables."""
+    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables.
+
+    With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
+    """
+    weight = problem.weight
+    equal = 1.0 if is_unit_weight(weight) else float(weight.sum() ** 2 / (weight.size * (weight @ weight)))
     return [
         Noise(
             table,
-            bootstrap_deviations(problem, table, bootstrap),
             deviations,
-            None if smoothing is None else smoothed_deviations(table, len(labels), smoothing),
+            equal * table.count,
+            int(labels.rng.integers(1 << 62)),
+            None if bootstrap is None else bootstrap_deviations(problem, table, bootstrap),
         )
         for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
     ]

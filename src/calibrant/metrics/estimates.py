@@ -150,9 +150,7 @@ def estimates(
         if pairs:
             tables = [cells(simplex, one, cut) for one, cut in pairs]
             labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
-            smoothing = resampling.rng if has_bins else None
-            draws = progress(labels, len(labels))
-            found = noise_of(simplex, tables, bootstrap, labels, draws, smoothing)
+            found = noise_of(simplex, tables, labels, progress(labels, len(labels)), None if has_bins else bootstrap)
             noise.update(zip(pairs, found, strict=True))
 
     def estimate(entry: Entry) -> Estimate:
@@ -160,7 +158,7 @@ def estimates(
             if point.of is not None:
                 return _recut(point, Redrawn(point.of, simplex, point.notion), resampling, progress)
             law = noise[point.table].law(point.sizes(noise[point.table].cells))
-            return _of_point(law.estimate(resampling.level), point, law.consistent[0])
+            return _of_point(law.estimate(resampling.level), point, law.null)
         if entry.per_row is not None:
             return mean_estimate(entry.per_row(simplex), simplex.weight, bootstrap, level=resampling.level)
         assert entry.estimate is not None  # a metric is one of four things
@@ -235,7 +233,7 @@ def estimate_calibration_error(
     >>> prob = rng.dirichlet(np.ones(3), 1000)
     >>> label = [rng.choice(3, p=row) for row in prob]
     >>> found = estimate_calibration_error(label, prob, notion="top-2-label", binning=EqualMass(10), n_resamples=99)
-    >>> found.lower <= found.value <= found.upper, found.pvalue > 0.05
+    >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
     (True, True)
     """
     number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
@@ -312,23 +310,25 @@ def _is_point(entry: Entry) -> bool:
 
 def _of_point(estimate: Estimate, point: Point, null: FloatArray) -> Estimate:
     """Put in the exact value, in place of the one in groups or of the plug-in."""
+    if point.floor is None:
+        return replace(estimate, value=point.value)
     lower, upper = estimate.interval
-    changes: dict[str, Any] = {
-        "value": point.value,
-        "lower": min(lower, point.value),
-        "upper": max(upper, point.value),
-        "debiased": None if estimate.debiased is None else min(estimate.debiased, point.value),
-    }
-    if point.floor is not None:
-        changes |= {"debiased": point.value, "noise_floor": point.floor(null)}
-    return replace(estimate, **changes)
+    return replace(
+        estimate,
+        value=point.value,
+        lower=min(lower, point.value),
+        upper=max(upper, point.value),
+        debiased=point.value,
+        noise_floor=point.floor(null),
+    )
 
 
 def _within(entry: Entry, estimate: Estimate) -> Estimate:
     """Keep what is said of the truth to the range of the metric."""
-    highest = np.inf if entry.range is None else entry.range[1]
+    least, highest = (-np.inf, np.inf) if entry.range is None else entry.range
     return replace(
         estimate,
-        upper=None if estimate.upper is None else max(min(estimate.upper, highest), estimate.value),
+        lower=None if estimate.lower is None else max(estimate.lower, min(least, estimate.value)),
+        upper=None if estimate.upper is None else min(estimate.upper, highest),
         detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
     )

@@ -2,29 +2,33 @@
 
 A calibration error is the size T of deviations D + N, the true ones and noise, and the size of noise is never zero: the
 percentile bootstrap of such a figure misses a true zero almost always. What is known is how the noise is distributed. So
-the figure is compared with those of other truths. Along the shape that was seen, D = step * (D + N as observed):
+the figure is compared with those of other truths D, from calibration through the deviations observed and beyond:
 
-* step 0 is calibration: the mean of T(N) is the noise floor, its tail beyond the figure the p-value;
-* the step at which the figure is the median of T(D + N) gives the error without bias;
-* the step at which it is a high quantile gives the lower end of the interval: smaller truths would seldom show so much;
-* the step at which the test finds D four times in five gives the detectable error.
+* at calibration the mean of T(N) is the noise floor, its tail beyond the figure the p-value;
+* the truth of which the figure is the median of T(D + N) is the error without bias;
+* the interval holds the truths of which the figure is neither a low nor a high quantile;
+* the truth that the test finds four times in five is the detectable error.
 
-The upper end is the high quantile of T(observed + N), noise upon noise: for a norm too high rather than too low. Of a size
-that is no norm noise can make less (a median of absolute values): then the low quantile reflected at the figure is higher.
+A truth that the test cannot tell from calibration is too large for no figure: there the whole level stands on the other
+side, so that the lower end is above zero where the test rejects, and nowhere else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from calibrant._links import FloatArray
 from calibrant.resampling import Bootstrap
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""
+
+TAIL = 0.3
+"""Share of the level left out on either side, far from calibration. Half of it would be right if the direction of the true
+deviations were known; it is estimated."""
 
 NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
@@ -52,7 +56,8 @@ class Estimate:
     value : float
         The figure.
     lower, upper : float or None
-        Its interval, which holds it; None where none is known to cover (`NO_INTERVAL`).
+        The interval of the true error or mean. It holds the figure, or where there is one ``debiased``: the figure of a small
+        error is mostly noise and may lie above the interval. None where none is known to cover (`NO_INTERVAL`).
     noise_floor : float or None
         Mean of the figure if the forecast were calibrated.
     pvalue : float or None
@@ -68,13 +73,17 @@ class Estimate:
     Notes
     -----
     The figure is V = T(g): the size of the observed deviations g, for an ECE of the gaps of all bins of all problems,
-    V = sum_b w_b abs(g_b), with the shares w_b of the rows. The bias-corrected value is s V, where s in [0, 1] solves
-    median T(s g + N) = V over draws of the noise N. N is once that of labels drawn from the predictions, and once that of the
-    bootstrap of the rows; the smaller s counts. If the median at s = 0, under calibration, is V already, it is 0.
+    V = sum_b w_b abs(g_b), with the shares w_b of the rows. It is compared with the true gaps
+
+        d_b(t) = sign(g_b) sqrt((k_b g_b)² + k_b v_b / 5),   k_b = t² / (t² + v_b),
+
+    where v_b is the variance of g_b: shrunk toward 0 for a small t and the observed ones for a large t. The bias-corrected
+    value is T(d(t)) of the t that solves median T(d(t) + N) = V over draws of the noise N of events at these rates, and at
+    most V. If the median under calibration is V already, it is 0. Of the largest gap of any bin, and of what is seen through
+    a lens, the true deviations are multiples of one shape (docs/uncertainty.md).
 
     It is not exactly unbiased: g holds noise itself. Where the truth is known its mean was within a quarter of the noise
-    floor of it, too high where the predictions are calibrated and too low where the error is spread over all bins
-    (tests/metrics/test_bias_correction.py).
+    floor of it (tests/metrics/test_bias_correction.py).
     """
 
     value: float
@@ -96,70 +105,87 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Sizes that would be seen if the true deviations were the observed ones times a step.
+    """Sizes that would be seen if the true deviations were others.
 
-    ``steps`` (L,) begin with 0; ``truth`` (L,) are the sizes without noise, 1 being a step; ``consistent`` (L, m) those with
-    noise of labels that the forecast drew; ``others`` (L, m) with noise of other kinds, the first being the bootstrap's.
+    ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
+    included; ``value`` is the size observed. The detectable error is of the shape ``seen``: where the truths are of another
+    shape it is that of the law of the observed deviations times steps. Where it is known how noise ``shifts`` (m,) the
+    size of far larger deviations of that direction, the upper end is at least the value less a low quantile of these.
     """
 
-    steps: FloatArray
+    value: float
     truth: FloatArray
-    consistent: FloatArray
-    others: tuple[FloatArray, ...]
+    sizes: FloatArray
+    seen: Law | None = None
+    shifts: FloatArray | None = None
 
     @property
-    def value(self) -> float:
-        """The size observed."""
-        return float(np.interp(1.0, self.steps, self.truth))
-
-    @property
-    def pvalue(self) -> float:
-        """Share of calibrated draws that reach the value, with the +1 correction."""
-        return pvalue_of(self.value, self.consistent[0])
+    def null(self) -> FloatArray:
+        """Sizes that a calibrated forecast would show, shape (m,)."""
+        sizes: FloatArray = self.sizes[0]
+        return sizes
 
     def estimate(self, level: float) -> Estimate:
         """Compare the value with what each truth would show."""
+        pvalue = pvalue_of(self.value, self.null)
+        debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), self.value)
+        lower, upper = self._interval(level)
         return Estimate(
             value=self.value,
-            lower=min(self._truth_with(1.0 - level / 2.0, self.value, self.others), self.value),
-            upper=max(self._reach(level / 2.0), self.value),
-            noise_floor=float(self.consistent[0].mean()),
-            pvalue=self.pvalue,
-            debiased=min(self._truth_with(0.5, self.value, self.others[:1]), self.value),
-            detectable=self._detectable(level),
-            least_pvalue=least_pvalue_of(self.consistent[0]),
+            lower=min(lower, debiased) if pvalue <= level else 0.0,
+            upper=max(upper, debiased),
+            noise_floor=float(self.null.mean()),
+            pvalue=pvalue,
+            debiased=debiased,
+            detectable=(self.seen or self).detectable(level),
+            least_pvalue=least_pvalue_of(self.null),
         )
 
-    def _reach(self, tail: float) -> float:
-        """Highest of the upper quantiles at step one, and of the lower ones reflected at the value."""
-        at_one = int(np.searchsorted(self.steps, 1.0))
-        ends = [np.quantile(sizes[at_one], [tail, 1.0 - tail]) for sizes in (self.consistent, *self.others)]
-        return float(max(max(high, 2.0 * self.value - low) for low, high in ends))
+    def detectable(self, level: float) -> float:
+        """Truth that the test at a level finds four times in five."""
+        return self._truth_with(np.quantile(self.sizes, 1.0 - POWER, axis=1), self._critical(level))
 
-    def _truth_with(self, quantile: float, size: float, others: tuple[FloatArray, ...]) -> float:
-        """Truth of which ``size`` is that quantile; of consistent and other noise the smallest."""
-        kinds = (self.consistent, *others)
-        return min(self._crossing(np.quantile(sizes, quantile, axis=1), size) for sizes in kinds)
+    def _critical(self, level: float) -> float:
+        return float(np.quantile(self.null, 1.0 - level))
 
-    def _detectable(self, level: float) -> float:
-        critical = float(np.quantile(self.consistent[0], 1.0 - level))
-        return max(
-            self._crossing(np.quantile(sizes, 1.0 - POWER, axis=1), critical)
-            for sizes in (self.consistent, *self.others[:1])
-        )
+    def _interval(self, level: float) -> tuple[float, float]:
+        """Smallest and largest truth of which the value is neither a high nor a low quantile."""
+        power = np.maximum.accumulate((self.sizes > self._critical(level)).mean(axis=1))
+        told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
+        below = level * TAIL * told
+        above = level * (1.0 - (1.0 - TAIL) * told)
+        low = np.array([np.quantile(*pair) if pair[1] > 0.0 else 0.0 for pair in zip(self.sizes, below, strict=True)])
+        high = np.array([np.quantile(*pair) for pair in zip(self.sizes, 1.0 - above, strict=True)])
+        upper = self._last_with(low)
+        if self.shifts is not None:
+            upper = max(upper, self.value - float(np.quantile(self.shifts, level / 2.0)))
+        return self._truth_with(high, self.value), upper
 
-    def _crossing(self, quantiles: FloatArray, size: float) -> float:
-        """Truth at which a quantile, a function of the step that is made to rise, reaches a size."""
+    def _truth_with(self, quantiles: FloatArray, size: float) -> float:
+        """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
         rising = np.maximum.accumulate(quantiles)
         reached = int(np.searchsorted(rising, size * (1.0 - 1e-9), side="left"))
         if reached == 0:
             return 0.0
         if reached == rising.size:
-            # No step reached it: the observed shape is too small to be stretched that far. The triangle inequality bounds it.
+            # No truth reached it: what was seen is too small to be stretched that far. The triangle inequality bounds it.
             return size + float(quantiles[0])
-        low, high = rising[reached - 1], rising[reached]
-        part = (size - low) / (high - low) if high > low else 1.0
-        return float(self.truth[reached - 1] + min(part, 1.0) * (self.truth[reached] - self.truth[reached - 1]))
+        return float(_between(size, rising[reached - 1 : reached + 1], self.truth[reached - 1 : reached + 1]))
+
+    def _last_with(self, quantiles: FloatArray) -> float:
+        """Last truth at which a quantile is at most the value."""
+        rising = np.minimum.accumulate(quantiles[::-1])[::-1]
+        last = int(np.searchsorted(rising, self.value * (1.0 + 1e-9), side="right")) - 1
+        if last == rising.size - 1:
+            return max(float(self.truth[-1]), self.value + float(np.quantile(self.null, 0.5)))
+        return float(_between(self.value, rising[last : last + 2], self.truth[last : last + 2]))
+
+
+def _between(size: float, quantiles: FloatArray, truth: FloatArray) -> float:
+    """Truth between two at whose quantile a size lies."""
+    rise = quantiles[1] - quantiles[0]
+    part = np.clip((size - quantiles[0]) / rise, 0.0, 1.0) if rise > 0.0 else 1.0
+    return float(truth[0] + part * (truth[1] - truth[0]))
 
 
 def steps_for(value: float, null: FloatArray) -> FloatArray:
@@ -181,14 +207,31 @@ def least_pvalue_of(null: FloatArray) -> float:
 
 
 def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:
-    """Percentile interval of a weighted mean of one value a row; it holds the value itself. A loss may be infinite."""
+    """Interval of a weighted mean of one value a row, by its variance and skewness; it holds the value itself.
+
+    The quantiles of the mean in units of its estimated standard error are those of Cornish and Fisher to first order:
+    -(2 z² + 1) k / 6 is added to a normal quantile z, where k is the skewness of the mean (Johnson 1978; Hall 1992). The mean
+    of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. Of infinite
+    losses the ends are quantiles of the bootstrap.
+    """
     value = float(np.average(losses, weights=weight))
+    if np.isposinf(losses).any():
+        return _of_infinite(value, losses, weight, bootstrap, level)
+    share = weight * (losses - value) / weight.sum()  # of each row in the error of the mean
+    variance = float(share @ share)
+    if variance == 0.0 or losses.size < 2:
+        return Estimate(value, value, value)
+    error, skewness = np.sqrt(variance * losses.size / (losses.size - 1)), float(np.sum(share**3)) / variance**1.5
+    z = float(ndtri(1.0 - level / 2.0))
+    shift = skewness * (2.0 * z**2 + 1.0) / 6.0
+    return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
+
+
+def _of_infinite(value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float) -> Estimate:
+    """Percentile interval of a mean of losses of which some are infinite: a quantile is one of the means."""
     endless = np.isposinf(losses)
     total = bootstrap.sums(weight)
     means = bootstrap.sums(weight * np.where(endless, 0.0, losses))[total > 0] / total[total > 0]
-    method: Literal["linear", "inverted_cdf"] = "linear"
-    if endless.any():
-        means[bootstrap.sums(endless.astype(np.float64))[total > 0] > 0] = np.inf
-        method = "inverted_cdf"  # a quantile is one of the means: between a number and infinity there is none
-    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0], method=method)
+    means[bootstrap.sums(endless.astype(np.float64))[total > 0] > 0] = np.inf
+    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0], method="inverted_cdf")
     return Estimate(value, min(float(lower), value), max(float(upper), value))

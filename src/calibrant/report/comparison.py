@@ -53,13 +53,13 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
 def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
     """Return the difference of two estimates from different rows, and its interval from the intervals of both.
 
-    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.)
+    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
+    is that of true values: of errors it stands about the difference without bias, which their intervals hold.
     """
-    difference = after.value - before.value
+    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
     (lower, upper), (low, high) = after.interval, before.interval
-    down = np.hypot(after.value - lower, high - before.value)
-    up = np.hypot(upper - after.value, before.value - low)
-    return difference, difference - float(down), difference + float(up)
+    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
+    return after.value - before.value, new - old - float(down), new - old + float(up)
 
 
 def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:

@@ -23,7 +23,13 @@ from calibrant._problem import Problem, as_simplex
 from calibrant._registry import declare
 from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import Sizes, cells, noise_of
+from calibrant.metrics.cells import (
+    Sizes,
+    bootstrap_deviations,
+    cells,
+    consistent_deviations,
+    smoothed_deviations,
+)
 from calibrant.metrics.rejections import BinTest
 from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 from calibrant.significance.measure import Measure, as_measure
@@ -165,9 +171,10 @@ def _shifts(measure: Measure, problem: Problem, n_resamples: int, rng: np.random
             "Pass a number of bins or EqualMass(10)."
         )
     table, labels = cells(simplex, point.notion, point.binning), ConsistentLabels(simplex.prob, n_resamples, rng)
-    smoothing = rng if point.has_bins else None
-    (noise,) = noise_of(simplex, [table], Bootstrap(simplex.size, n_resamples, rng), labels, labels, smoothing)
-    kinds = [kind for kind in (noise.consistent, noise.bootstrap, noise.smoothed) if kind is not None]
+    bootstrap = Bootstrap(simplex.size, n_resamples, rng)
+    kinds = [*consistent_deviations(simplex, [table], labels, labels), bootstrap_deviations(simplex, table, bootstrap)]
+    if point.has_bins:
+        kinds.append(smoothed_deviations(table, n_resamples, rng))
     sizes, seen = point.sizes(table), table.deviation[None]
     _require_norm(measure, sizes, kinds[0])
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
