@@ -27,7 +27,7 @@ types: .venv/installed
 layers: .venv/installed
 	$(BIN)/lint-imports
 
-# What `make test` leaves out. About 45 minutes on two cores.
+# What `make test` leaves out. About 50 minutes on two cores.
 test-all: deep kernels docs test-min pythons wheel robust
 
 # Every test, long simulations and large sizes included, with examples drawn anew. SEED repeats a run.

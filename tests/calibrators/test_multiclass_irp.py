@@ -219,6 +219,7 @@ def test_a_region_of_softened_labels_gives_its_class_rates_and_its_mean_forecast
         np.testing.assert_allclose(calibrator.value_[r], 0.4 * rate + 0.6 * mean, rtol=1e-12)
 
 
+@pytest.mark.deep
 def test_cross_validation_softens_where_the_forecast_is_right_and_not_where_it_is_wrong():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 400)

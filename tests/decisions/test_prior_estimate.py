@@ -127,6 +127,7 @@ def many_estimates():
     return {way: (np.array(off[way]), np.array(claimed[way])) for way in ways}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("way", ["known", *METHODS])
 def test_standard_errors_are_the_spread_over_samples_also_where_old_shares_are_estimated(many_estimates, way):
     off, claimed = many_estimates[way]
