@@ -456,3 +456,9 @@ def test_an_event_has_no_name_in_a_table():
 def test_what_is_missing_or_makes_no_sense_is_refused_with_what_to_do(options, message):
     with pytest.raises(ValueError, match=message):
         estimate_prior([0.2, 0.7], **options)
+
+
+def test_shares_that_sum_to_one_within_the_tolerance_are_divided_by_their_sum():
+    prob = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], 50)
+    found = estimate_prior(prob, old_prior=[0.2003, 0.3003, 0.5])
+    np.testing.assert_allclose(found.old_prior, np.array([0.2003, 0.3003, 0.5]) / 1.0006, rtol=1e-14)
