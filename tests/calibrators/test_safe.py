@@ -209,10 +209,11 @@ def test_that_the_candidate_has_no_optimum_is_said_only_where_it_comes_in():
 
 
 class Talkative(TemperatureScaling):
-    """Says something of its own whenever it is fitted."""
+    """Says something of its own when it is fitted on six rows."""
 
     def _fit_problem(self, problem):
-        warnings.warn("rows are few", UserWarning, stacklevel=2)
+        if problem.weight.sum() == 6:
+            warnings.warn("rows are few", UserWarning, stacklevel=2)
         super()._fit_problem(problem)
 
 
