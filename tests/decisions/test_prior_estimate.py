@@ -462,3 +462,15 @@ def test_shares_that_sum_to_one_within_the_tolerance_are_divided_by_their_sum():
     prob = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], 50)
     found = estimate_prior(prob, old_prior=[0.2003, 0.3003, 0.5])
     np.testing.assert_allclose(found.old_prior, np.array([0.2003, 0.3003, 0.5]) / 1.0006, rtol=1e-14)
+
+
+def test_the_step_toward_the_best_class_goes_as_far_as_the_likelihood_rises():
+    rng = np.random.default_rng(0)
+    ratio, weight, q = rng.uniform(0.2, 3.0, (40, 3)), np.full(40, 1 / 40), np.array([0.6, 0.3, 0.1])
+    best = int((weight @ (ratio / (ratio @ q)[:, None])).argmax())
+    found = prior_likelihood._toward_best_class(ratio, weight, q, best, ratio @ q)
+    steps = np.linspace(0.0, 1.0, 10_001)[:, None]
+    tried = (1.0 - steps) * q + steps * np.eye(3)[best]
+    loss = [-weight @ np.log(ratio @ other) for other in tried]
+    assert 0 < int(np.argmin(loss)) < 10_000
+    np.testing.assert_allclose(found, tried[int(np.argmin(loss))], atol=2e-4)
