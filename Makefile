@@ -39,7 +39,7 @@ deep: .venv/installed
 
 # The kernels as plain Python, where coverage sees their lines.
 kernels: .venv/installed
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest --numprocesses auto --cov --cov-config=tools/kernels.coveragerc \
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest --numprocesses auto -m "not deep" --cov --cov-config=tools/kernels.coveragerc \
 		--cov-report= -p tools.progress -o console_output_style=classic --quiet $(TWINS)
 	$(BIN)/coverage report --rcfile=tools/kernels.coveragerc --fail-under=95
 
