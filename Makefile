@@ -27,7 +27,7 @@ types: .venv/installed
 layers: .venv/installed
 	$(BIN)/lint-imports
 
-# What `make test` leaves out. About 45 minutes on two cores.
+# What `make test` leaves out. About 50 minutes on two cores.
 test-all: deep kernels docs test-min pythons wheel robust
 
 # Every test, long simulations and large sizes included, with examples drawn anew. SEED repeats a run.
@@ -39,7 +39,7 @@ deep: .venv/installed
 
 # The kernels as plain Python, where coverage sees their lines.
 kernels: .venv/installed
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest --numprocesses auto --cov --cov-config=tools/kernels.coveragerc \
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest --numprocesses auto -m "not deep" --cov --cov-config=tools/kernels.coveragerc \
 		--cov-report= -p tools.progress -o console_output_style=classic --quiet $(TWINS)
 	$(BIN)/coverage report --rcfile=tools/kernels.coveragerc --fail-under=95
 

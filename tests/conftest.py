@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=12)
+settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=10)
 settings.register_profile("few", derandomize=True, deadline=None, max_examples=5)
-settings.register_profile("random", derandomize=False, deadline=None, max_examples=100, print_blob=True)
+settings.register_profile("random", derandomize=False, deadline=None, max_examples=50, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 

@@ -373,3 +373,10 @@ def test_a_metric_without_an_interval_says_why():
     assert "no interval" not in fraction
     assert "no interval" in found._repr_html_()
     assert [(value is None or value != value) for value in found.to_frame("pandas")["lower"]] == [True, False]
+
+
+def test_an_assessment_is_drawn_on_the_axes_that_are_given():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    ax = plt.figure().add_subplot()
+    assert assess([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], n_resamples=9).plot(ax=ax) is ax
+    plt.close("all")

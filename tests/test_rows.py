@@ -518,3 +518,8 @@ def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
     with pytest.raises(SystemExit):
         cli.main(["assess", "z.csv", "--percent", "--normalize"])
     assert "not allowed with" in capsys.readouterr().err
+
+
+def test_a_table_of_huge_numbers_is_refused_without_a_warning():
+    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
+        as_problem([0, 1], [[1e308, 1e308], [0.5, 0.5]])

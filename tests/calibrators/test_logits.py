@@ -44,6 +44,7 @@ def objective(fitted, z, label):
     return twin.matrix_objective(z, label, np.ones(len(z)), fitted.coef_, fitted.intercept_, 1e-8, 1e-3, 1e-3)
 
 
+@pytest.mark.first(1)
 @each_scaling
 @each_word
 def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
@@ -104,6 +105,7 @@ def test_of_probabilities_those_as_given_are_log_probabilities(scaling):
     np.testing.assert_array_equal(given.calibrate(prob), logs.calibrate(prob))
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "free", [VectorScaling(), MatrixScaling(off_diagonal=0.0, intercept=0.0)], ids=["vector", "matrix"]
 )

@@ -34,6 +34,7 @@ def drawn(n=300, k=3, seed=0):
     return prob / prob.sum(axis=1, keepdims=True), label
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("penalty", [0.0, 1e-3, 1.0])
 def test_the_map_is_the_one_that_a_generic_search_finds(penalty):
     prob, label = drawn()

@@ -219,6 +219,7 @@ def test_a_region_of_softened_labels_gives_its_class_rates_and_its_mean_forecast
         np.testing.assert_allclose(calibrator.value_[r], 0.4 * rate + 0.6 * mean, rtol=1e-12)
 
 
+@pytest.mark.deep
 def test_cross_validation_softens_where_the_forecast_is_right_and_not_where_it_is_wrong():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 400)
@@ -438,6 +439,8 @@ def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
     middle = [(a + b) / 2.0 for a, b in combinations(best, 2)]
     np.testing.assert_array_equal(found.gamma[100 : 100 + len(middle)], middle)
     assert len(middle) == 190
+    # 105 forecasts, the 210 mid-points of 21 of them, and 105 of the last kind: nothing is left.
+    assert len(DataCandidates(420, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma) == 420
 
 
 def test_a_seed_gives_the_same_map():

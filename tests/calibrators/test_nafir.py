@@ -506,6 +506,7 @@ def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, mon
     assert n_processors() == expected
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("options", "said"), [({}, "smoothing"), ({"solver": "annealing"}, "annealing")])
 def test_a_bar_is_shown_where_it_is_asked_for(options, said, monkeypatch):
     pytest.importorskip("tqdm")

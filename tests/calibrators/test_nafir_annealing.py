@@ -188,6 +188,7 @@ def test_on_real_forecasts_the_search_ends_above_the_optimum_as_others_found(nam
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "by"), [("cifar100_densenet_bc", 3e-3), ("cifar100_lenet5", 1e-3)])
 @pytest.mark.parametrize("seed", range(2))
 def test_on_held_out_rows_of_100_classes_the_chosen_smoothing_is_better_than_the_search(name, by, seed, data_dir):

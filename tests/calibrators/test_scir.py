@@ -207,6 +207,7 @@ def test_parts_that_are_solved_side_by_side_are_solved_alike(monkeypatch):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
+@pytest.mark.deep
 def test_many_ranks_and_points_have_longer_numbers(monkeypatch):
     rows = random_rows(0, 50, 80)
     short = fitted(rows)

@@ -127,6 +127,7 @@ def many_estimates():
     return {way: (np.array(off[way]), np.array(claimed[way])) for way in ways}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("way", ["known", *METHODS])
 def test_standard_errors_are_the_spread_over_samples_also_where_old_shares_are_estimated(many_estimates, way):
     off, claimed = many_estimates[way]
@@ -455,3 +456,21 @@ def test_an_event_has_no_name_in_a_table():
 def test_what_is_missing_or_makes_no_sense_is_refused_with_what_to_do(options, message):
     with pytest.raises(ValueError, match=message):
         estimate_prior([0.2, 0.7], **options)
+
+
+def test_shares_that_sum_to_one_within_the_tolerance_are_divided_by_their_sum():
+    prob = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], 50)
+    found = estimate_prior(prob, old_prior=[0.2003, 0.3003, 0.5])
+    np.testing.assert_allclose(found.old_prior, np.array([0.2003, 0.3003, 0.5]) / 1.0006, rtol=1e-14)
+
+
+def test_the_step_toward_the_best_class_goes_as_far_as_the_likelihood_rises():
+    rng = np.random.default_rng(0)
+    ratio, weight, q = rng.uniform(0.2, 3.0, (40, 3)), np.full(40, 1 / 40), np.array([0.6, 0.3, 0.1])
+    best = int((weight @ (ratio / (ratio @ q)[:, None])).argmax())
+    found = prior_likelihood._toward_best_class(ratio, weight, q, best, ratio @ q)
+    steps = np.linspace(0.0, 1.0, 10_001)[:, None]
+    tried = (1.0 - steps) * q + steps * np.eye(3)[best]
+    loss = [-weight @ np.log(ratio @ other) for other in tried]
+    assert 0 < int(np.argmin(loss)) < 10_000
+    np.testing.assert_allclose(found, tried[int(np.argmin(loss))], atol=2e-4)

@@ -250,6 +250,7 @@ def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
     )
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("key", sorted(set(ALL) - OF_TWO_CLASSES))
 def test_the_layout_of_logits_in_memory_makes_no_difference(key):
     """The sums that make probabilities of them must not: a row that was fitted would come below the step that begins at it."""

@@ -95,6 +95,7 @@ def test_other_levels_have_the_published_digits(dogs, level, figure):
     assert f"{bin_test_calibration_error(dogs['y'], dogs['alexnet'], level=level):.3f}" == figure
 
 
+@pytest.mark.deep
 def test_every_rejection_of_a_real_forecast_is_one_of_binomtest(dogs):
     y, p = dogs["y"][::10], dogs["vgg19"][::10]
     bins = EqualMass(5)(as_problem(y, p))

@@ -248,6 +248,7 @@ CELLS = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
 def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_small(spelling):
     """Four standard errors; at most as many p-values below 0.05 as chance makes in 9999 of 10000 runs."""
@@ -263,6 +264,7 @@ def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_s
     assert sum(e.lower > 0 for e in found) <= 10
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
 def test_the_interval_holds_the_error_over_the_cells(spelling):
     """At most as many misses of 60 as a coverage of 95 % makes in 9999 of 10000 runs; the truth is that over cells at hand."""

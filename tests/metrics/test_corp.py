@@ -99,6 +99,7 @@ def stray(rng, n, _):
     return p, c
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("make", "how"),
     [(over_confident, 1.0), (over_confident, 1.25), (over_confident, 2.0), (flat, None), (certain, 0.9), (stray, None)],
@@ -152,3 +153,10 @@ def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncert
     _, dsc, unc = estimates(np.zeros(50, dtype=int), np.linspace(0, 0.2, 50))
     assert dsc.value == 0.0
     assert dsc.upper == unc.upper > 0.05
+
+
+def test_of_a_wrong_forecast_the_lower_end_of_the_miscalibration_is_well_above_zero():
+    rng = np.random.default_rng(0)
+    truth = rng.random(4000)
+    found = directly(rng.random(4000) < truth, truth**3)[list(METRICS).index("mcb")]
+    assert 0.7 * found["value"] < found["lower"] < found["value"] < found["upper"] < 1.3 * found["value"]

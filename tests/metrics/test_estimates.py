@@ -119,6 +119,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.2])
 def test_intervals_hold_the_truth_as_often_as_promised_and_no_oftener(shape, shift):
@@ -134,6 +135,7 @@ def test_intervals_hold_the_truth_as_often_as_promised_and_no_oftener(shape, shi
         assert 3.2 <= np.mean([e.upper - e.lower for e in found]) / spread <= 5.6
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("spelling", [{}, {"norm": "l3"}, {"loss": "squared gap"}, {"loss": "debiased squared gap"}])
 def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_p_values_are_uniform(spelling):
     found = drawn(spelling, 0.0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import kernel as reference
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, assess, kernel_calibration_error
+from calibrant import CalibrationWarning, assess, kernel_calibration_error, kernel_test
 from calibrant._problem import BinaryProblem, as_simplex
 from calibrant._validation import as_problem
 from calibrant.metrics import kernel_sums
@@ -146,6 +146,13 @@ def test_the_walk_keeps_its_digits_where_scores_span_many_bandwidths():
     for bandwidth in (1e-9, 1e-4, 3e-3, 1.0):
         k = np.exp(-np.abs(score[:, None] - score) / bandwidth)
         np.testing.assert_allclose(OnLine(score, bandwidth).forms(v), np.einsum("mi,ij,mj->m", v, k, v), rtol=1e-11)
+
+
+def test_the_size_of_tiles_changes_no_draw(monkeypatch):
+    label, prob = miscalibrated(50, 3)
+    whole = kernel_test(label, prob, n_resamples=20, rng=0).null.values
+    monkeypatch.setattr(kernel_sums, "TILE", 7)
+    np.testing.assert_allclose(kernel_test(label, prob, n_resamples=20, rng=0).null.values, whole, rtol=1e-9)
 
 
 @pytest.mark.parametrize("tile", [1, 7, 50])

@@ -139,6 +139,7 @@ def null(y, p, loss, seed, weight=None, y_pred=None, notion=None):
     return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched, counts_rows=True)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("loss", [BinTest(), BinTest("t")], ids=["binomial", "t"])
 @each_case
 def test_the_draws_of_whole_weights_have_the_distribution_of_those_of_repeated_rows(case, loss):

@@ -130,6 +130,7 @@ def test_renaming_the_classes_changes_nothing(n_classes):
 # How sure it is
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("n_classes", "separation"), [(2, 1.0), (3, 0.5), (3, 2.5)])
 def test_the_interval_holds_the_volume_of_the_population(n_classes, separation):
     """In at least 17 of 20 samples: 95 % of them would be 16 or fewer in one of 60 runs."""

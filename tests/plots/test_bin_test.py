@@ -147,6 +147,7 @@ def shows_standard(ax, panel, axis="probability"):
 # What is drawn
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("axis", ["probability", "log-odds"])
 @pytest.mark.parametrize("binning", [1, 10, EqualMass(20)], ids=str)
 @pytest.mark.parametrize(

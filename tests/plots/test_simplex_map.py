@@ -47,6 +47,10 @@ def test_the_contour_runs_where_nothing_changes():
         assert contour.levels.tolist() == [0.0]
 
 
+def test_a_triangle_has_no_frame_and_no_ticks():
+    assert not any(ax.axison for ax in simplex_map(sharper, resolution=11).plot())
+
+
 def test_the_corners_are_the_certain_forecasts():
     result = simplex_map(sharper, resolution=11)
     first = heat(result.plot()[0])

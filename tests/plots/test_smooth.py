@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast, plot_smooth_reliability, smooth_reliability_curve
+from calibrant.plots.smooth import THICK, THIN
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -68,6 +69,8 @@ def test_the_line_is_thicker_where_rows_are_denser():
     widths = next(c for c in ax.collections if isinstance(c, LineCollection)).get_linewidths()
     ends = np.minimum(panel.density[1:], panel.density[:-1])
     assert (np.diff(np.asarray(widths)[np.argsort(ends)]) >= 0).all()
+    assert min(widths) >= THIN
+    assert 0.95 * THICK < max(widths) <= THICK
 
 
 def test_a_constant_forecast_is_a_point_with_its_interval():

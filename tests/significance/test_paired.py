@@ -230,6 +230,7 @@ def over_confident(rng, n):
     return rng.random(n) < sigmoid(z), sigmoid(z + noise[0]), sigmoid(1.5 * z + noise[1])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("metric", ["nll", "accuracy", "debiased-ece", "ece"])
 def test_the_interval_covers_the_difference_and_misses_it_on_either_side(metric):
     """Of a plug-in error the difference is that of as many rows on average, which these runs know themselves."""
