@@ -39,7 +39,9 @@ def run(capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
-@pytest.mark.parametrize("condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 1"])
+@pytest.mark.parametrize(
+    "condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 0.9"]
+)
 def test_a_figure_that_is_nan_fails_every_gate(condition, run):
     code, out, err = run(
         "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json"
@@ -70,6 +72,32 @@ def test_a_test_that_is_nan_fails_the_gate_of_tests(as_json, run, monkeypatch):
     if as_json:
         assert json.loads(out)["failed"] is True
         assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(
+    ("label", "prob", "metric"), [([1], [0.5], "skce"), ([0, 1] * 5, [0.5] * 10, "calibration-slope")]
+)
+def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, run):
+    write_table("few.csv", {"label": label, "p_0": prob, "p_1": prob})
+    condition = f"{metric}.pvalue < 0.05"
+    code, out, err = run("assess", "few.csv", "--metrics", metric, "--fail-if", condition, "--json")
+    assert code == 1
+    assert f"gate failed: {condition}: {metric} is NaN on these rows, and NaN fails every gate" in err
+    assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+def test_a_p_value_that_a_metric_never_has_is_refused(run):
+    code, _, err = run(
+        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", "roc-auc.pvalue < 0.5"
+    )
+    assert code == 2
+    assert "roc-auc has no pvalue" in err
+
+
+def test_digits_of_other_scripts_are_no_number(run):
+    assert run("assess", "good.csv", "--fail-if", "ece > \u0665.5")[0] == 2
 
 
 # Draws
@@ -118,6 +146,12 @@ def test_a_p_value_of_a_law_in_formulas_has_no_floor(run):
         ("ece > 5", "can never hold: ece is in [0, 1]"),
         ("tce > 100", "can never hold: tce is in [0, 100]"),
         ("nll < 0", "can never hold"),
+        ("ece.lower > 5", "can never hold: lower of ece is in [0, 1]. Compare it with a number inside."),
+        ("ece.lower >= 0", "always holds: lower of ece is in [0, 1]"),
+        ("ece.upper <= 1", "always holds"),
+        ("ece.noise_floor < 0", "can never hold"),
+        ("ece.debiased >= 0", "always holds"),
+        ("tce.detectable > 100", "can never hold: detectable of tce is in [0, 100]"),
     ],
 )
 def test_a_condition_that_no_figure_decides_is_refused(condition, told, run):

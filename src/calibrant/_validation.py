@@ -73,7 +73,8 @@ class DataOptions(TypedDict, total=False):
         for an interval or a p-value, a row moves with its weight, unless the function says otherwise. One each by default.
     labels : sequence of length n_classes
         The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
-        distinct labels when there are as many of them as columns.
+        distinct labels when there are as many of them as columns. Whole numbers that begin at 1 or below and go beyond the
+        last column, such as 0, 1 and 5 of three columns, are refused: name the classes.
     pos_label : label
         The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
         the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in

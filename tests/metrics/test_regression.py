@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import logistic as reference
 from scipy.special import expit
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from strategies import columns, tables
 
@@ -22,7 +23,8 @@ from calibrant import (
 )
 from calibrant._validation import as_problem
 from calibrant.logistic import Recalibration, recalibration_of
-from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, slope
+from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
+from calibrant.metrics.uncertainty import Resampling
 from calibrant.notions import as_notion
 
 NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")
@@ -227,7 +229,7 @@ def test_the_interval_holds_the_figure(rows):
             value = function(label, prob, sample_weight=weight)
             np.testing.assert_equal(found[name].value, value)
             assert np.isnan(value) or found[name].lower <= value <= found[name].upper
-            assert found[name].pvalue is None or 0.0 <= found[name].pvalue <= 1.0
+            assert np.isnan(found[name].pvalue) if not np.isfinite(value) else 0.0 <= found[name].pvalue <= 1.0
 
 
 def test_the_binomial_variance_steadies_a_single_problem_and_influences_add_up_over_several():
@@ -264,6 +266,66 @@ def test_without_an_event_the_interval_of_the_ratio_is_exact():
     assert ratio.pvalue == pytest.approx(2 * np.exp(-2))
 
 
+def ratio_of(label, prob, **options):
+    problem = as_problem(label, prob, **options)
+    return ratio_estimate(problem, Resampling(0.05, 2, np.random.default_rng(0)))
+
+
+def test_where_every_row_is_an_event_the_interval_of_the_ratio_is_exact():
+    ratio = assess([1] * 3, [0.9] * 3, metrics=["observed-expected-ratio"], labels=[0, 1], n_resamples=2)[
+        "observed-expected-ratio"
+    ]
+    assert ratio.pvalue == 1.0  # 2 * 0.9^3 is above 1
+    assert (ratio.value, ratio.upper) == (pytest.approx(1 / 0.9), ratio.value)
+    assert (ratio.lower * 0.9) ** 3 == pytest.approx(0.025)  # the rate with which three events are that rare
+    surprising = ratio_of([1] * 8, [0.5] * 8, labels=[0, 1])
+    assert surprising.pvalue == pytest.approx(2 / 2**8)
+    assert surprising.lower > 1
+
+
+def test_hits_alone_say_the_same_of_one_problem_and_of_several():
+    prob = np.full((6, 3), 0.05)
+    prob[np.arange(6), [0, 0, 1, 1, 2, 2]] = 0.9
+    label, options = [0, 0, 1, 1, 2, 2], {"metrics": ["observed-expected-ratio"], "n_resamples": 2}
+    one, several = (
+        assess(label, prob, notion=notion, **options)["observed-expected-ratio"]
+        for notion in ("confidence", "top-label")
+    )
+    assert several.lower == pytest.approx(one.lower)
+    assert several.pvalue == pytest.approx(one.pvalue)
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_residuals_that_are_all_equal_give_no_interval_without_width(notion):
+    prob = np.tile([0.1, 0.9], (4, 1))
+    found = assess([1] * 4, prob, labels=[0, 1], notion=notion, metrics=["observed-expected-ratio"], n_resamples=2)
+    ratio = found["observed-expected-ratio"]
+    assert ratio.upper - ratio.lower > 0.5
+    assert ratio.lower < 1 < ratio.upper
+    assert ratio.pvalue > 0.1
+
+
+@pytest.mark.parametrize(("n", "rate"), [(3, 0.9), (20, 0.95), (50, 0.98), (100, 0.9)])
+def test_the_test_of_the_ratio_has_its_size_where_nearly_all_are_events(n, rate):
+    """Summed over all numbers of events: no draws, no error of them."""
+    events = np.arange(n + 1)
+    found = [ratio_of(np.arange(n) < k, np.full(n, rate)) for k in events]
+    chance = binom.pmf(events, n, rate)
+    assert chance @ [ratio.pvalue < 0.05 for ratio in found] <= 0.05
+    assert chance @ [not ratio.lower <= 1 <= ratio.upper for ratio in found] <= 0.05
+
+
+def test_the_test_of_the_ratio_keeps_its_size_and_power_with_many_rows():
+    rng = np.random.default_rng(0)
+    rejected = np.empty((2, 1000), dtype=bool)
+    for run in range(1000):
+        prob = rng.uniform(0.1, 0.9, 1000)
+        for number, shift in enumerate((0.0, -0.05)):
+            rejected[number, run] = ratio_of(rng.random(1000) < prob + shift, prob).pvalue < 0.05
+    assert 0.03 < rejected[0].mean() < 0.07
+    assert rejected[1].mean() > 0.9
+
+
 # What has no answer
 
 
@@ -287,7 +349,7 @@ def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(lab
         found = assess(label, prob, metrics=["calibration-slope"], n_resamples=2)["calibration-slope"]
     expected = (answers[0], -np.inf, np.inf) if np.isinf(answers[0]) else (np.nan,) * 3
     np.testing.assert_equal((found.value, found.lower, found.upper), expected)
-    assert found.pvalue is None
+    assert np.isnan(found.pvalue)
 
 
 def test_one_class_alone_shifts_the_log_odds_to_infinity():

@@ -11,7 +11,7 @@ from reference.survey_table import CLASSES, LABEL, PROB
 from scipy import stats
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, hosmer_lemeshow_test
+from calibrant import CalibrationWarning, hosmer_lemeshow_test, pearson_test
 from calibrant.significance.hosmer_lemeshow import quantiles
 
 bins = st.integers(2, 6)
@@ -162,8 +162,11 @@ def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"n_bins": 1}, ValueError, "n_bins must be at least 2; got 1"),
-        ({"n_bins": 2.5}, TypeError, "n_bins must be a whole number; got 2.5"),
+        ({"n_bins": 1}, ValueError, "n_bins must be a whole number, at least 2; got 1"),
+        ({"n_bins": 2.5}, TypeError, "n_bins must be a whole number, at least 2; got 2.5"),
+        ({"fitted": "yes"}, TypeError, "fitted must be True or False; got 'yes'"),
+        ({"fitted": None}, TypeError, "fitted must be True or False; got None"),
+        ({"fitted": True, "n_resamples": -5}, ValueError, "n_resamples must be a whole number, at least 1; got -5"),
         ({"reference": 7}, ValueError, r"reference must be one of the classes \[0, 1\]; got 7"),
         ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1; got 0"),
     ],
@@ -234,3 +237,19 @@ def test_forecasts_that_vary_within_groups_make_the_law_conservative():
     prob = rng.dirichlet(np.ones(3), 2000)
     null = hosmer_lemeshow_test(np.zeros(2000, dtype=int), prob, n_resamples=500).null.values
     assert null.mean() < 20 - 4 * null.std() / np.sqrt(500)
+
+
+# Weights
+
+
+@pytest.mark.parametrize("test", [hosmer_lemeshow_test, partial(pearson_test, n_resamples=1000)])
+def test_the_draws_of_integer_weights_have_the_law_of_repeated_rows(test):
+    rng = np.random.default_rng(0)
+    prob, weight = np.repeat([0.2, 0.4, 0.7], 4), np.tile([1, 5, 20, 40], 3)
+    label = rng.random(12) < prob
+    weighted = test(label, prob, sample_weight=weight)
+    repeated = test(np.repeat(label, weight), np.repeat(prob, weight), rng=1)
+    assert weighted.statistic == pytest.approx(repeated.statistic)
+    assert stats.ks_2samp(weighted.null.values, repeated.null.values).pvalue > 1e-3
+    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(2 * 0.25 / 1000)
+    assert "Weights are numbers of equal, independent rows." in weighted.assumptions

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
 
-NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
 GATE = re.compile(rf"\s*([a-z][a-z0-9-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
@@ -55,8 +55,9 @@ class Gate:
             raise ValueError(
                 f"{must}: the smallest p-value that {draws} draws can show is 1/{draws + 1}. Pass --resamples {needed} or more."
             )
-        named = self.metric if self.field == "value" else f"the p-value of {self.metric}"
-        raise ValueError(f"{must}: {named} is in [{low:.4g}, {high:.4g}]. Compare it with a number inside.")
+        named = {"value": self.metric, "pvalue": f"the p-value of {self.metric}"}
+        what = named.get(self.field, f"{self.field} of {self.metric}")
+        raise ValueError(f"{must}: {what} is in [{low:.4g}, {high:.4g}]. Compare it with a number inside.")
 
     def fails(self, result: Assessment) -> str | None:
         """Return why the command fails by this condition; None where it does not."""
@@ -94,7 +95,7 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
         )
     metric, field, comparison, number = match.groups()
     entry, gate = find("metric", metric), Gate(text.strip(), metric, field or "value", comparison, float(number))
-    if gate.field == "value" and entry.range is not None:
+    if gate.field != "pvalue" and entry.range is not None:
         gate.require_possible(*entry.range)
     if gate.field == "pvalue" and n_resamples > 0:
         drawn = entry.spelling is not None or entry.lens is not None  # others say it of the estimate

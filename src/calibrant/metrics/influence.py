@@ -24,6 +24,9 @@ from calibrant.notions import Notion, as_notion
 SMALLEST_RATE = 1e-100
 """A mean score up to here expects nothing: squares of what is divided by it would overflow."""
 
+ROUNDING = 1e-12
+"""A standard error of a ratio up to here is none."""
+
 HIGHEST_LEVERAGE = 0.999
 """A row that determines the fit alone is counted as one that nearly does."""
 
@@ -131,9 +134,9 @@ def figure_estimate(
     """Estimate slope or intercept with Wald's interval, and the p-value of the ideal."""
     value, error = measured(problem, as_notion(notion, problem), measure)
     if np.isnan(value):
-        return Estimate(value, value, value)
+        return Estimate(value, value, value, pvalue=value)
     if np.isinf(value):
-        return Estimate(value, float("-inf"), float("inf"))
+        return Estimate(value, float("-inf"), float("inf"), pvalue=float("nan"))
     reach = float(ndtri(1.0 - resampling.level / 2.0)) * error
     pvalue = 2.0 * float(ndtr(-abs(value - ideal) / error)) if error > 0 else 1.0
     return Estimate(value, value - reach, value + reach, pvalue=pvalue)
@@ -144,16 +147,57 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
     chosen = as_notion(notion, problem)
     value, error = measured(problem, chosen, observed_expected)
     if np.isnan(value):
-        return Estimate(value, value, value)
+        return Estimate(value, value, value, pvalue=value)
     if np.isinf(value):
-        return Estimate(value, 0.0, value)
+        return Estimate(value, 0.0, value, pvalue=float("nan"))
+    parts = [binary for binary in chosen.split(problem) if binary.size]
     if value == 0:
         # No event came. At a ratio of r this has the probability exp(-r * sum of scores), or a little less.
-        rows = sum(float(binary.score.sum()) for binary in chosen.split(problem))
+        rows = sum(float(binary.score.sum()) for binary in parts)
         return Estimate(value, 0.0, -float(np.log(resampling.level / 2.0)) / rows, pvalue=min(1.0, 2.0 * np.exp(-rows)))
-    factor = float(np.exp(ndtri(1.0 - resampling.level / 2.0) * error / value))
-    pvalue = 2.0 * float(ndtr(-abs(np.log(value)) * value / error)) if error > 0 else 1.0
-    return Estimate(value, value / factor, value * factor, pvalue=pvalue)
+    if all(binary.outcome.all() for binary in parts):
+        return _of_events_alone(value, parts, as_simplex(problem).weight, resampling.level)
+    apart = len(parts) == 1 or chosen.parts_a_row(as_simplex(problem).prob.shape[1]) == 1
+    calibrated = _error_if_calibrated(parts, apart=apart) if apart or error <= ROUNDING else 0.0
+    # Rates cannot rise above 1, where their variance is 0; and residuals that are all 0 have none whatever the rates are.
+    wide = max(error, calibrated) if value > 1.0 or error <= ROUNDING else error
+    if wide <= ROUNDING:
+        return Estimate(value, value, value, pvalue=1.0)
+    factor = float(np.exp(ndtri(1.0 - resampling.level / 2.0) * wide / value))
+    distance = abs(np.log(value)) * value / wide
+    if calibrated > ROUNDING:
+        distance = min(distance, abs(value - 1.0) / calibrated)
+    return Estimate(value, value / factor, value * factor, pvalue=2.0 * float(ndtr(-distance)))
+
+
+def _of_events_alone(value: float, parts: list[BinaryProblem], weight: FloatArray, level: float) -> Estimate:
+    """Estimate O/E where every row is an event.
+
+    Of all rates with a ratio of r none makes that more probable than (r / g)^n, with g the geometric mean of the ratios of
+    the parts, weighted by their rows: rates are then equal within each part (inequality of the means). And no rates have a
+    ratio above the one that was found.
+    """
+    n = float(weight.sum() ** 2 / (weight**2).sum())
+    mean = sum(binary.share * _log_ratio(binary) for binary in parts)
+    return Estimate(
+        value,
+        min(value, float(np.exp(mean + np.log(level / 2.0) / n))),
+        value,
+        pvalue=min(1.0, 2.0 * float(np.exp(-n * mean))),
+    )
+
+
+def _log_ratio(binary: BinaryProblem) -> float:
+    return float(np.log(binary.weight.sum()) - np.log(binary.weight @ binary.score))
+
+
+def _error_if_calibrated(parts: list[BinaryProblem], *, apart: bool) -> float:
+    """Return the standard error of O/E if the scores are true; the most that it can be where problems share rows."""
+    pulls = [part.share * part.weight / float(part.weight @ part.score) for part in parts]
+    errors = [
+        float(np.sqrt(pull**2 @ (part.score * (1.0 - part.score)))) for pull, part in zip(pulls, parts, strict=True)
+    ]
+    return float(np.linalg.norm(errors)) if apart else sum(errors)
 
 
 REASONS = {

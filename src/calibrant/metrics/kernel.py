@@ -40,7 +40,7 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     """Estimate the squared kernel calibration error on the whole simplex, unbiased, with its interval."""
     found = list(pairs_of(problem, None, None))
     if not found:
-        return Estimate(value_of(found, "unbiased"), float("nan"), float("nan"))
+        return Estimate(value_of(found, "unbiased"), float("nan"), float("nan"), pvalue=float("nan"))
     if found[0].too_many:
         return _estimate_of_blocks(found[0].blocks(), resampling.level)
     return _estimate_of_pairs(problem, found[0], resampling)

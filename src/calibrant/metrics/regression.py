@@ -262,7 +262,10 @@ def observed_expected_ratio(
     -----
     Use it to say in plain words how far the overall rate is off. It sees the mean alone. Over all classes together it is 1 for
     every forecast, so that ``"class-wise"`` takes the mean of the ratios of the classes, in which too high and
-    too low cancel: look at each class by itself. If no event came the interval is exact, else that of the logarithm.
+    too low cancel: look at each class by itself. Where no row is an event, or every row is one, interval and p-value follow
+    from the probability of that (with several problems whose rows are all events, from a bound on it). Else the interval is
+    that of the logarithm; above 1 its standard error is at least that of a calibrated forecast, and the p-value is the larger
+    of that of the logarithm and that of the number of events if the forecast is calibrated.
 
     References
     ----------

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._links import FloatArray
-from calibrant._problem import IntArray, SimplexProblem, independent_rows_per_weight
+from calibrant._problem import IntArray, SimplexProblem, are_counts, independent_rows_per_weight
 from calibrant._result import read_only
 from calibrant._warnings import warn
+from calibrant.metrics.redrawn import ConsistentCounts
 from calibrant.resampling import ConsistentLabels
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
 
@@ -35,10 +36,21 @@ class Groups:
         return np.asarray(self.scale * counts.reshape(n_groups, n_classes), dtype=np.float64)
 
     def drawn(self, problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,)."""
+        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,).
+
+        Of whole weights each of so many equal rows draws its label.
+        """
         require_resamples(n_resamples)
+        if are_counts(problem.weight) and problem.weight.max() > 1.0:
+            counts = ConsistentCounts(problem.prob, problem.weight, n_resamples, rng)
+            return np.array([chi_squared_statistic(self._sums(drawn), self.expected) for drawn in counts])
         labels = ConsistentLabels(problem.prob, n_resamples, rng)
         return np.array([chi_squared_statistic(self.observed(problem, label), self.expected) for label in labels])
+
+    def _sums(self, counts: IntArray) -> FloatArray:
+        """Sum how many of the rows got each class, shape (n, K), over each group."""
+        sums = [np.bincount(self.of, column, len(self.expected)) for column in counts.T]
+        return np.asarray(self.scale * np.column_stack(sums), dtype=np.float64)
 
 
 def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:

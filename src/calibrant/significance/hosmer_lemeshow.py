@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._links import FloatArray
+from calibrant._parameters import flag, whole
 from calibrant._problem import IntArray, Problem, are_counts, as_simplex
 from calibrant._registry import declare
 from calibrant._result import frame, read_only
@@ -16,7 +17,7 @@ from calibrant._validation import DataOptions, as_problem
 from calibrant.binning import locate
 from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
-from calibrant.significance.null import NullDistribution, chi_squared, label_draws
+from calibrant.significance.null import NullDistribution, chi_squared, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
 
@@ -95,7 +96,7 @@ def hosmer_lemeshow_test(
     n_resamples : int or None, default=1000
         Number of label sets drawn from the forecast, whose statistics are the null distribution; the smallest possible p-value
         is 1 / (n_resamples + 1). With None it is chi-squared with groups * (classes - 1) degrees of freedom: faster with very
-        many rows, and wrong where expected counts are small.
+        many rows, and wrong where expected counts are small. Of an integer weight each of so many equal rows draws its label.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness of the draws.
     **data : DataOptions
@@ -137,7 +138,9 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test(y, p)
     TestResult(Hosmer-Lemeshow: statistic=48.7912, pvalue<=0.001)
     """
-    _require_groups(n_bins)
+    n_bins, fitted = whole("n_bins", n_bins, least=2, hint="10 is usual"), flag("fitted", fitted)
+    if n_resamples is not None:
+        require_resamples(n_resamples)
     problem = as_problem(y_true, y_prob, **data)
     simplex, score = as_simplex(problem), _grouping_score(problem, reference)
     edges, of = _groups_by(score, simplex.weight, n_bins)
@@ -154,7 +157,7 @@ def hosmer_lemeshow_test(
         warn_if_sparse(groups.expected, fewer.capitalize() if fitted else f"Draw labels, n_resamples=1000, or {fewer}")
     else:
         null = label_draws(groups.drawn(simplex, n_resamples, as_rng(rng)))
-        assumptions = (OUTSIDE, INDEPENDENT)
+        assumptions = (OUTSIDE, INDEPENDENT, *assumption(simplex.weight))
     return HosmerLemeshowResult(
         name="Hosmer-Lemeshow",
         statistic=statistic,
@@ -205,10 +208,3 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     if len(classes) == 2 and at == 0:
         return prob[:, 1]
     return np.asarray(1.0 - prob[:, at], dtype=np.float64)
-
-
-def _require_groups(n_bins: object) -> None:
-    if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool):
-        raise TypeError(f"n_bins must be a whole number; got {n_bins!r}. 10 is usual.")
-    if n_bins < 2:
-        raise ValueError(f"n_bins must be at least 2; got {n_bins}. 10 is usual.")

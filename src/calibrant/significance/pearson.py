@@ -93,7 +93,7 @@ def pearson_test(
         warn_if_sparse(expected, "Draw labels, n_resamples=1000, or group the scores: hosmer_lemeshow_test.")
     else:
         null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
-        assumptions = (OUTSIDE, INDEPENDENT)
+        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight))
     return TestResult(
         "Pearson", statistic, pvalue_of(statistic, null), null, assumptions, hypothesis=hypothesis_of(received)
     )

@@ -1,8 +1,8 @@
 """How much evidence weighted rows are, where a test has a law in formulas.
 
 Whole weights are numbers of equal rows, here as everywhere. Other weights say how much a row counts and not how often it was
-seen: each row is one observation still. (A test that draws labels moves a row with its weight, whatever the weight, but for
-errors that count rejected predictions.)
+seen: each row is one observation still. (Chi-squared tests that draw labels do the same. Other tests that draw labels move a
+row with its weight, whatever the weight, but for errors that count rejected predictions.)
 """
 
 from __future__ import annotations
