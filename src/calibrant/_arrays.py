@@ -35,6 +35,8 @@ def _of_list(name: str, data: Sequence[Any]) -> npt.NDArray[Any]:
         raise ValueError(
             f"rows must have equal lengths; got a ragged list ({error}). Pass shape (n_samples, n_classes)."
         ) from None
+    if array.dtype.kind == "f" and array.ndim == 1 and all(type(cell) is int and cell >= 0 for cell in data):
+        return np.array(data, dtype=np.uint64)  # small and very large whole numbers together would become fractions
     if array.dtype.kind in "US" and not all(isinstance(cell, (str, bytes)) for cell in data):
         return np.array(data, dtype=object)  # numbers beside words stay numbers
     return array

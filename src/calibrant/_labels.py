@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, KeysView, Sequence, Set
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -196,8 +196,9 @@ def _kind(value: object) -> str:
 def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Labels:
     """Return the labels of ``n_classes`` columns, or of as many classes as there are."""
     what = "class" if n_classes is None else f"of the {n_classes} columns"
-    if isinstance(labels, (str, Set)) or not isinstance(labels, Iterable):
-        order = " A set has no order." if isinstance(labels, Set) else ""
+    unordered = isinstance(labels, Set) and not isinstance(labels, KeysView)  # keys of a dict are in its order
+    if isinstance(labels, str) or unordered or not isinstance(labels, Iterable):
+        order = " A set has no order." if unordered else ""
         kind = "each class" if n_classes is None else f"the class of each {what}"
         raise TypeError(f"labels must be a sequence, {kind}; got {labels!r}.{order} Pass a list.")
     given: Any = labels if hasattr(labels, "__array__") else list(labels)

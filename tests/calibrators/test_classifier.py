@@ -1,4 +1,7 @@
+from uuid import UUID
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -328,6 +331,47 @@ def test_groups_must_be_one_a_row(numbered):
     X, y = numbered
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y, groups=[1, 2, 3])
+
+
+WORDS = np.array(list("abcdefghijkl"))
+GROUPS = {
+    "dates": lambda k: np.datetime64("2024-01-01") + k,
+    "fractions": lambda k: k / 4,
+    "UUIDs": lambda k: np.array([UUID(int=int(i)) for i in k], dtype=object),
+    "words and numbers": lambda k: [WORDS[i].item() if i % 2 else int(i) for i in k],
+    "a column": lambda k: k[:, None],
+}
+
+
+@pytest.mark.parametrize("cv", [3, GroupKFold(3)], ids=["number", "groups"])
+@pytest.mark.parametrize("make", GROUPS.values(), ids=GROUPS)
+def test_groups_are_whatever_says_which_rows_belong_together(make, cv, numbered):
+    X, y = numbered
+    group = np.random.default_rng(1).integers(0, 12, 60)
+    CalibratedClassifier(Spy(), BY_CLASS, cv=cv).fit(X, y, groups=make(group))
+    assert len(SEEN) == 3
+    for fitted, scored in SEEN:
+        assert not {group[int(row)] for row in fitted} & {group[int(row)] for row in scored}
+
+
+@pytest.mark.parametrize("gap", [float("nan"), None, np.datetime64("NaT"), pd.NA])
+def test_a_missing_group_is_refused_by_its_row(gap, numbered):
+    X, y = numbered
+    groups = (
+        [0.5, *[gap] * 2, *range(57)] if isinstance(gap, float) else [gap if i in (1, 2) else "a" for i in range(60)]
+    )
+    if isinstance(gap, np.datetime64):
+        groups = np.where(np.isin(np.arange(60), (1, 2)), gap, np.datetime64("2024-01-01"))
+    with pytest.raises(
+        ValueError, match=r"groups must hold a group for each row; got a missing one at index 1, and 1 more"
+    ):
+        CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y, groups=groups)
+
+
+def test_groups_of_two_columns_are_refused(numbered):
+    X, y = numbered
+    with pytest.raises(ValueError, match=r"groups must have one dimension, .*got shape \(60, 2\)\. Pass one column"):
+        CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y, groups=np.zeros((60, 2)))
 
 
 # Frozen models

@@ -685,3 +685,57 @@ def test_a_file_is_read_in_memory_in_proportion_to_its_size(name, document, tmp_
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000 + 12 * size
+
+
+# Labels and words at the edges
+
+
+def test_small_and_very_large_whole_numbers_stay_classes(tmp_path):
+    labels = np.array([5, 7, 2**63 + 2049], dtype=np.uint64)
+    prob = NEW[:, :3] / NEW[:, :3].sum(axis=1, keepdims=True)
+    truth = labels[np.arange(len(prob)) % 3]
+    fitted = TemperatureScaling(labels=labels).fit(prob, truth)
+    save_calibrator(fitted, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    assert loaded.classes_.dtype == np.uint64
+    assert loaded.classes_.tolist() == labels.tolist()
+    assert loaded.fit(prob, truth).classes_.tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("classes", [[-1, 1, 2, 2**63], [0, 1, 2, 2**64]])
+def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
+    with pytest.raises(ValueError, match="classes must be finite numbers of 64 bits, signed or unsigned; got"):
+        from_document(resigned(document | {"classes": classes}))
+
+
+def test_a_notion_that_is_not_known_is_refused_when_loaded():
+    document = to_document(ByNotion(IsotonicCalibrator(), "class-wise").fit(PROB, TRUTH))
+    document["calibrator"] |= {"notion": "classwise", "fitted notion": "class-wise"}
+    with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'classwise'"):
+        from_document(resigned(document))
+
+
+@pytest.mark.parametrize("key", ["classes", "column_names"])
+def test_words_that_utf8_cannot_encode_are_refused(key, document):
+    with pytest.raises(ValueError, match=rf"{key} must be words that UTF-8 can encode; got '\\ud800'"):
+        from_document(resigned(document | {key: ["\ud800", "b", "c", "d"]}))
+
+
+def test_classes_of_bytes_are_not_saved_and_decoding_cures(tmp_path):
+    labels = np.array([b"a", b"b", b"c", b"d"])
+    with pytest.raises(TypeError, match=r"got bytes, .*Fit with words: np\.char\.decode\(labels\)"):
+        save_calibrator(TemperatureScaling(labels=labels).fit(PROB, labels[TRUTH]), tmp_path / "c.json")
+    words = np.char.decode(labels)
+    save_calibrator(TemperatureScaling(labels=words).fit(PROB, words[TRUTH]), tmp_path / "c.json")
+    assert load_calibrator(tmp_path / "c.json").classes_.tolist() == ["a", "b", "c", "d"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(document, tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps(document), encoding="utf-8-sig")
+    assert load_calibrator(tmp_path / "c.json").classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_keys_of_a_dict_are_labels_in_its_order():
+    keys = {"d": 0, "c": 1, "b": 2, "a": 3}.keys()
+    fitted = TemperatureScaling(labels=keys).fit(PROB, np.array(list(keys))[TRUTH])
+    assert fitted.classes_.tolist() == ["d", "c", "b", "a"]

@@ -1,6 +1,7 @@
 """Tables in files: every format holds the same numbers, columns are found or refused, and CSV and NPZ need NumPy alone."""
 
 import io
+import re
 import tracemalloc
 import zipfile
 
@@ -125,6 +126,53 @@ def test_a_broken_csv_is_refused(text, why, engine, tmp_path):
         read_table(write(tmp_path / "table.csv", text))
 
 
+@pytest.mark.parametrize("cell", ["00.3", "1_0", "\uff10.5", "0.5\0", "18446744073709551616", "half", "0,5"])
+def test_a_cell_that_is_no_number_is_named_by_its_own_row(cell, engine, tmp_path):
+    others = ("1", "0") if cell.isdecimal() else (".5", ".2")
+    path = write(tmp_path / "table.csv", f'label,p\n1,{others[0]}\n0,{others[1]}\n0,"{cell}"\n')
+    with pytest.raises(TypeError, match=f"numbers in the column 'p'; got {re.escape(repr(cell))} in row 2\\."):
+        read_forecast(path)
+
+
+def test_decimal_commas_are_cured_by_points_and_by_semicolons(engine, tmp_path):
+    text = 'label,p\n1,"0,5"\n0,"0,2"\n'
+    with pytest.raises(TypeError, match=r"Write decimals with a point, or separate the columns by semicolons\."):
+        read_forecast(write(tmp_path / "t.csv", text))
+    for cured in (text.replace("0,", "0.").replace('0."', '0,"'), "label;p\n1;0,5\n0;0,2\n"):
+        assert read_forecast(write(tmp_path / "t.csv", cured)).y_prob.tolist() == [0.5, 0.2]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_a_blank_line_of_one_column_is_a_missing_cell(newline, engine, tmp_path):
+    path = write(tmp_path / "table.csv", newline.join(["p", ".5", "", ".2", ""]))
+    np.testing.assert_array_equal(read_table(path)["p"], [0.5, np.nan, 0.2])
+    pair = write(tmp_path / "pair.csv", newline.join(["y,p", "1,.5", "", "0,.2", ""]))
+    assert read_table(pair)["p"].tolist() == [0.5, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (["1,.5,ok", '0,.2,"cut', "1,.3,z"], 3),
+        (["1,.5,ok", '0,.2,"cut'], 3),
+        (['1,.5,5" pipe', '0,.2,"cut', "1,.3,z"], 3),
+        (['1,"two', 'lines",x', '0,.2,"say ""no""', "1,.3,z"], 4),
+        (['1,.5,"cut', '0,.2,"ok"', "1,.3,z"], 2),
+    ],
+    ids=["in the middle", "in the last row", "after a quote inside a cell", "after two lines", "before another"],
+)
+def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, engine, tmp_path):
+    path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
+    with pytest.raises(ValueError, match=f"readable csv file; it is not: line {line} has a quote .* never closed"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"', '"ends" here"'])
+def test_quotes_that_do_not_open_a_cell_are_characters(cell, engine, tmp_path):
+    path = write(tmp_path / "table.csv", f"\ufeffk,x\n1,{cell}\n2,{cell}\n3,{cell}\n")
+    assert read_table(path)["k"].tolist() == [1, 2, 3]
+
+
 def test_a_csv_in_another_encoding_is_refused(engine, tmp_path):
     (tmp_path / "table.csv").write_bytes("a\nÄ\n".encode("utf-16"))
     with pytest.raises(ValueError, match="readable csv"):
@@ -154,10 +202,17 @@ def test_a_truncated_file_is_refused(ending, kept, engine, tmp_path):
         read_table(path)
 
 
-def test_an_npz_that_would_run_code_is_refused(tmp_path):
-    np.savez(tmp_path / "table.npz", x=np.array([print, None], dtype=object))
-    with pytest.raises(ValueError, match="readable npz"):
-        read_table(tmp_path / "table.npz")
+def test_an_npz_that_would_run_code_is_read_without_its_objects(tmp_path):
+    path = tmp_path / "table.npz"
+    np.savez(path, p=np.array([0.3, 0.6]), y=np.array([1, 0]), x=np.array([print, None], dtype=object))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("readme.txt", "not an array")
+        archive.writestr("sub/", "")
+    assert read_forecast(path).y_prob.tolist() == [0.3, 0.6]
+    with pytest.raises(
+        TypeError, match=r"table\.npz must hold numbers, .* in 'x\.npy'; it holds Python objects.*astype"
+    ):
+        read_forecast(path, prob="x")
 
 
 def test_a_pickle_that_calls_itself_npz_is_refused_without_advice_to_load_it(tmp_path):
@@ -240,7 +295,14 @@ def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
 
 @pytest.mark.parametrize(
     ("shape", "dtype"),
-    [((2**40,), "<f8"), ((3,), "<f8"), ((2**50, 2**50), "<f8"), ((2,), "S2000000000"), ((2**50,), "<U0")],
+    [
+        ((2**40,), "<f8"),
+        ((3,), "<f8"),
+        ((2**50, 2**50), "<f8"),
+        ((2,), "S2000000000"),
+        ((2**50,), "<U0"),
+        ((2**70,), "|O"),
+    ],
 )
 def test_a_shape_that_the_size_of_an_array_does_not_bear_out_is_refused(shape, dtype, tmp_path):
     path = zipped(tmp_path / "t.npz", p=[head(shape, dtype), bytes(16)], y=np.array([1, 0]))

@@ -40,6 +40,7 @@ from calibrant._warnings import warn
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.default import default_calibrator
 from calibrant.calibrators.forecasts import Pooling, Rows, forecast_of, pooled
+from calibrant.calibrators.groups import as_groups
 from calibrant.calibrators.routing import Metadata, asked_for, asking_for_weights, handed_on
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.calibrators.venn_abers import VennAbers
@@ -179,7 +180,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_classification_targets(truth)
         X, truth = indexable(X, truth)
         if groups is not None:
-            groups = as_labels(groups, "groups")
+            groups = as_groups(groups)
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():

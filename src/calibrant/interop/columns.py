@@ -17,6 +17,9 @@ WHOLE = r"^(0|-?[1-9][0-9]*)$"
 """A whole number as it is printed. With a leading zero it is a code, such as 007, and stays a word."""
 
 CODE = r"^[+-]?0[0-9]"
+FIGURE = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", re.IGNORECASE)
+"""A number: what pyarrow parses, and not the other spellings of Python, such as 1_0 and full-width digits."""
+
 MISSING = ("", "nan", "NaN")
 """Cells that are no number in a column of numbers. In a column of words only an empty cell is missing."""
 
@@ -108,6 +111,13 @@ class Text:
             return np.array([cell or None for cell in cells], dtype=object)
         return np.array(cells)
 
+    def wrong_cell(self) -> int:
+        """Return the row of the first cell for which the column is none of numbers; of a missing one only if no other is."""
+        point = [cell.replace(",", ".") if self.decimal == "," else cell for cell in self.cells()]
+        wrong = [row for row, cell in enumerate(point) if not is_figure(cell)]
+        known = [row for row in wrong if point[row].strip() not in MISSING]
+        return next(iter([*known, *wrong]), int(np.argmax([len(cell.strip()) for cell in point])))
+
     def cells(self) -> list[str]:
         """Return the cells."""
         return self.data if isinstance(self.data, list) else self.data.to_pylist()
@@ -127,7 +137,7 @@ def _numbers_of_list(cells: list[str]) -> Array | None:
     stripped = [cell.strip() for cell in cells]
     if all(re.match(WHOLE, cell) for cell in stripped):
         return _or_none(lambda: np.array(stripped).astype(np.int64))
-    if any(re.match(CODE, cell) for cell in stripped) or all(cell in MISSING for cell in stripped):
+    if all(cell in MISSING for cell in stripped) or not all(cell in MISSING or is_figure(cell) for cell in stripped):
         return None
     return _or_none(lambda: np.array(["nan" if cell in MISSING else cell for cell in stripped]).astype(np.float64))
 
@@ -147,6 +157,12 @@ def _numbers_of_arrow(cells: Any) -> Array | None:
         return None
     known = compute.if_else(missing, "nan", stripped)
     return _or_none(lambda: known.cast(pyarrow.float64()).to_numpy())
+
+
+def is_figure(cell: str) -> bool:
+    """Whether a cell is a number, and no code with a leading zero: what a column of numbers may hold."""
+    stripped = cell.strip()
+    return FIGURE.fullmatch(stripped) is not None and re.match(CODE, stripped) is None
 
 
 def _or_none(parse: Callable[[], Array]) -> Array | None:

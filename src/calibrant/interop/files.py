@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibrant._labels import as_labels
 from calibrant._links import FloatArray
 from calibrant._validation import Input
-from calibrant.interop.columns import Values
+from calibrant.interop.columns import Text, Values, is_figure
 from calibrant.interop.tables import FileTable, read_table
 
 Column = npt.NDArray[Any]
@@ -142,12 +142,28 @@ def read_forecast(
 def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
     for name in chosen:
         if table[name].dtype.kind not in "biuf":
-            values = table[name].ravel().tolist()
-            row = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
+            row, cell = _wrong_cell(table, name)
             raise TypeError(
-                f"{where} must hold numbers in the column {name!r}; got {values[row]!r} in row {first + row}. "
-                "Repair the column, or choose others with --prob or --logit."
+                f"{where} must hold numbers in the column {name!r}; got {cell!r} in row {first + row}. {_cure(cell)}"
             )
+
+
+def _cure(cell: Any) -> str:
+    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
+        return "Write decimals with a point, or separate the columns by semicolons."
+    return "Repair the column, or choose others with --prob or --logit."
+
+
+def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
+    """Return the first cell that is no number, and its row; in a column of another type that is any cell."""
+    column = table.columns[name]
+    if isinstance(column, Text):
+        row = column.wrong_cell()
+        return row, column.cells()[row]
+    values = table[name]
+    listed = values.ravel().tolist()
+    at = next((i for i, value in enumerate(listed) if not _is_number(value)), 0)
+    return at // (values.size // len(values)), listed[at]
 
 
 def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
@@ -162,6 +178,8 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return isinstance(value, str) and is_figure(value)
     try:
         float(value)
     except (TypeError, ValueError):

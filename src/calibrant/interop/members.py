@@ -24,6 +24,7 @@ class Member:
     path: Path
     info: zipfile.ZipInfo
     shape: tuple[int, ...]
+    has_objects: bool = False
     rows: range = field(default=range(0))
 
     def __len__(self) -> int:
@@ -47,6 +48,11 @@ class Member:
 
     @cached_property
     def _read(self) -> Array:
+        if self.has_objects:
+            raise TypeError(
+                f"{self.path} must hold numbers, booleans or words in {self.info.filename!r}; it holds Python objects, "
+                "which may run code when they are read. Save it with another dtype: .astype(str), or .astype(float)."
+            )
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.info) as stream:
                 found: Array = np.lib.format.read_array(stream, allow_pickle=False)
@@ -59,38 +65,41 @@ class Member:
 
 
 def members_of(path: Path) -> dict[str, Member]:
-    """Return the arrays of one or two axes in a file, by name: their heads are read and compared with their sizes."""
+    """Return the arrays of one or two axes in a file, by name: their heads are read and compared with their sizes.
+
+    What is no array (it does not end in .npy) is left alone, and what holds Python objects is not read.
+    """
     if not zipfile.is_zipfile(path):
         raise ValueError("it is no zip archive")
     found: dict[str, Member] = {}
     with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
+        for info in (info for info in archive.infolist() if info.filename.endswith(".npy")):
             name = info.filename.removesuffix(".npy")
             if name in found:
                 raise ValueError(f"it has the array {name!r} more than once")
-            shape = _shape(archive, info)
+            shape, has_objects = _head(archive, info)
             if len(shape) in (1, 2):
-                found[name] = Member(path, info, shape, range(shape[0]))
+                found[name] = Member(path, info, shape, has_objects, range(shape[0]))
     return found
 
 
-def _shape(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[int, ...]:
-    """Return the shape that the head of an array declares; refuse one that its size does not bear out."""
+def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool]:
+    """Return what the head of an array declares: its shape, which the size must bear out, and whether it holds objects."""
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
         read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_head(stream)
         head = stream.tell()
-    if dtype.hasobject:
-        raise ValueError(f"the array {info.filename!r} holds Python objects, which may run code when they are read")
     packed = info.compress_size * (MOST_DEFLATED if info.compress_type == zipfile.ZIP_DEFLATED else 1)
     known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
+    size = info.file_size - head
+    borne_out = math.prod(shape) <= size if dtype.hasobject else math.prod(shape) * dtype.itemsize == size
     if (
         not dtype.itemsize
-        or math.prod(shape) * dtype.itemsize != info.file_size - head
+        or not borne_out  # a pickled object has a byte at least
         or (known and packed < info.file_size)
     ):
         raise ValueError(
             f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
         )
-    return tuple(shape)
+    return tuple(shape), dtype.hasobject

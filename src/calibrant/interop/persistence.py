@@ -110,7 +110,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     Time and memory are in proportion to the size of the file, whatever it says.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise ValueError(
             f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
@@ -139,6 +139,7 @@ def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     """Return names of columns, as many as were fitted."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"column_names must be a list of words; got {type(names).__name__}")
+    _require_text("column_names", names)
     if len(names) != calibrator.n_features_in_:
         raise ValueError(
             f"columns must name each of the {calibrator.n_features_in_} columns that were fitted; got {len(names)}. "
@@ -214,12 +215,24 @@ def _require_levels(document: dict[str, Any], where: str) -> None:
 def _whole(calibrator: Calibrator) -> dict[str, Any]:
     """What `fit` was told, and what it made of it."""
     return {
-        "classes": calibrator.classes_.tolist(),
+        "classes": _class_names(calibrator.classes_),
         "input": calibrator.input,
         "named": calibrator.labels is not None,
         "columns": int(calibrator.n_features_in_),
         "calibrator": _describe(calibrator),
     }
+
+
+def _class_names(classes: npt.NDArray[np.generic]) -> list[Any]:
+    """Return the classes as what JSON can hold."""
+    names: list[Any] = classes.tolist()
+    if any(isinstance(name, bytes) for name in names):
+        raise TypeError(
+            f"classes must be words, numbers or booleans to be saved; got bytes, {_short(names)}. "
+            "Fit with words: np.char.decode(labels)."
+        )
+    _require_text("classes", [name for name in names if isinstance(name, str)])
+    return names
 
 
 def _restored_whole(body: Any) -> Calibrator:
@@ -250,8 +263,12 @@ def _classes(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
         longest, all_together = max(map(len, names)), sum(map(len, names))
         if longest * len(names) > max(MOST_CHARACTERS, 16 * all_together):
             raise ValueError(f"classes must be words of like lengths; got {len(names)}, one with {longest} characters")
-    classes = np.array(names)
-    if classes.dtype.kind == "O" or (kinds == {float} and not np.isfinite(classes).all()):
+        _require_text("classes", names)
+    try:
+        classes = np.array(names, dtype=_whole_kind(names) if kinds == {int} else None)
+    except OverflowError:
+        raise ValueError(f"classes must be finite numbers of 64 bits, signed or unsigned; got {found}") from None
+    if kinds == {float} and not np.isfinite(classes).all():
         raise ValueError(f"classes must be finite numbers of 64 bits; got {found}")
     if np.unique(classes).size < classes.size:
         raise ValueError(f"classes must be there once each; got one again among {found}")
@@ -259,6 +276,22 @@ def _classes(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
     if in_order and kinds != {str} and not (classes[1:] > classes[:-1]).all():
         raise ValueError(f"classes must be sorted, since no labels were given; got {found}")
     return classes
+
+
+def _whole_kind(names: list[int]) -> type[np.integer[Any]]:
+    """Return the type of whole numbers: NumPy would take small and very large ones together for fractions."""
+    return np.uint64 if max(names) >= 2**63 and min(names) >= 0 else np.int64
+
+
+def _require_text(what: str, words: list[str]) -> None:
+    """Refuse words that no file can hold: half of a pair of code units (a lone surrogate)."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"{what} must be words that UTF-8 can encode; got {ascii(word)[:80]}. Replace the lone surrogate in it."
+            ) from None
 
 
 def _short(names: list[Any]) -> str:
@@ -335,7 +368,9 @@ def _notion_of(description: Any) -> str | Notion | None:
     if description is None:
         return None
     if isinstance(description, str):
-        return str(current("notion", description))
+        word = str(current("notion", description))
+        as_notion(word)
+        return word
     name = current("notion", _part(description, "name", str))
     notion: Notion = find("notion", name).target(**_parameters("notion", name, description))
     return notion

@@ -138,10 +138,41 @@ def _read_csv(path: Path) -> FileTable:
     names = headers[separator]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ValueError(f"its first line has the name {twice[0]!r} more than once")
+    if sum(block.count(b'"') for block in _blocks(path)) % 2:
+        _require_closed_quotes(path, separator)
     decimal = "," if separator == ";" else "."
     read = _cells_by_arrow if has_arrow() else _cells
     columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
+    if names and any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
+        _require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
     return FileTable(columns, separator=separator)
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            yield block
+
+
+def _require_closed_quotes(path: Path, separator: str) -> None:
+    """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
+
+    Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
+    """
+    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    before = (separator.encode(), b"\n", b"\r", b"")
+    at = data.find(b'"')
+    while at >= 0:
+        end = at
+        if data[max(at - 1, 0) : at] in before:
+            end = data.find(b'"', at + 1)
+            while end >= 0 and data[end + 1 : end + 2] == b'"':
+                end = data.find(b'"', end + 2)
+            # Text behind the quote that ends lines of cells: it was to open a cell.
+            if end < 0 or (data[end + 1 : end + 2] not in before and b"\n" in data[at:end]):
+                line = data.count(b"\n", 0, at) + 1
+                raise ValueError(f"line {line} has a quote at the start of a cell that is never closed")
+        at = data.find(b'"', end + 1)
 
 
 def _header(path: Path, separator: str) -> list[str]:
@@ -156,7 +187,11 @@ def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, A
     table = arrow_csv.read_csv(
         path,
         read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=0, encoding="utf8"),
-        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=separator,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) != 1,  # of one column an empty line is a missing cell
+        ),
         convert_options=arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
         ),
@@ -166,7 +201,10 @@ def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, A
 
 def _cells(path: Path, names: list[str], separator: str) -> dict[str, list[str]]:
     with path.open(newline="", encoding="utf-8-sig") as lines:
-        rows = [row for row in list(csv.reader(lines, delimiter=separator))[1:] if row]
+        blank = [[""]] if len(names) == 1 else []
+        rows = [
+            cells for row in list(csv.reader(lines, delimiter=separator))[1:] for cells in ([row] if row else blank)
+        ]
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
