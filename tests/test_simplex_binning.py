@@ -69,8 +69,8 @@ def test_bins_of_a_grid_are_those_between_equal_edges(n_bins):
 
 
 def test_bins_of_a_grid_that_no_number_can_count_are_refused():
-    with pytest.raises(ValueError, match=r"n_bins must be at most 2147483648; got 2147483649\. 5 is usual"):
-        SimplexGrid(2**31 + 1)
+    with pytest.raises(ValueError, match="n_bins must be at most 10000000; got 10000001"):
+        SimplexGrid(10**7 + 1)
 
 
 def test_a_cell_of_a_grid_without_rows_is_no_cell():

@@ -15,7 +15,7 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        return ("passed" if report.when == "call" else "", "", "") if report.passed else None
+        return ("passed" if report.when == "call" else "", "", "") if report.passed or report.skipped else None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:

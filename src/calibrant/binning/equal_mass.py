@@ -35,15 +35,20 @@ class EqualMass(OrderedBinning):
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
-        if ordered.is_whole and self.n_bins > ordered.score.size:
-            at = np.flatnonzero(np.diff(shares_reached(ordered, self.n_bins), prepend=0.0))
-        else:
-            at = np.searchsorted(ordered.reached, equal_shares(ordered, self.n_bins), side="left")
-            # Shares do not decrease, and so neither do the places: equal ones are neighbours.
-            at = np.minimum(at, ordered.score.size - 1)
-            at = at[np.diff(at, prepend=-1) > 0]
-        cuts = ordered.score[at]
-        return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+        return equal_mass_edges(ordered, self.n_bins)
+
+
+def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
+    """Edges of bins of equal weight, of which there may be more than scores."""
+    if ordered.is_whole and n_bins > ordered.score.size:
+        at = np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
+    else:
+        at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
+        # Shares do not decrease, and so neither do the places: equal ones are neighbours.
+        at = np.minimum(at, ordered.score.size - 1)
+        at = at[np.diff(at, prepend=-1) > 0]
+    cuts = ordered.score[at]
+    return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:

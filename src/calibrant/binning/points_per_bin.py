@@ -8,7 +8,7 @@ from calibrant._links import FloatArray
 from calibrant._parameters import whole
 from calibrant._registry import declare
 from calibrant.binning.base import OrderedBinning
-from calibrant.binning.equal_mass import EqualMass
+from calibrant.binning.equal_mass import equal_mass_edges
 from calibrant.binning.ordered import Ordered
 
 
@@ -52,4 +52,4 @@ class PointsPerBin(OrderedBinning):
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the edges of as many bins of equal mass as the rows fill."""
         rows = round(ordered.total * ordered.rows_per_weight)
-        return EqualMass(max(1, rows // int(self.points_per_bin))).cut(ordered)
+        return equal_mass_edges(ordered, max(1, rows // int(self.points_per_bin)))

@@ -90,8 +90,6 @@ class SimplexGrid(SimplexBinning):
 
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
-        if self.n_bins > CODES:
-            raise ValueError(f"n_bins must be at most {CODES}; got {self.n_bins}. 5 is usual.")
 
     def partition(self, problem: SimplexProblem) -> Partition:
         """Number the cells that hold rows."""
