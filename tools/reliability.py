@@ -24,7 +24,7 @@ PLACE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end of figures -->)", fla
 TOOLS: dict[str, tuple[str, str]] = {
     "fuzz": ("random calls of every public function and calibrator", "python -m tools.fuzz 900 0"),
     "inject_faults": ("accidents while a file is written", "python -m tools.inject_faults 600 0"),
-    "mutate_files": ("calibrator files with changed or cut contents", "python -m tools.mutate_files 900 0"),
+    "mutate_files": ("files of calibrators and tables, changed or cut", "python -m tools.mutate_files 900 0"),
     "mutation": ("changes of the source that the tests must notice", "python -m tools.mutation 200 --seed 0"),
     "intervals": ("intervals: coverage, misses on either side and width", "python -m tools.coverage_of_intervals 2000"),
     "tests": ("tests: size and power", "python -m tools.size_and_power"),
