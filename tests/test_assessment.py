@@ -260,6 +260,7 @@ def simulated(confidence):
     return found, true_errors(prob, truth)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", SPELLED)
 @pytest.mark.parametrize("confidence", CONFIDENCE.values(), ids=list(CONFIDENCE))
 def test_the_interval_covers_the_true_binned_error_as_often_as_promised(confidence, name):
@@ -332,6 +333,7 @@ def test_an_error_that_is_detectable_is_detected_four_times_in_five():
     assert abs(found - 0.8) < 0.1 + 3 * np.sqrt(0.8 * 0.2 / WORLDS)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep(), CrossValidatedBins()], ids=repr)
 def test_bins_that_labels_choose_are_chosen_anew_for_drawn_labels(binning):
     """A calibrated forecast is rejected as often as promised, and its p-values are near uniform."""

@@ -26,7 +26,7 @@ CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
 
 
-QUICK = {"guide.md", "notions.md", "extending.md"}
+QUICK = {"notions.md", "extending.md"}
 """Pages whose examples `make test` runs; the others are deep."""
 
 

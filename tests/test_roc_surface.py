@@ -220,6 +220,7 @@ def test_sums_over_own_sides_are_those_of_the_points():
 # Rays
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 def test_rays_estimate_the_exact_volume_within_their_standard_error(n_classes):
     label, prob = drawn(100, n_classes, seed=7)

@@ -75,7 +75,7 @@ CASES = {
 }
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", CASES)
 def test_checks_of_scikit_learn_fail_only_where_a_forecast_is_no_table_of_features(case):
     estimator, expected = CASES[case]

@@ -569,7 +569,7 @@ def kept_shares(name, interior, cut=1.0):
     )
 
 
-@pytest.mark.first(1)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "interior"),
     [(name, inside) for name in ("COINS", "MIXED", "TIED_MIXED", "ATOMS") for inside in (True, False)],

@@ -14,6 +14,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.deep
 @settings(max_examples=15)
 @given(rows=tables(n_classes=st.integers(2, 3)), penalty=st.sampled_from([1e-3, 0.1]))
 def test_no_other_matrix_has_a_lower_objective(rows, penalty):

@@ -81,6 +81,7 @@ def test_the_compiled_search_equals_the_definition(rows, seed, granularity, beta
     assert found[1] == pytest.approx(change - (came @ np.log(start) - weight @ np.log(table @ start)), abs=1e-9)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_fitted_map_is_the_best_that_the_definition_visits(seed, monkeypatch):
     label, prob, weight = random_rows(n=30, seed=seed)

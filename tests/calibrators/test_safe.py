@@ -186,7 +186,7 @@ def test_a_flexible_candidate_is_worth_more_with_more_rows():
     assert weights[0] < weights[1] < weights[2]
 
 
-@pytest.mark.first(1)
+@pytest.mark.deep
 @pytest.mark.parametrize(("calibrator", "n_draws"), [(None, 1000), (BY_CLASS, 300)], ids=["temperature", "isotonic"])
 def test_of_forecasts_that_are_right_some_seven_to_twenty_two_in_a_hundred_are_touched(calibrator, n_draws):
     """What is measured, on both sides within four standard errors; the normal law would have 16 in a hundred."""

@@ -58,6 +58,7 @@ def test_of_two_classes_no_share_of_a_fine_grid_is_more_likely(rows):
     assert max(likelihood(q) for q in np.linspace(0, 1, 201)) <= likelihood(found.prior[1]) + 1e-9
 
 
+@pytest.mark.deep
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 4))
 def test_the_answer_is_that_of_em_run_for_long(seed, k):

@@ -96,6 +96,7 @@ def test_rounded_rows_are_calibrated_to_rows_that_sum_to_one(key):
     np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.deep
 @each
 @given(data=st.data())
 def test_new_rows_at_the_ends_are_calibrated_too(key, data):
@@ -105,6 +106,7 @@ def test_new_rows_at_the_ends_are_calibrated_too(key, data):
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.deep
 @each
 @given(data=st.data())
 def test_fitting_twice_gives_the_same_map(key, data):

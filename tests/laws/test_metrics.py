@@ -109,6 +109,7 @@ def test_the_input_is_not_touched(entry, rows):
         np.testing.assert_array_equal(column, copy)
 
 
+@pytest.mark.deep
 @each_metric
 @given(rows=tables())
 def test_the_layout_in_memory_is_irrelevant(entry, rows):
@@ -147,7 +148,7 @@ def test_a_named_metric_equals_its_spelling(entry, rows):
     )
 
 
-@pytest.mark.first(1)
+@pytest.mark.deep
 @pytest.mark.parametrize("spread", [0.3, 1.0, 4.0])
 def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
     """Mean over labels drawn here, against the floor that `assess` states: four standard errors of the difference."""

@@ -89,6 +89,7 @@ def test_merged_rows_sum_to_one_whatever_the_scores_became(name, data):
     assert merged.min() >= 0
 
 
+@pytest.mark.first(8)
 @each_notion
 @given(data=st.data())
 def test_a_notion_that_is_decided_stays_as_it_is_and_splits_alike(name, data):

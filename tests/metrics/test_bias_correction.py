@@ -43,6 +43,7 @@ def estimates(word):
     return np.array(found).T
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("word", WORLDS)
 def test_the_bias_corrected_error_is_within_a_quarter_of_the_noise_floor_of_the_truth(word):
     truth, (value, corrected, floor) = WORLDS[word][1], estimates(word)

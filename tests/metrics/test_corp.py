@@ -99,7 +99,7 @@ def stray(rng, n, _):
     return p, c
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("make", "how"),
     [(over_confident, 1.0), (over_confident, 1.25), (over_confident, 2.0), (flat, None), (certain, 0.9), (stray, None)],

@@ -119,7 +119,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.first(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.2])
 def test_intervals_hold_the_truth_as_often_as_promised_and_no_oftener(shape, shift):

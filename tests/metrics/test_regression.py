@@ -193,6 +193,7 @@ def test_over_all_classes_together_as_many_came_as_were_expected(rows):
 # What is known of them
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("kind", ["calibrated", "over-confident", "rare", "weighted"])
 def test_intervals_cover_and_pvalues_have_their_size(kind):
     """The truth of each figure is its value in the limit: of nature's probabilities in place of labels."""

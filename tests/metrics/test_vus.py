@@ -100,6 +100,7 @@ def test_beyond_five_classes_the_hull_is_estimated_by_rays():
     assert found == surface_volume(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_classes", [9, 300])
 def test_beyond_eight_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
     label, prob = forecasts(400, n_classes, separation=6.0)

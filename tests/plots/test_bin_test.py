@@ -147,7 +147,7 @@ def shows_standard(ax, panel, axis="probability"):
 # What is drawn
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("axis", ["probability", "log-odds"])
 @pytest.mark.parametrize("binning", [1, 10, EqualMass(20)], ids=str)
 @pytest.mark.parametrize(
@@ -372,6 +372,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(layout):
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.first(1)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("first", ["violin", "standard"])
 @pytest.mark.parametrize("second", ["violin", "standard"])

@@ -51,6 +51,7 @@ def test_ranks_share_one_axes_and_are_drawn_as_exactly_their_steps(axis):
     assert not ax.collections
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("axis", ["probability", "log-odds"])
 def test_event_rates_have_a_panel_for_each_rank(axis):
     axes = JUDGED.plot(axis=axis)

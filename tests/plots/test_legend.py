@@ -120,6 +120,7 @@ def hides_nothing(ax):
     assert box.y1 <= page.y1
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("n", ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_hides_no_data(name, n):
@@ -132,7 +133,7 @@ def test_a_legend_hides_no_data_of_rows_of_one_class(name):
     hides_nothing(drawn(name, np.zeros(10, dtype=int), np.linspace(0.05, 0.95, 10)))
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):
     ax = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")[1][0]

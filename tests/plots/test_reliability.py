@@ -228,6 +228,7 @@ def rare(n=20_000):
     return rng.random(n) < p, p
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("style", ["lines", "points", "bars"])
 def test_axes_in_log_odds_show_the_same_arrays(style):
     curve = reliability_curve(*rare(), binning=EqualMass(12))
@@ -291,6 +292,7 @@ def test_settings_of_matplotlib_are_left_alone():
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
 def test_a_picture_can_be_saved_without_a_warning(ending, tmp_path):
     axes = reliability_curve(Y, PROB, notion="class-wise").plot()

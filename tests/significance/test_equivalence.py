@@ -68,6 +68,7 @@ def test_without_deviations_noise_shifts_by_its_own_size():
 # Size and power
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("name", "metric"),
     [

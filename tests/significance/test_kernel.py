@@ -35,6 +35,7 @@ def standard_error(share, runs):
 # Size and power
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("k", [2, 3, 10])
 @pytest.mark.parametrize("notion", [None, "confidence", "class-wise"])
 def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):

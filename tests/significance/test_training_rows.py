@@ -38,6 +38,7 @@ def said(rows, other, **data):
 # False alarms
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("n", "m"), [(60, 60), (100, 500)])
 def test_both_tests_have_their_size(n, m):
     """Of two samples of one population: four standard errors on both sides; Fisher's exact test errs on one side alone."""

@@ -67,6 +67,7 @@ def test_table_2_of_the_paper_on_tests_of_bins_has_its_digits_on_the_data_that_i
     assert [f"{value:.{len(of.partition('.')[2])}f}" for value, of in zip(found, printed, strict=True)] == list(printed)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("number", [number for number in TABLES if number > 2])
 def test_so_have_the_tables_that_vary_one_setting(number, monkeypatch):
     monkeypatch.setattr(side_by_side, "stored", lambda case: draw(*CASES[case]).forecast)
