@@ -22,7 +22,7 @@ from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
 from calibrant.metrics.estimates import estimates
 from calibrant.metrics.log_losses import LogLoss, impossible_of, warn_impossible
-from calibrant.metrics.uncertainty import NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.notions import Notion, as_notion, is_of_predictions
 from calibrant.resampling import Rng, as_rng
 
@@ -42,8 +42,8 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and what it came to.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible, or why there is no interval. ``event`` is what it speaks of, such as
-    "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such as accuracy.
+    occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
+    speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such as accuracy.
     """
 
     metric: str
@@ -316,8 +316,10 @@ def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem, curve: R
     also = tuple(other for other in entry.words if other != word)
     events = impossible_of(entry.per_row, problem)
     note = "" if events is None else events.note
-    if estimate.lower is None:
+    if estimate.upper is None:
         note = NO_INTERVAL
+    elif estimate.value > estimate.upper:
+        note = MOSTLY_NOISE
     return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note, _event_of(entry, curve))
 
 

@@ -264,7 +264,7 @@ def write_table(
 
 
 def _ending_behind(error: BaseException) -> BaseException | None:
-    """Return what told the process to end, where an error came of that: zipfile raises one over it."""
+    """Return the signal that ended the process, where an error hides it: zipfile raises one of its own."""
     while isinstance(error, Exception) and error.__context__ is not None:
         error = error.__context__
     return None if isinstance(error, Exception) else error

@@ -46,6 +46,9 @@ class Resampling:
 NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
 """What is said of an error that counts rejections."""
 
+MOSTLY_NOISE = "most of this value is noise; the interval is of the true error"
+"""What is said of an error that lies above its interval."""
+
 
 @dataclass(frozen=True)
 class Estimate:

@@ -137,7 +137,7 @@ def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
     return [
         f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
         _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
-        *[_log_loss(row) for row in assessment.rows if row.note],
+        *[_log_loss(row) for row in assessment.rows if row.note and row.is_called("nll")],
         *[_class_finding(row) for row in by_class],
         next_step(
             advice,
