@@ -43,7 +43,8 @@ class Row:
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
     occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
-    speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such as accuracy.
+    speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such
+    as accuracy.
     """
 
     metric: str
