@@ -1,4 +1,4 @@
-"""A plugin of pytest: one line for each twentieth of the tests, with the time, in place of a dot a test."""
+"""A plugin of pytest: one line for each twentieth of the tests, with the time, and for each that fails, at once."""
 
 import time
 
@@ -25,7 +25,9 @@ class Progress:
         self.total = max(self.total, len(session.items))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.failed += report.failed
+        if report.failed:
+            self.failed += 1
+            print(f"FAILED {report.nodeid} ({report.when}, {report.duration:.1f} s)", flush=True)
 
     def pytest_runtest_logfinish(self) -> None:
         self.done += 1
