@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import calibrant
-from calibrant._registry import GUARANTEES, HOMES, entries
+from calibrant._core.registry import GUARANTEES, HOMES, entries
 
 project = "calibrant"
 copyright = "2026, the calibrant developers"

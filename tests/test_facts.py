@@ -19,7 +19,7 @@ from calibrant import (
     top_label_calibration_error,
     top_label_maximum_calibration_error,
 )
-from calibrant._registry import find
+from calibrant._core.registry import find
 
 MASS = EqualMass(15)
 OF_A_FORECAST = {

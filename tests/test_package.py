@@ -15,7 +15,7 @@ import numpydoc.validate
 import pytest
 
 import calibrant
-from calibrant._registry import HOMES, entries
+from calibrant._core.registry import HOMES, entries
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -22,7 +22,7 @@ from calibrant import (
     load_two_patients,
     top_label_calibration_error,
 )
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.notions import as_notion
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "notions.md").read_text(encoding="utf-8")

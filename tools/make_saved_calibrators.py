@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import calibrant
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 from calibrant.interop.persistence import to_document
 
 SAVED = Path(__file__).resolve().parent.parent / "tests" / "interop" / "saved_calibrators.json"

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import calibrant
-from calibrant._registry import HOMES, Entry, entries
+from calibrant._core.registry import HOMES, Entry, entries
 
 KEPT = Path(__file__).parents[1] / "tests" / "data" / "public_api.txt"
 DECLARED = [field.name for field in fields(Entry) if field.name not in ("kind", "name", "target")]

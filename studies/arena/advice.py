@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from calibrant import advise, paired_difference
-from calibrant.advice import (
+from calibrant.assessment.advice import (
     IDENTITY,
     LEAST_ROWS,
     MARGIN,

@@ -30,9 +30,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant import BinaryCalibrator, ByNotion
-from calibrant._registry import entries
+from calibrant._core.registry import entries
+from calibrant.calibrators.around.safe import SafeCalibrator
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.safe import SafeCalibrator
 from studies.arena.forecasts import prob_of_rows, published, spambase
 from studies.data import data_dir
 from studies.markdown import table

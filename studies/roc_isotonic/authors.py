@@ -16,9 +16,9 @@ from functools import cache
 import numpy as np
 
 from calibrant import MulticlassRecursivePartitioning, SplitTree, volume_under_surface
-from calibrant.calibrators.fits.simplex_rows import Rows
-from calibrant.calibrators.fits.split_candidates import GivenCandidates, Measured
-from calibrant.simplex_binning.lattice import simplex_grid
+from calibrant.binning.simplex.lattice import simplex_grid
+from calibrant.solvers.simplex_rows import Rows
+from calibrant.solvers.split_candidates import GivenCandidates, Measured
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
 SMOOTHING = 0.05

@@ -20,7 +20,7 @@ from calibrant import (
     Unique,
     class_errors,
 )
-from calibrant._problem import BinaryProblem
+from calibrant._core.problem import BinaryProblem
 from calibrant.binning import Binning, Bins
 from calibrant.metrics.losses import Loss
 from studies.data import data_dir

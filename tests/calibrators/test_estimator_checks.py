@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibrator, SafeCalibrator
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
 FROM_ONE = "gives two columns and the labels 1 and 2; such labels are named with labels="

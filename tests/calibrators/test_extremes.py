@@ -8,8 +8,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import BinaryCalibrator, CalibrationWarning
-from calibrant._registry import entries
-from calibrant.logistic import Recalibration
+from calibrant._core.registry import entries
+from calibrant.solvers.logistic import Recalibration
 
 NAMES = [
     *("platt", "beta", "quadratic", "vector", "matrix", "dirichlet", "svs", "sms", "spline"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, SafeCalibrator
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}

@@ -11,7 +11,7 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, Unique
 from calibrant.curves.bin_test import bin_test_curve
-from calibrant.metrics.bin_test import bin_test_calibration_error
+from calibrant.metrics.rejections.bin_test import bin_test_calibration_error
 
 NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")

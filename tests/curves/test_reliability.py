@@ -129,6 +129,6 @@ def test_a_curve_cannot_be_changed():
 
 
 def test_without_a_data_frame_library_a_frame_is_refused_with_the_remedy(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("calibrant._result"), "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.import_module("calibrant._core.result"), "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'calibrant\[table\]'"):
         reliability_curve(Y, P).to_frame()

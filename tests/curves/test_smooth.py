@@ -86,7 +86,7 @@ def test_the_band_covers_the_smoothed_event_rate_at_each_place(smoother, power):
 
 
 def _smooth(score, truth, smoother):
-    from calibrant._validation import as_problem
+    from calibrant._core.validation import as_problem
     from calibrant.lenses.smooth import reflected_kernel
 
     if smoother == "local":

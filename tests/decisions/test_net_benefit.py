@@ -7,7 +7,7 @@ from reference import decisions as slow
 from strategies import columns
 
 from calibrant.decisions.net_benefit import net_benefit_curve
-from calibrant.resampling import Bootstrap, as_rng
+from calibrant.sums.resampling import Bootstrap, as_rng
 
 THRESHOLDS = [0.0, 0.05, 0.2, 0.5, 0.63, 0.8, 0.99]
 

@@ -31,7 +31,7 @@ from calibrant import (
     load_calibrator,
     save_calibrator,
 )
-from calibrant._registry import _ENTRIES, Entry, entries
+from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.interop.persistence import (
     FORMAT,
     VERSION,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import GRID, columns
 
 from calibrant import EqualWidth, PointsPerBin
-from calibrant._registry import entries
-from calibrant._validation import as_problem
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
 
 BINNINGS = entries("binning")
 

@@ -20,7 +20,7 @@ from calibrant import (
     load_calibrator,
     save_calibrator,
 )
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 from calibrant.interop.persistence import from_document, to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}

@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calibrant as ca
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 ROW = 2
 """The row in which a cell is masked or missing."""

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibrator
-from calibrant._registry import GUARANTEES, entries
+from calibrant._core.registry import GUARANTEES, entries
 
 CALIBRATORS = entries("calibrator")
 ROUNDING = 1e-12

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns
 
-from calibrant._registry import entries
-from calibrant._validation import as_problem
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
 
 SEEN = {name: entry for name, entry in entries("metric").items() if entry.lens is not None}
 QUANTILES = ("e50", "e90")  # the quantile of a sum is no sum of quantiles

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import columns, tables
 
 from calibrant import CalibrationWarning, EqualMass, assess, calibration_error
-from calibrant._registry import entries
-from calibrant.metrics.rejections import BinTest
+from calibrant._core.registry import entries
+from calibrant.metrics.rejections.loss import BinTest
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from calibrant import Notion, OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel
-from calibrant._registry import entries
-from calibrant._validation import as_problem
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
 from calibrant.notions import Binary, SharedClassWise
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant import BinaryCalibrator, ByNotion
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
 P = np.array([0.2, 0.7, 0.9, 0.4, 0.6, 0.3, 0.1, 0.8])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 from calibrant.interop import old_names
 from calibrant.interop.fitted import annotated
 from calibrant.interop.persistence import _checksum, from_document, to_document

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant._problem import as_simplex
-from calibrant._registry import entries
-from calibrant._validation import as_problem
+from calibrant._core.problem import as_simplex
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
+from calibrant.binning.simplex import as_simplex_binning
 from calibrant.interop.values import decode, encode
-from calibrant.simplex_binning import as_simplex_binning
 
 BINNINGS = entries("simplex-binning")
 

@@ -18,12 +18,12 @@ from calibrant import (
     canonical_calibration_error,
     expected_calibration_error,
 )
-from calibrant._problem import as_simplex
-from calibrant._validation import as_problem
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.binning.simplex import as_simplex_binning
 from calibrant.metrics.canonical import DISTANCES
 from calibrant.metrics.canonical_estimates import LENGTHS, LONGEST, estimate_canonical_calibration_error
 from calibrant.metrics.losses import as_norm
-from calibrant.simplex_binning import as_simplex_binning
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])

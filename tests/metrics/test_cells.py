@@ -5,8 +5,8 @@ import pytest
 
 import calibrant.metrics.cells
 from calibrant import assess
-from calibrant._problem import as_simplex
-from calibrant._validation import as_problem
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
 from calibrant.binning import EqualWidth, locate
 from calibrant.metrics.cells import cells, smoothed_deviations, stratified_deviations
 from calibrant.notions import Binary

@@ -8,7 +8,7 @@ from reference import binned, shared_class_wise, top_k
 from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, Unique, calibration_error
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 CUTS = {
     "equal-width": (EqualWidth(6), binned.equal_width(6)),

@@ -12,7 +12,7 @@ from calibrant import (
     calibration_error,
     estimate_calibration_error,
 )
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 SPELLED = {name: entry.spelling for name, entry in entries("metric").items() if entry.spelling is not None}
 RNG = np.random.default_rng(3)

@@ -8,7 +8,7 @@ from reference import loess as reference
 from strategies import columns
 
 from calibrant import e50_error, e90_error, emax_error, integrated_calibration_index
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.lenses.local import Local
 
 OF_GAPS = {

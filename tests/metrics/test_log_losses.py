@@ -21,9 +21,9 @@ from calibrant import (
     paired_test,
     resampling_test,
 )
-from calibrant._registry import find
+from calibrant._core.registry import find
 from calibrant.metrics.uncertainty import mean_estimate
-from calibrant.resampling import Bootstrap
+from calibrant.sums.resampling import Bootstrap
 
 COST = -np.log(np.finfo(float).eps)
 TINY = [0.0, 1e-300, 1e-20, 1.1e-16, 2.2e-16, 2.3e-16, 1e-12, 1e-3, 0.5, 1.0]

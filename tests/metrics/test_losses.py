@@ -9,7 +9,7 @@ from scipy.stats import binom
 from strategies import columns
 
 from calibrant import BinTest, EqualMass, EqualWidth, SharedClassWise, Unique, calibration_error
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.metrics.losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, maximum, root
 
 ONE_BIN = EqualWidth(1)

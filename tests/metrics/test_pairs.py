@@ -8,8 +8,8 @@ from reference import kernel as reference
 from strategies import columns, tables
 
 from calibrant import CalibrationWarning, assess, kernel_calibration_error, kernel_test
-from calibrant._problem import BinaryProblem, as_simplex
-from calibrant._validation import as_problem
+from calibrant._core.problem import BinaryProblem, as_simplex
+from calibrant._core.validation import as_problem
 from calibrant.metrics import kernel_sums
 from calibrant.metrics import pairs as pairs_module
 from calibrant.metrics.kernel import Noise, noise_of_labels, noise_of_rows

@@ -19,14 +19,14 @@ from calibrant import (
     estimate_calibration_error,
     resampling_test,
 )
-from calibrant._problem import as_simplex, is_unit_weight
-from calibrant._validation import as_problem
+from calibrant._core.problem import as_simplex, is_unit_weight
+from calibrant._core.validation import as_problem
 from calibrant.metrics.error import general_error
 from calibrant.metrics.losses import l1
 from calibrant.metrics.redrawn import Redrawn, redrawn, unwatched
-from calibrant.metrics.rejections import REJECTIONS, BinTest
+from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 from calibrant.notions import Notion, Part, as_notion
-from calibrant.resampling import ConsistentLabels, as_rng
+from calibrant.sums.resampling import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)
 N, COPIES = 120, 6

@@ -18,14 +18,14 @@ from calibrant import (
     calibration_in_the_large,
     calibration_intercept,
     calibration_slope,
-    logistic,
     observed_expected_ratio,
 )
-from calibrant._validation import as_problem
-from calibrant.logistic import Recalibration, recalibration_of
+from calibrant._core.validation import as_problem
 from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
 from calibrant.metrics.uncertainty import Resampling
 from calibrant.notions import as_notion
+from calibrant.solvers import logistic
+from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")
 FUNCTIONS = (calibration_slope, calibration_intercept, calibration_in_the_large, observed_expected_ratio)

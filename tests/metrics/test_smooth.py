@@ -8,7 +8,7 @@ from reference import smooth as reference
 from strategies import columns, tables
 
 from calibrant import Unique, expected_calibration_error, smooth_calibration_error
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.lenses.smooth import Smooth, fixed_point, reflected_kernel, smoothed_integral
 
 UNRESOLVED = 2.0**-10

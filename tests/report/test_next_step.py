@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from calibrant import advise, assess, load_calibrator, negative_log_likelihood
-from calibrant._registry import find
+from calibrant._core.registry import find
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
 from calibrant.report.next_step import ASK

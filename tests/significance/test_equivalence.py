@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from calibrant import Isotonic, MonotonicSweep, equivalence_test
-from calibrant._problem import as_simplex
-from calibrant._registry import find
-from calibrant._validation import as_problem
+from calibrant._core.problem import as_simplex
+from calibrant._core.registry import find
+from calibrant._core.validation import as_problem
 from calibrant.metrics.cells import Sizes, cells
 from calibrant.metrics.estimates import point_of
 from calibrant.significance.equivalence import _shifts_of

@@ -8,7 +8,7 @@ from scipy.stats import t
 from strategies import columns, tables
 
 from calibrant import CalibrationWarning, kernel_calibration_error, kernel_test
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.metrics import pairs as pairs_module
 from calibrant.significance.kernel import student
 

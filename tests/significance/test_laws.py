@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import columns
 
 from calibrant import CalibrationWarning, TestResult
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 OPTIONS = {name: {"n_resamples": 19} for name in ("resampling", "equivalence", "kernel")}
 OPTIONS["hosmer-lemeshow"] = {"n_resamples": None}

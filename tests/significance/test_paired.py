@@ -16,7 +16,7 @@ from calibrant import (
     paired_difference,
     paired_test,
 )
-from calibrant._validation import as_problem
+from calibrant._core.validation import as_problem
 from calibrant.significance import paired
 
 

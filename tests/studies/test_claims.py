@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import calibrant
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 from studies import judging
 from studies.__main__ import PAGE, page
 from studies.claims import Claim, Paper, Row, Verdict, claims_table, overstatement, run

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.fits.simplex_rows import Rows
-from calibrant.calibrators.fits.split_candidates import GivenCandidates
-from calibrant.simplex_binning.lattice import simplex_grid
+from calibrant.binning.simplex.lattice import simplex_grid
+from calibrant.solvers.simplex_rows import Rows
+from calibrant.solvers.split_candidates import GivenCandidates
 from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS

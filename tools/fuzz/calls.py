@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 import calibrant
-from calibrant._registry import entries
-from calibrant._validation import DataOptions
+from calibrant._core.registry import entries
+from calibrant._core.validation import DataOptions
 from calibrant.calibrators.base import BinaryCalibrator
 from tools.fuzz.cases import Case
 from tools.fuzz.options import BY_NAME, drawn_options, hints, valid_values

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import calibrant
-from calibrant._registry import entries
+from calibrant._core.registry import entries
 
 HOSTILE = (
     "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('nan')", "float('inf')", "10**30", "-1e300", "True",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import calibrant
-from calibrant._registry import Entry, entries
+from calibrant._core.registry import Entry, entries
 from tools.fuzz.cases import Case
 
 OTHER_RANGE = re.compile(r"\b(score|norm|loss|distance|across)=")

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import MOST
-from calibrant._problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
-from calibrant._result import read_only
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import MOST
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
+from calibrant._core.result import read_only
 from calibrant.binning.ordered import Ordered
 
 CHUNK = 1 << 16

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice, number, whole
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, number, whole
+from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
 from calibrant.binning.ordered import Ordered
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.registry import declare
 from calibrant.binning.base import Binning, require_bins
 from calibrant.binning.ordered import Ordered, between
 from calibrant.binning.tuned import FAMILIES, Family, TunedBinning

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning, require_bins
 from calibrant.binning.ordered import Ordered
 

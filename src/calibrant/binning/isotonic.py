@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
 from calibrant.binning.ordered import Ordered
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._registry import declare
+from calibrant._core.registry import declare
 from calibrant.binning.base import Binning
 from calibrant.binning.ordered import Ordered, between
 from calibrant.binning.tuned import FAMILIES, Family, TunedBinning

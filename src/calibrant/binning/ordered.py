@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, is_unit_weight
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, is_unit_weight
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
 from calibrant.binning.equal_mass import equal_mass_edges
 from calibrant.binning.ordered import Ordered

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Literal
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of
 from calibrant.binning.base import Binning, OrderedBinning, require_bins
 from calibrant.binning.equal_mass import EqualMass
 from calibrant.binning.equal_width import EqualWidth

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.registry import declare
 from calibrant.binning.base import Bins, OrderedBinning
 from calibrant.binning.ordered import Ordered
 

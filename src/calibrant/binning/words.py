@@ -6,8 +6,8 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from calibrant._parameters import no_class
-from calibrant._registry import Kind, entries, find
+from calibrant._core.parameters import no_class
+from calibrant._core.registry import Kind, entries, find
 from calibrant.binning.base import Binning
 from calibrant.binning.equal_width import EqualWidth
 

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from calibrant import _links
-from calibrant._arrays import as_array, columns_of
-from calibrant._labels import as_labels
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
-from calibrant._rows import OF_CALIBRATOR
-from calibrant._validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
-from calibrant._warnings import warn
+from calibrant._core import links
+from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
+from calibrant._core.rows import OF_CALIBRATOR
+from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
+from calibrant._core.warnings import warn
 from calibrant.notions import Binary
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
@@ -218,7 +218,7 @@ def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
 
 def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
     """Return the problem with scores made of its log-odds, as those of new rows are: rounding must not part the two."""
-    return problem if problem.logit is None else replace(problem, score=_links.score_of_logit(problem.logit))
+    return problem if problem.logit is None else replace(problem, score=links.score_of_logit(problem.logit))
 
 
 class BinaryCalibrator(Calibrator):
@@ -246,7 +246,7 @@ class BinaryCalibrator(Calibrator):
 
     def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
         """Map scores that came as log-odds; a method that reads log-odds takes them exactly."""
-        return self._apply(_links.score_of_logit(log_odds))
+        return self._apply(links.score_of_logit(log_odds))
 
     def _fit_one(self, problem: BinaryProblem) -> None:
         """Fit a binary problem, and say so if its logits are lost on the method."""
@@ -301,14 +301,14 @@ class LogOddsCalibrator(BinaryCalibrator):
         """Return the calibrated log-odds."""
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return self._apply_logit(_links.log_odds_of_prob(score))
+        return self._apply_logit(links.log_odds_of_prob(score))
 
     def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
-        return _links.score_of_logit(self._finite_log_odds(log_odds))
+        return links.score_of_logit(self._finite_log_odds(log_odds))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         log_odds = self._finite_log_odds(forecast.log_odds)
-        return np.column_stack([_links.score_of_logit(-log_odds), _links.score_of_logit(log_odds)])
+        return np.column_stack([links.score_of_logit(-log_odds), links.score_of_logit(log_odds)])
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
 from calibrant.cli.words import parser
 

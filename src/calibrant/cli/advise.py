@@ -13,10 +13,10 @@ from calibrant.cli.forecasts import binning_of, labels_of, pos_label_of, read, v
 from calibrant.cli.other_rows import warn_beside_other_rows
 
 if TYPE_CHECKING:
-    from calibrant._links import FloatArray
-    from calibrant._problem import Problem
-    from calibrant._validation import Input
-    from calibrant.advice import Advice
+    from calibrant._core.links import FloatArray
+    from calibrant._core.problem import Problem
+    from calibrant._core.validation import Input
+    from calibrant.assessment.advice import Advice
     from calibrant.interop.files import ForecastTable
     from calibrant.significance.difference import PairedDifference
     from calibrant.significance.measure import Measure
@@ -52,7 +52,7 @@ def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
     """Return the advice on the forecast of a file, with the options that its columns needed."""
     from dataclasses import replace
 
-    from calibrant.advice import advise
+    from calibrant.assessment.advice import advise
 
     advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **_data(arguments, forecast))
     return replace(advice, options=_options(arguments, forecast), event=_event(arguments, forecast))
@@ -91,7 +91,7 @@ class Shown:
 
     def problem(self, arguments: argparse.Namespace) -> Problem:
         """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
-        from calibrant._validation import as_problem
+        from calibrant._core.validation import as_problem
 
         data = _data(arguments, self.forecast) | {"input": self.input}
         return as_problem(self.forecast.y_true, self.values, **data)
@@ -119,7 +119,7 @@ def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: l
 
 def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
     """Return the class of each column; of one column no event, and the event."""
-    from calibrant._validation import as_problem
+    from calibrant._core.validation import as_problem
 
     data = _data(arguments, forecast)
     if len(forecast.forecast_columns) > 1:
@@ -132,10 +132,10 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
     """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
     import numpy as np
 
-    from calibrant._warnings import CalibrationWarning
+    from calibrant._core.warnings import CalibrationWarning
     from calibrant.report.comparison import COMPARED
-    from calibrant.resampling import as_rng
     from calibrant.significance.difference import as_level, difference_of
+    from calibrant.sums.resampling import as_rng
 
     if said := _different_rows(arguments, first, other):
         print(

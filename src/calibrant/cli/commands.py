@@ -26,8 +26,8 @@ from calibrant.cli.methods import found_notion
 from calibrant.cli.other_rows import warn_beside_other_rows
 
 if TYPE_CHECKING:
-    from calibrant._links import FloatArray
-    from calibrant.assessment import Assessment
+    from calibrant._core.links import FloatArray
+    from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.curves.simplex_points import SimplexPoints
     from calibrant.interop.files import ForecastTable
@@ -75,8 +75,8 @@ def run_test(arguments: argparse.Namespace) -> int:
     """Print what tests of calibration say, each alone and all together."""
     import numpy as np
 
-    from calibrant._registry import find
-    from calibrant._result import shown_pvalue
+    from calibrant._core.registry import find
+    from calibrant._core.result import shown_pvalue
     from calibrant.notions import is_of_predictions
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
@@ -142,7 +142,7 @@ def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
-    from calibrant._validation import as_problem
+    from calibrant._core.validation import as_problem
     from calibrant.notions import as_notion, single_problem
 
     rows: dict[str, Any] = {
@@ -333,8 +333,8 @@ def _splits(calibrator: Calibrator, forecast: ForecastTable) -> FloatArray | Non
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """Do the whole job on the embedded data set."""
-    from calibrant.assessment import assess
-    from calibrant.calibrators.temperature import TemperatureScaling
+    from calibrant.assessment.table import assess
+    from calibrant.calibrators.simplex.temperature import TemperatureScaling
     from calibrant.datasets.digits import load_digits_forecast
     from calibrant.interop.writing import require_free
     from calibrant.report.comparison import COMPARED, comparison
@@ -370,7 +370,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Print the registry."""
-    from calibrant._registry import HOMES, entries
+    from calibrant._core.registry import HOMES, entries
 
     for kind in HOMES:
         if arguments.kind in (None, f"{kind}s"):

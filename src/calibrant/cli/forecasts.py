@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calibrant._links import FloatArray
-    from calibrant._rows import Rows
-    from calibrant.assessment import Assessment
+    from calibrant._core.links import FloatArray
+    from calibrant._core.rows import Rows
+    from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.interop.files import ForecastTable
 
@@ -53,8 +53,8 @@ def _rows(text: str | None) -> slice:
 
 def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     """Return the numbers of a forecast: logits, or probabilities that are checked, of percent their hundredth."""
-    from calibrant._rows import as_probabilities
-    from calibrant._validation import as_numbers
+    from calibrant._core.rows import as_probabilities
+    from calibrant._core.validation import as_numbers
 
     values = as_numbers("y_prob", forecast.y_prob)
     if forecast.input == "probability":
@@ -147,7 +147,7 @@ def _option(forecast: ForecastTable) -> str:
 
 def _claimed(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str]:
     """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
-    from calibrant._labels import as_labels, classes_of_score
+    from calibrant._core.labels import as_labels, classes_of_score
 
     if not hasattr(arguments, "pos_label") or len(forecast.forecast_columns) > 1:  # apply knows no labels
         return [] if arguments.classes is None else _classes_named(arguments, forecast)
@@ -245,14 +245,14 @@ def assessed(
     arguments: argparse.Namespace, forecast: ForecastTable, *, prob: Any = None, extra: Sequence[str] = ()
 ) -> Assessment:
     """Assess a forecast, or calibrated probabilities in its place, as the command says."""
-    from calibrant import assessment
+    from calibrant.assessment.table import assess, default_metrics
 
-    metrics = list(assessment.default_metrics(max(2, len(forecast.forecast_columns))))
+    metrics = list(default_metrics(max(2, len(forecast.forecast_columns))))
     if getattr(arguments, "metrics", None):
         metrics = [name.strip() for name in arguments.metrics.split(",")]
     metrics += [name for name in extra if name not in metrics]
     try:
-        return assessment.assess(
+        return assess(
             forecast.y_true,
             values_of(arguments, forecast) if prob is None else prob,
             metrics=metrics,
@@ -279,7 +279,7 @@ def binning_of(arguments: argparse.Namespace) -> Any:
     """Return the bins that the command asks for."""
     import inspect
 
-    from calibrant._registry import find
+    from calibrant._core.registry import find
 
     target = find("binning", arguments.binning or "equal-width").target
     bins = 15 if arguments.bins is None else arguments.bins
@@ -290,7 +290,7 @@ def binning_of(arguments: argparse.Namespace) -> Any:
 
 def say_unused_bins(arguments: argparse.Namespace, metrics: Sequence[str]) -> None:
     """Say once that no metric has the bins that were asked for."""
-    from calibrant._registry import find
+    from calibrant._core.registry import find
 
     asked = [option for option in ("binning", "bins") if getattr(arguments, option) is not None]
     chosen = [find("metric", name) for name in metrics]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from calibrant.assessment import Assessment
+    from calibrant.assessment.table import Assessment
     from calibrant.significance.result import TestResult
 
 FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
@@ -86,7 +86,7 @@ class Gate:
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
-    from calibrant._registry import find
+    from calibrant._core.registry import find
 
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):
@@ -146,7 +146,7 @@ def draws_labels(test: str) -> bool:
     """Whether a test draws labels unless it is told not to."""
     import inspect
 
-    from calibrant._registry import find
+    from calibrant._core.registry import find
 
     options = inspect.signature(find("test", test).target).parameters
     return "n_resamples" in options and options["n_resamples"].default is not None

@@ -18,8 +18,8 @@ PYTHON = {"True": True, "False": False, "None": None}
 
 def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
     """Return the method that was asked for, or the default: of one event also where a notion makes many of them."""
-    from calibrant._registry import named
-    from calibrant.calibrators.default import default_calibrator
+    from calibrant._core.registry import named
+    from calibrant.calibrators.around.default import default_calibrator
 
     if arguments.method:
         return str(arguments.method)
@@ -30,10 +30,10 @@ def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
 
 def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
-    from calibrant._registry import find
+    from calibrant._core.registry import find
+    from calibrant.calibrators.around.by_notion import ByNotion
+    from calibrant.calibrators.around.safe import SafeCalibrator
     from calibrant.calibrators.base import BinaryCalibrator
-    from calibrant.calibrators.by_notion import ByNotion
-    from calibrant.calibrators.safe import SafeCalibrator
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]

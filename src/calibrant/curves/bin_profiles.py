@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray
-from calibrant._result import read_only
-from calibrant.rejections import Verdicts
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray
+from calibrant._core.result import read_only
+from calibrant.metrics.rejections import Verdicts
 
 SLICES = 50
 """Of the profile of a bin."""

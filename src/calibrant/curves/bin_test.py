@@ -9,15 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.curves.bin_profiles import PROBABILITY, BinProfiles, Scale, bin_profiles, log_odds_of, sums
+from calibrant.metrics.rejections import TestName, accepted, require_test, verdicts
 from calibrant.notions import Notion, as_notion
-from calibrant.rejections import TestName, accepted, require_test, verdicts
 
 BOUNDED = BoundedIsotonic()
 

@@ -10,11 +10,11 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray, log_prob_of_prob
-from calibrant._problem import two_columns
-from calibrant._result import frame, read_only
-from calibrant._rows import ROUNDING
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray, log_prob_of_prob
+from calibrant._core.problem import two_columns
+from calibrant._core.result import frame, read_only
+from calibrant._core.rows import ROUNDING
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
 from calibrant.notions import Binary, Notion, as_notion

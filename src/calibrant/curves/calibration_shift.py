@@ -9,15 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._arrays import as_array, columns_of
-from calibrant._labels import Named
-from calibrant._links import FloatArray
-from calibrant._parameters import choice, number
-from calibrant._problem import BinaryProblem, Problem, as_simplex
-from calibrant._result import frame, read_only
-from calibrant._rows import OF_PROBABILITIES, of_probabilities
-from calibrant._validation import DataOptions, as_numbers, as_problem
-from calibrant._warnings import warn
+from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.labels import Named
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, number
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex
+from calibrant._core.result import frame, read_only
+from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
+from calibrant._core.validation import DataOptions, as_numbers, as_problem
+from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Bins, as_binning, sums_over
 from calibrant.curves.intervals import INTERVALS
 from calibrant.curves.reliability import IntervalName, require_level

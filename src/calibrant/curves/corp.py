@@ -8,19 +8,19 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of, resamples
-from calibrant._problem import BinaryProblem, IntArray
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of, resamples
+from calibrant._core.problem import BinaryProblem, IntArray
+from calibrant._core.proper import squared_error
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Bins, EqualWidth
 from calibrant.binning.ordered import Ordered
 from calibrant.curves.corp_bands import BANDS, Place
 from calibrant.curves.reliability import require_level
-from calibrant.isotonic import affordable, corp_terms, isotonic_fit
 from calibrant.notions import Notion, as_notion
-from calibrant.proper import squared_error
-from calibrant.resampling import Rng, as_rng
+from calibrant.solvers.isotonic import affordable, corp_terms, isotonic_fit
+from calibrant.sums.resampling import Rng, as_rng
 
 BandName = Literal["consistency", "confidence", "simultaneous"]
 

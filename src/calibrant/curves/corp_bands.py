@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 from calibrant.binning.ordered import Ordered
 from calibrant.curves.simultaneous import simultaneous_band
-from calibrant.isotonic import Steps, drawn_events, isotonic_fit_of
+from calibrant.solvers.isotonic import Steps, drawn_events, isotonic_fit_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
 from calibrant.lenses.brownian import distance_survival

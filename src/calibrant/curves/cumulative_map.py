@@ -9,11 +9,11 @@ from typing import Any, Unpack, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import BinaryProblem, SimplexProblem, Unit, as_simplex
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import BinaryProblem, SimplexProblem, Unit, as_simplex
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
 from calibrant.notions import Binary

@@ -8,15 +8,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.curves.roc import RocPanel, panel_of
-from calibrant.isotonic import isotonic_fit
+from calibrant.metrics.roc.points import warn_of_one_kind
 from calibrant.notions import Notion, as_notion
-from calibrant.roc.points import warn_of_one_kind
+from calibrant.solvers.isotonic import isotonic_fit
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy.special import ndtri
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 from calibrant.binning import Bins
-from calibrant.rejections.acceptance import clopper_pearson as accepted_by_clopper_pearson
+from calibrant.metrics.rejections.acceptance import clopper_pearson as accepted_by_clopper_pearson
 
 Interval = Callable[[Bins, float, float], tuple[FloatArray, FloatArray]]
 """A function of bins, rows per weight and level; it gives lower and upper ends, NaN where a bin is empty."""

@@ -9,12 +9,12 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import fraction, is_one_of
-from calibrant._problem import Problem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import fraction, is_one_of
+from calibrant._core.problem import Problem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion

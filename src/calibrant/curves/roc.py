@@ -8,12 +8,12 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem
-from calibrant._result import frame
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, Problem
+from calibrant._core.result import frame
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant.metrics.roc.points import each_class, roc_points, warn_of_one_kind
 from calibrant.notions import Notion
-from calibrant.roc.points import each_class, roc_points, warn_of_one_kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import BoolArray, IntArray, as_simplex
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
-from calibrant.roc.hull import MOST_CLASSES, Hull
-from calibrant.roc.surface import SurfaceRows, surface_points, warn_of_absent
-from calibrant.roc.thresholds import as_thresholds
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import BoolArray, IntArray, as_simplex
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
+from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
+from calibrant.metrics.roc.thresholds import as_thresholds
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._result import frame
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.result import frame
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.notions import Notion, as_notion, is_of_predictions
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray, log_prob_of_prob
-from calibrant._parameters import whole
-from calibrant._result import frame, read_only
-from calibrant.simplex_binning.lattice import simplex_grid
+from calibrant._core.links import FloatArray, log_prob_of_prob
+from calibrant._core.parameters import whole
+from calibrant._core.result import frame, read_only
+from calibrant.binning.simplex.lattice import simplex_grid
 
 INSET = 1e-3
 """How far the grid is drawn toward the middle: at a probability of exactly zero, logarithms say nothing of the map."""

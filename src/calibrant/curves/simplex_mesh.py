@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BoolArray, IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BoolArray, IntArray
 
 HALVINGS = 50
 """Bisections of the way across a border: it is found to the last digits."""

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import BoolArray, IntArray
-from calibrant._result import frame, read_only
-from calibrant._validation import as_numbers
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import BoolArray, IntArray
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import as_numbers
+from calibrant.binning.simplex import SimplexBinning, SplitTree
 from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
 from calibrant.curves.simplex_mesh import (
     crossings,
@@ -24,7 +25,6 @@ from calibrant.curves.simplex_mesh import (
     runs_along,
     small_triangles,
 )
-from calibrant.simplex_binning import SimplexBinning, SplitTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import source, whole
-from calibrant._problem import IntArray, SimplexProblem
-from calibrant._result import frame, read_only
-from calibrant._rows import OF_PROBABILITIES
-from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import source, whole
+from calibrant._core.problem import IntArray, SimplexProblem
+from calibrant._core.result import frame, read_only
+from calibrant._core.rows import OF_PROBABILITIES
+from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.curves.simplex_map import INSET, mapped_by, name_of
 from calibrant.curves.simplex_partition import refuse_unfitted, splits_of
-from calibrant.simplex_binning.lattice import simplex_grid
 
 CORNERS = {
     3: np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3 / 4)]]),

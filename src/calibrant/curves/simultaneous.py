@@ -22,8 +22,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import betaincinv
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 
 SHORTEST = 16
 """Rows in the shortest intervals, or all there are: fewer would bound hardly anything."""

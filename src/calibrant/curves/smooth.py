@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
 from calibrant.lenses.local import Local, mean_gap

@@ -10,11 +10,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning, sums_over
 from calibrant.notions import as_notion
 from calibrant.notions.grouped import rows_by_group

@@ -8,12 +8,12 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import Problem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import warn
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import Problem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Unique, as_binning
 from calibrant.notions import Notion, as_notion
 

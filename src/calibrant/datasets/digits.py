@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 
 DIGITS = files("calibrant") / "_data" / "digits_forecast.csv"
 """The embedded file: ``digit`` is the truth, ``p_0`` to ``p_9`` are the probabilities."""

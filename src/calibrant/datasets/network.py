@@ -9,8 +9,8 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from calibrant import _links
-from calibrant._links import FloatArray
+from calibrant._core import links
+from calibrant._core.links import FloatArray
 
 NETWORKS = files("calibrant") / "_data" / "survey_networks.npz"
 """The embedded file: weights and biases of the layers 0 to 2 of the networks for 2 and 3 classes."""
@@ -30,7 +30,7 @@ class Network:
         """Return the probabilities for a feature: of the event, shape (n,), or of every class, shape (n, K)."""
         blocks = np.split(x, range(BLOCK, len(x), BLOCK))
         logit = np.concatenate([self._logit(block) for block in blocks])
-        return _links.score_of_logit(logit[:, 0]) if logit.shape[1] == 1 else _links.prob_of_logit(logit)
+        return links.score_of_logit(logit[:, 0]) if logit.shape[1] == 1 else links.prob_of_logit(logit)
 
     def _logit(self, x: FloatArray) -> FloatArray:
         signal = x[:, None]

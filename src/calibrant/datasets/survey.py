@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of, source
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of, source
+from calibrant._core.problem import IntArray
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.truth import KnownTruth, require_rows
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from calibrant import _links
-from calibrant._links import FloatArray
-from calibrant._parameters import number, source, whole
+from calibrant._core import links
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number, source, whole
 from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
@@ -86,11 +86,11 @@ def make_softmax_forecast(
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         logit = rng.normal(0.0, scale, (rows.stop - start, n_classes))
-        exact = _links.prob_of_logit(logit)
+        exact = links.prob_of_logit(logit)
         ends = exact.cumsum(axis=1)
         y[rows] = (ends[:, :-1] <= rng.random((len(logit), 1)) * ends[:, -1:]).sum(axis=1)
         posterior[rows] = exact
-        prob[rows] = _links.prob_of_logit(temperature * logit)
+        prob[rows] = links.prob_of_logit(temperature * logit)
     name = f"softmax, temperature {temperature:g}"
     return KnownTruth(y, prob, posterior, posterior, _TemperatureMap(temperature), name=name)
 
@@ -103,7 +103,7 @@ class _TemperatureMap:
 
     def __call__(self, prob: Any) -> FloatArray:
         with np.errstate(divide="ignore"):  # a zero stays a zero
-            return _links.prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / self.temperature)
+            return links.prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / self.temperature)
 
 
 @cache

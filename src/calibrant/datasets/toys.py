@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 from calibrant.datasets.truth import KnownTruth
 
 # (forecast in percent, number of forecasts, number of rains): Table 1, at the centres of its classes.

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
-from calibrant._result import frame, read_only
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.result import frame, read_only
 
 Floats = npt.NDArray[np.floating[Any]]
 CalibrationMap = Callable[[FloatArray], FloatArray]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import SimplexProblem, variance_weight
-from calibrant._warnings import warn
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import SimplexProblem, variance_weight
+from calibrant._core.warnings import warn
 
 WORST = 1e10
 """A larger condition number says that the predictions cannot tell some classes apart."""

@@ -9,10 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import as_simplex
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import as_simplex
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
 from calibrant.decisions.decide import cheapest
 from calibrant.decisions.forecasts import event_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import number
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
 from calibrant.decisions.received import numbers_of
 
 MOST_COST = 1e100

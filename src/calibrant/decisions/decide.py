@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
-from calibrant._result import frame, read_only
-from calibrant._rows import Rows
-from calibrant._validation import Input
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.result import frame, read_only
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input
 from calibrant.decisions.costs import as_cost_matrix, column_names
 from calibrant.decisions.received import classes_of, received
 from calibrant.decisions.threshold import threshold_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 
 
 def errors_at(

@@ -9,17 +9,17 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions
-from calibrant._warnings import warn
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions
+from calibrant._core.warnings import warn
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.errors import errors_at
 from calibrant.decisions.forecasts import events_of, panel_named
 from calibrant.decisions.threshold import as_places
-from calibrant.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
+from calibrant.solvers.isotonic import base_rate, isotonic_fit
 
 CostAxis = Literal["probability cost", "cost proportion"]
 AXES = ("probability cost", "cost proportion")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._validation import as_problem
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.validation import as_problem
 from calibrant.notions import Notion, as_notion
 
 

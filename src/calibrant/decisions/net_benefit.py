@@ -9,15 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import number, resamples
-from calibrant._problem import BinaryProblem
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number, resamples
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions
 from calibrant.decisions.forecasts import events_of, panel_named
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap, Rng, as_rng
+from calibrant.sums.resampling import Bootstrap, Rng, as_rng
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._labels import Named, as_labels, classes_of_score
-from calibrant._links import FloatArray
-from calibrant._parameters import choice
-from calibrant._problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
-from calibrant._result import frame, read_only
-from calibrant._rows import Rows
-from calibrant._validation import Input, as_forecast, as_numbers, as_problem, as_weight
-from calibrant._warnings import warn
+from calibrant._core.labels import Named, as_labels, classes_of_score
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
+from calibrant._core.problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
+from calibrant._core.result import frame, read_only
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors
 from calibrant.decisions.priors import as_prior

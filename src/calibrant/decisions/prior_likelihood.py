@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 
 RIDGE = 1e-10
 """Added to the diagonal of a Hessian, relative to it: columns of a forecast may depend on each other."""

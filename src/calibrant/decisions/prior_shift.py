@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._labels import classes_of_columns
-from calibrant._links import FloatArray
-from calibrant._parameters import number
-from calibrant._rows import Rows
-from calibrant._validation import Input
+from calibrant._core.labels import classes_of_columns
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input
 from calibrant.decisions.priors import as_prior, log_of, reweighed
 from calibrant.decisions.received import Names, classes_of, is_single, numbers_of, received
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calibrant import _links
-from calibrant._links import FloatArray
-from calibrant._parameters import number
-from calibrant._problem import Forecast
-from calibrant._rows import SUM_TOLERANCE
+from calibrant._core import links
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
+from calibrant._core.problem import Forecast
+from calibrant._core.rows import SUM_TOLERANCE
 from calibrant.decisions.received import is_single, numbers_of
 
 LEAST_TOTAL = 1e-290
@@ -65,7 +65,7 @@ def reweighed(forecast: Forecast, log_factor: FloatArray) -> FloatArray:
     """
     log_factor = log_factor - log_factor.max()
     if forecast.is_logit:
-        return _links.prob_of_logit(forecast.values + log_factor)
+        return links.prob_of_logit(forecast.values + log_factor)
     product = forecast.values * np.exp(log_factor)
     total = product.sum(axis=1, keepdims=True)
     small = total[:, 0] < LEAST_TOTAL

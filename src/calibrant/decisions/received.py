@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._arrays import columns_of
-from calibrant._labels import Labels, classes_of_columns
-from calibrant._links import FloatArray
-from calibrant._problem import Forecast
-from calibrant._rows import Rows
-from calibrant._validation import Input, as_forecast, as_numbers
+from calibrant._core.arrays import columns_of
+from calibrant._core.labels import Labels, classes_of_columns
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Forecast
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input, as_forecast, as_numbers
 
 Names = Sequence[Any] | None
 

@@ -9,22 +9,22 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._labels import as_labels
-from calibrant._links import FloatArray
-from calibrant._parameters import resamples
-from calibrant._problem import BinaryProblem, Problem, as_simplex, two_columns
-from calibrant._result import frame
-from calibrant._rows import OF_PROBABILITIES, of_probabilities
-from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import resamples
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex, two_columns
+from calibrant._core.proper import EventScore, expected_score, squared_error
+from calibrant._core.result import frame
+from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
+from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.costs import as_cost_matrix
 from calibrant.decisions.decide import cheapest
 from calibrant.decisions.forecasts import event_of
 from calibrant.decisions.received import shared_names
-from calibrant.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
-from calibrant.proper import EventScore, expected_score, squared_error
-from calibrant.resampling import Rng, as_rng
+from calibrant.solvers.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
+from calibrant.sums.resampling import Rng, as_rng
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import number
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
 from calibrant.decisions.costs import as_cost
 from calibrant.decisions.priors import as_event_share
 from calibrant.decisions.received import numbers_of

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._labels import as_labels
-from calibrant._links import FloatArray
-from calibrant._validation import Input
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.validation import Input
 from calibrant.interop.columns import Text, Values, is_figure
 from calibrant.interop.tables import FileTable, read_table
 

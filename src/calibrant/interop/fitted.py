@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._links import FloatArray
-from calibrant._parameters import flag, whole
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import flag, whole
+from calibrant._core.problem import IntArray
 from calibrant.calibrators.base import Calibrator
 
 OF_EACH = frozenset({"classes_", "n_features_in_", "feature_names_in_"})

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._parameters import choice, flag, whole
-from calibrant._problem import Forecast
-from calibrant._registry import find, named
+from calibrant._core.parameters import choice, flag, whole
+from calibrant._core.problem import Forecast
+from calibrant._core.registry import find, named
+from calibrant.calibrators.around.by_notion import ByNotion
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
-from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.fitted import annotated, restore, state_of
 from calibrant.interop.old_names import current, renamed
 from calibrant.interop.values import decode, encode

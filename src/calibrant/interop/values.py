@@ -11,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._registry import Kind, entries, find, named
+from calibrant._core.registry import Kind, entries, find, named
 from calibrant.binning import Binning
+from calibrant.binning.simplex import Partition, SimplexBinning
 from calibrant.calibrators.base import Calibrator
 from calibrant.interop.old_names import current, renamed
-from calibrant.simplex_binning import Partition, SimplexBinning
 
 DTYPES = {
     "float64": (float, int),

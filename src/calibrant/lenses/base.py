@@ -11,8 +11,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem
 
 
 class View(ABC):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 
 TERMS = 12
 """Terms summed; rounding leaves room for seven."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant.lenses.base import Lens, View
 
 

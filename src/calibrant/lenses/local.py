@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from calibrant._links import FloatArray
-from calibrant._parameters import number, whole
-from calibrant._problem import BinaryProblem, IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number, whole
+from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant.lenses.base import Lens, View
 
 SPREAD = 1e-8

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, sparse
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem
 from calibrant.lenses.base import Lens, View
 
 LEVELS = (10, 14)

@@ -7,14 +7,14 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice
-from calibrant._problem import as_simplex, rows_per_weight
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
+from calibrant._core.problem import as_simplex, rows_per_weight
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant.binning.simplex import SimplexBinning, SimplexBins, as_simplex_binning
 from calibrant.metrics.canonical_estimates import LENGTHS, canonical_estimate, squared_l2
 from calibrant.metrics.losses import TWO, Norm, as_norm
-from calibrant.simplex_binning import SimplexBinning, SimplexBins, as_simplex_binning
 
 DEBIASED = "debiased squared l2"
 

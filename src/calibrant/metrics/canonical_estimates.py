@@ -10,18 +10,18 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice, number, resamples
-from calibrant._problem import Problem, SimplexProblem, as_simplex
-from calibrant._registry import Entry
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, number, resamples
+from calibrant._core.problem import Problem, SimplexProblem, as_simplex
+from calibrant._core.registry import Entry
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
+from calibrant.binning.simplex import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
 from calibrant.metrics.cells import Cells, Sizes, noise_of
 from calibrant.metrics.estimates import estimates
 from calibrant.metrics.losses import NORMS, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.uncertainty import Estimate, Resampling
-from calibrant.resampling import CellArray, ConsistentLabels, Rng, as_rng
-from calibrant.simplex_binning import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
+from calibrant.sums.resampling import CellArray, ConsistentLabels, Rng, as_rng
 
 MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""

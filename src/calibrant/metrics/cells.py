@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, SimplexProblem, is_unit_weight
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, SimplexProblem, is_unit_weight
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size
 from calibrant.metrics.losses import Norm, l1, l2, maximum
 from calibrant.metrics.uncertainty import Law, steps_for
 from calibrant.notions import Notion
-from calibrant.resampling import Bootstrap, CellArray, ConsistentLabels
+from calibrant.sums.resampling import Bootstrap, CellArray, ConsistentLabels
 
 Draws = Iterable[IntArray]
 

@@ -9,16 +9,16 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
-from calibrant.isotonic import corp_terms
 from calibrant.metrics.corp_estimates import discrimination_estimate, miscalibration_estimate, uncertainty_estimate
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
 from calibrant.metrics.log_losses import Impossible, LogLoss
 from calibrant.notions import Notion
-from calibrant.proper import EventScore, as_event_score, log_loss, score_name
+from calibrant.solvers.isotonic import corp_terms
 
 TERMS = ("miscalibration", "discrimination", "uncertainty")
 

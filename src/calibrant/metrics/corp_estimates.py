@@ -17,13 +17,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from calibrant._links import FloatArray
-from calibrant._problem import Problem, independent_rows
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Problem, independent_rows
+from calibrant._core.proper import squared_error
 from calibrant.binning.ordered import Ordered
-from calibrant.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion, single_problem
-from calibrant.proper import squared_error
+from calibrant.solvers.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
 
 
 def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:

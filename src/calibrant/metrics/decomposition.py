@@ -9,17 +9,17 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import CLIP, FloatArray
-from calibrant._parameters import is_one_of
-from calibrant._problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
-from calibrant._result import frame
-from calibrant._rows import OF_PROBABILITIES
-from calibrant._validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
-from calibrant._warnings import warn
+from calibrant._core.links import CLIP, FloatArray
+from calibrant._core.parameters import is_one_of
+from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.proper import divergence, score_name
+from calibrant._core.result import frame
+from calibrant._core.rows import OF_PROBABILITIES
+from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.warnings import warn
 from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
-from calibrant.proper import divergence, score_name
 
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._problem import Problem
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.problem import Problem
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.base import Lens, Size, residual_of
 from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm

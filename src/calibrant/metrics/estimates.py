@@ -12,11 +12,11 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import number, resamples
-from calibrant._problem import BinaryProblem, Problem, as_simplex
-from calibrant._registry import Entry
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number, resamples
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex
+from calibrant._core.registry import Entry
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.lenses.base import Size
 from calibrant.metrics.cells import Cells, Noise, Sizes, cells, consistent_deviations, noise_of
@@ -37,10 +37,10 @@ from calibrant.metrics.losses import (
     squared_gap,
 )
 from calibrant.metrics.redrawn import Progress, Redrawn, redrawn, unwatched
-from calibrant.metrics.rejections import BinTest
+from calibrant.metrics.rejections.loss import BinTest
 from calibrant.metrics.uncertainty import Estimate, Resampling, least_pvalue_of, mean_estimate, pvalue_of
 from calibrant.notions import Notion, as_notion
-from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 
 MOST_GROUPS = 512
 """Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem, as_simplex
-from calibrant._warnings import CalibrationWarning
-from calibrant.logistic import Recalibration, recalibration_of
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion, as_notion
+from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 SMALLEST_RATE = 1e-100
 """A mean score up to here expects nothing: squares of what is divided by it would overflow."""

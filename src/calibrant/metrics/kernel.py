@@ -18,16 +18,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of
-from calibrant._problem import IntArray, Problem, as_simplex
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of
+from calibrant._core.problem import IntArray, Problem, as_simplex
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.metrics.pairs import Blocks, Pairs, pairs_of
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
-from calibrant.resampling import Bootstrap, ConsistentLabels
+from calibrant.sums.resampling import Bootstrap, ConsistentLabels
 
 Sums = list[tuple[FloatArray, FloatArray]]
 Estimator = Literal["unbiased", "biased", "block", "linear"]

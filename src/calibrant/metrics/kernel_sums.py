@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 
 TILE = 1024
 """Rows and columns of the matrix of pairs that are held at a time."""

@@ -6,8 +6,8 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.lenses.local import Local, high_gap, largest_gap, mean_gap, median_gap
 from calibrant.metrics.error import lens_error
 from calibrant.notions import Notion, as_notion

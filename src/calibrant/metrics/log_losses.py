@@ -8,10 +8,10 @@ from math import inf, log
 
 import numpy as np
 
-from calibrant._links import CLIP, FloatArray, log_cost, log_prob_of_logit
-from calibrant._parameters import number
-from calibrant._problem import Problem, SimplexProblem, are_counts, as_simplex
-from calibrant._warnings import warn
+from calibrant._core.links import CLIP, FloatArray, log_cost, log_prob_of_logit
+from calibrant._core.parameters import number
+from calibrant._core.problem import Problem, SimplexProblem, are_counts, as_simplex
+from calibrant._core.warnings import warn
 
 Losses = Callable[[SimplexProblem], FloatArray]
 """One value a row: what a score is the mean of."""

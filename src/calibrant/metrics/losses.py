@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import no_class
-from calibrant._problem import BinaryProblem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import no_class
+from calibrant._core.problem import BinaryProblem
 from calibrant.binning import Bins
-from calibrant.metrics.rejections import REJECTIONS
+from calibrant.metrics.rejections.loss import REJECTIONS
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
 from calibrant.notions import Notion

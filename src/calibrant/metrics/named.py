@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._validation import DataOptions
+from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning, EqualMass
 from calibrant.metrics.error import calibration_error, point
 from calibrant.notions import Notion

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import helmert
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
 from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, forms_of, median_distance
 from calibrant.notions import Notion, Part
 

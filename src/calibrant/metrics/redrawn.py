@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import (
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import (
     Forecast,
     IntArray,
     Problem,
@@ -18,10 +18,10 @@ from calibrant._problem import (
     is_unit_weight,
     unit_weight,
 )
-from calibrant._registry import named
-from calibrant._result import read_only
+from calibrant._core.registry import named
+from calibrant._core.result import read_only
 from calibrant.notions import Notion, WithinGroups
-from calibrant.resampling import ConsistentLabels
+from calibrant.sums.resampling import ConsistentLabels
 
 Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 """Passes draws on, of which there are so many."""

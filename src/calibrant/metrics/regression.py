@@ -8,8 +8,8 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.influence import (
     Measure,
     figure_estimate,

@@ -7,10 +7,10 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import CLIP, FloatArray
-from calibrant._problem import BoolArray, Problem, SimplexProblem, as_simplex
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import CLIP, FloatArray
+from calibrant._core.problem import BoolArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
 from calibrant.notions import top_label
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from calibrant._links import FloatArray
-from calibrant.resampling import Bootstrap
+from calibrant._core.links import FloatArray
+from calibrant.sums.resampling import Bootstrap
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""

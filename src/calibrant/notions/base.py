@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
 
 EXACT_SUM = 1e-13
 """How far the sum of a row may be from one for it to be one but for rounding in double precision."""

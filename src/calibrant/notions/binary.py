@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calibrant._links import FloatArray, score_of_logit
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray, score_of_logit
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from calibrant._links import FloatArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 
 

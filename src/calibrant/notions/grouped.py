@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._problem import IntArray
+from calibrant._core.problem import IntArray
 
 
 def rows_by_group(group: npt.NDArray[np.integer], n_groups: int) -> list[IntArray]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import Problem
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Problem
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 
 

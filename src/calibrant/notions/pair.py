@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calibrant._problem import BinaryProblem, Predicted, Problem
-from calibrant._registry import named
+from calibrant._core.problem import BinaryProblem, Predicted, Problem
+from calibrant._core.registry import named
 from calibrant.notions.base import Notion
 from calibrant.notions.binary import Binary
 from calibrant.notions.predicted import Confidence, TopLabel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
 

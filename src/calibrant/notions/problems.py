@@ -6,8 +6,8 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions.base import Notion
 from calibrant.notions.words import as_notion
 

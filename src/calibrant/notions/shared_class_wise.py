@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._arrays import as_array
-from calibrant._labels import Labels, as_labels
-from calibrant._links import FloatArray
-from calibrant._parameters import number
-from calibrant._problem import BinaryProblem, IntArray, Problem, independent_rows_per_weight
-from calibrant._registry import declare
+from calibrant._core.arrays import as_array
+from calibrant._core.labels import Labels, as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, independent_rows_per_weight
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import IntArray
-from calibrant._registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import IntArray
+from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._labels import as_labels
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import read_only
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.result import read_only
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.binary import Binary
 from calibrant.notions.grouped import rows_by_group

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from calibrant._parameters import no_class
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._registry import find
+from calibrant._core.parameters import no_class
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.registry import find
 from calibrant.notions.base import Notion
 from calibrant.notions.binary import Binary
 from calibrant.notions.pair import of_pair

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 from calibrant.plots import _style
 
 Place = tuple[float, float, str, str]

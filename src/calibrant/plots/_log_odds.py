@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 
 FEW = 3
 """With fewer ticks than this an axis is not read."""

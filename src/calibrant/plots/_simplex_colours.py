@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 from calibrant.plots import _style
 
 Colours = Literal["safe", "rgb"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
+from calibrant._core.links import FloatArray
 from calibrant.curves.simplex_partition import splits_inside
 from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style

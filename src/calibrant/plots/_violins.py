@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._problem import IntArray
+from calibrant._core.problem import IntArray
 from calibrant.curves.bin_profiles import BinProfiles
 from calibrant.curves.bin_test import BinTestPanel
 from calibrant.plots import _style

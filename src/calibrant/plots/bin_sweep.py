@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from calibrant.metrics.bin_sweep import BinSweep
+from calibrant.curves.bin_sweep import BinSweep
 from calibrant.plots import _style
 from calibrant.plots._given import require_kind
 from calibrant.plots._legend import legend_above, legend_beside

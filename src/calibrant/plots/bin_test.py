@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
 from calibrant.curves.bin_profiles import BinProfiles
 from calibrant.curves.bin_test import BinTestCurve, BinTestPanel
 from calibrant.plots import _style

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import flag
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import flag
 from calibrant.curves.calibration_shift import CalibrationShift, ShiftPanel
 from calibrant.plots import _style
 from calibrant.plots._given import require_kind

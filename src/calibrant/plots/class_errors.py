@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.metrics.class_errors import ClassErrors
+from calibrant.curves.class_errors import ClassErrors
 from calibrant.notions import WithinGroups
 from calibrant.plots import _style
 from calibrant.plots._given import as_results

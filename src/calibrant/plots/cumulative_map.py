@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice, flag
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, flag
 from calibrant.binning import Bins
 from calibrant.curves.cumulative_map import CumulativeMap, CumulativeMapPanel
 from calibrant.plots import _style

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._parameters import choice
+from calibrant._core.parameters import choice
 from calibrant.curves.cumulative_sum import CumulativeSumDiagram, CumulativeSumPanel
 from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._result import shown_pvalue
+from calibrant._core.result import shown_pvalue
 from calibrant.plots import _style
 from calibrant.plots._legend import legend_above
 
 if TYPE_CHECKING:
-    from calibrant._links import FloatArray
-    from calibrant._problem import BoolArray
+    from calibrant._core.links import FloatArray
+    from calibrant._core.problem import BoolArray
     from calibrant.significance.result import TestResult
 
 POINTS = 400

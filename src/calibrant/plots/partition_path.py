@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.metrics.partition_path import PartitionPath
+from calibrant.curves.partition_path import PartitionPath
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
 from calibrant.plots._legend import legend_beside

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from calibrant._parameters import is_one_of
+from calibrant._core.parameters import is_one_of
 from calibrant.plots import _style
 from calibrant.plots._panels import draw_panels
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import choice, flag
-from calibrant._problem import BoolArray
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, flag
+from calibrant._core.problem import BoolArray
 from calibrant.curves.simplex_mesh import middle_of, small_triangles
 from calibrant.curves.simplex_partition import SimplexCells, SimplexPartition
 from calibrant.plots import _style

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._parameters import choice, flag
+from calibrant._core.parameters import choice, flag
 from calibrant.curves.simplex_points import CORNERS, SimplexPoints
 from calibrant.plots import _style
 from calibrant.plots._given import as_results

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._parameters import whole
-from calibrant._problem import IntArray
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
+from calibrant._core.problem import IntArray
 from calibrant.curves.top_label import ROUNDING, TopLabelCurve
 from calibrant.plots import _style
 from calibrant.plots._given import as_results, require_kind

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._parameters import flag
+from calibrant._core.parameters import flag
 from calibrant.curves.validity import ValidityCurve
 from calibrant.plots import _style
 from calibrant.plots._given import as_results

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from calibrant.assessment import Assessment
+from calibrant.assessment.table import Assessment
 from calibrant.metrics.uncertainty import Estimate
 from calibrant.significance.difference import PairedDifference
 

@@ -10,8 +10,8 @@ import hashlib
 import os
 from collections.abc import Mapping
 
-from calibrant.advice import Advice
-from calibrant.assessment import Assessment
+from calibrant.assessment.advice import Advice
+from calibrant.assessment.table import Assessment
 from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.interop.writing import whole_file
 from calibrant.report.comparison import Differences

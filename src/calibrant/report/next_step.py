@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calibrant.advice import IDENTITY, Advice
+from calibrant.assessment.advice import IDENTITY, Advice
 
 ASK = (
     "Next: choose a calibrator on a calibration set, rows that are neither those the classifier was trained on nor those of "

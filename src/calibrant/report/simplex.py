@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BoolArray
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BoolArray
 from calibrant.curves.simplex_partition import splits_inside
 from calibrant.curves.simplex_points import CORNERS, SimplexPoints
 from calibrant.plots import _style

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 import calibrant
-from calibrant._result import shown_pvalue
-from calibrant.advice import Advice
-from calibrant.assessment import Assessment, Row
+from calibrant._core.result import shown_pvalue
+from calibrant.assessment.advice import Advice
+from calibrant.assessment.table import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex_points import SimplexPoints
 from calibrant.metrics.uncertainty import Estimate

@@ -6,15 +6,15 @@ from typing import Literal, Unpack, get_args
 
 import numpy.typing as npt
 
-from calibrant._parameters import is_one_of
-from calibrant._problem import independent_rows_per_weight
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant.logistic import Recalibration, recalibration_of
+from calibrant._core.parameters import is_one_of
+from calibrant._core.problem import independent_rows_per_weight
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
+from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 Parameters = Literal["both", "intercept", "slope"]
 

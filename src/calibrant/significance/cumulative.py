@@ -9,19 +9,19 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.lenses.base import Size, View, residual_of
 from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion, single_problem
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
+from calibrant.sums.resampling import Rng, as_rng
 
 BLOCK = 1 << 20
 """Rows times draws looked at together."""

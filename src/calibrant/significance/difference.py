@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from calibrant._arrays import as_array, columns_of
-from calibrant._labels import Named
-from calibrant._links import FloatArray
-from calibrant._parameters import number
-from calibrant._problem import (
+from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.labels import Named
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import number
+from calibrant._core.problem import (
     BinaryProblem,
     Forecast,
     IntArray,
@@ -24,14 +24,14 @@ from calibrant._problem import (
     is_unit_weight,
     variance_weight,
 )
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import bootstrap_deviations, cells
 from calibrant.metrics.log_losses import warn_impossible
-from calibrant.resampling import Bootstrap, Rng, as_rng
 from calibrant.significance.jackknife import unbiased_square
 from calibrant.significance.measure import Function, Measure, as_measure
 from calibrant.significance.null import require_resamples
+from calibrant.sums.resampling import Bootstrap, Rng, as_rng
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,11 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import fraction
-from calibrant._problem import Problem, as_simplex
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import fraction
+from calibrant._core.problem import Problem, as_simplex
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import (
     Sizes,
@@ -30,11 +30,11 @@ from calibrant.metrics.cells import (
     consistent_deviations,
     smoothed_deviations,
 )
-from calibrant.metrics.rejections import BinTest
-from calibrant.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.metrics.rejections.loss import BinTest
 from calibrant.significance.measure import Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""

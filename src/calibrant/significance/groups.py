@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import IntArray, SimplexProblem, are_counts, independent_rows_per_weight
-from calibrant._result import read_only
-from calibrant._warnings import warn
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray, SimplexProblem, are_counts, independent_rows_per_weight
+from calibrant._core.result import read_only
+from calibrant._core.warnings import warn
 from calibrant.metrics.redrawn import ConsistentCounts
-from calibrant.resampling import ConsistentLabels
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
+from calibrant.sums.resampling import ConsistentLabels
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""

@@ -8,18 +8,18 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import flag, whole
-from calibrant._problem import IntArray, Problem, are_counts, as_simplex
-from calibrant._registry import declare
-from calibrant._result import frame, read_only
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import flag, whole
+from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
+from calibrant._core.registry import declare
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import locate
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
+from calibrant.sums.resampling import Rng, as_rng
 
 FITTED = "The model that made the forecast was fitted on these very rows; of other rows leave fitted=True out."
 

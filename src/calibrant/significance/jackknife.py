@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import Problem, are_counts, as_simplex
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Problem, are_counts, as_simplex
 from calibrant.metrics.cells import cells
 from calibrant.significance.measure import Measure
 

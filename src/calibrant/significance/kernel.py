@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, stdtr
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of, resamples
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of, resamples
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.metrics.kernel import (
     as_bandwidth,
     as_block_size,
@@ -27,9 +27,9 @@ from calibrant.metrics.kernel import (
 )
 from calibrant.metrics.pairs import Blocks, pairs_of
 from calibrant.notions import Notion
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.null import Draws, KnownLaw, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.sums.resampling import Rng, as_rng
 
 Null = Literal["consistency", "bootstrap"]
 TestEstimator = Literal["unbiased", "block", "linear"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, IntArray, Problem, as_simplex, is_unit_weight
-from calibrant._registry import Entry, find, named
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex, is_unit_weight
+from calibrant._core.registry import Entry, find, named
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.metrics.estimates import Point, null_values, point_of
 from calibrant.metrics.log_losses import warn_impossible
-from calibrant.resampling import ConsistentLabels
+from calibrant.sums.resampling import ConsistentLabels
 
 Function = Callable[..., float]
 

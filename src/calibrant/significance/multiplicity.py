@@ -10,11 +10,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._labels import as_labels
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, Problem, is_unit_weight
-from calibrant._result import frame, read_only, shown_pvalue
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, BoolArray, Problem, is_unit_weight
+from calibrant._core.result import frame, read_only, shown_pvalue
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
 

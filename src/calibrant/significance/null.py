@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from calibrant._links import FloatArray
-from calibrant._parameters import resamples
-from calibrant._result import read_only
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import resamples
+from calibrant._core.result import read_only
 
 Law = Callable[[npt.ArrayLike], FloatArray]
 

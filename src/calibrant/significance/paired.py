@@ -8,9 +8,9 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._parameters import is_one_of
-from calibrant._problem import (
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import is_one_of
+from calibrant._core.problem import (
     BinaryProblem,
     BoolArray,
     Forecast,
@@ -19,16 +19,16 @@ from calibrant._problem import (
     as_simplex,
     is_unit_weight,
 )
-from calibrant._validation import DataOptions
-from calibrant._warnings import warn
+from calibrant._core.validation import DataOptions
+from calibrant._core.warnings import warn
 from calibrant.binning import Binning
 from calibrant.metrics.log_losses import warn_impossible
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.difference import as_level, difference_of, difference_of_squares, pair_of
 from calibrant.significance.measure import Function, Measure, as_measure
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
 from calibrant.significance.weights import assumption
+from calibrant.sums.resampling import Rng, as_rng
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""

@@ -7,11 +7,10 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._problem import as_simplex
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
+from calibrant._core.problem import as_simplex
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.decomposition import same_rows
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.groups import (
     chi_squared_statistic,
     enough_expected,
@@ -22,6 +21,7 @@ from calibrant.significance.groups import (
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.significance.weights import assumption
+from calibrant.sums.resampling import Rng, as_rng
 
 
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")

@@ -8,15 +8,15 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._links import FloatArray
-from calibrant._registry import Entry, declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.registry import Entry, declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning
-from calibrant.resampling import Rng, as_rng
 from calibrant.significance.measure import Function, as_measure
 from calibrant.significance.null import TIE, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult, hypothesis_of
+from calibrant.sums.resampling import Rng, as_rng
 
 
 @declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")

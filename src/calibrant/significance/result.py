@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calibrant._problem import BinaryProblem, Problem
-from calibrant._result import frame, shown_pvalue
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant._core.result import frame, shown_pvalue
 from calibrant.notions import Binary, Notion
 from calibrant.significance.null import Draws, NullDistribution
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from calibrant._links import FloatArray
-from calibrant._problem import Problem, as_simplex, variance_weight
-from calibrant._registry import declare
-from calibrant._validation import DataOptions, as_problem
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Problem, as_simplex, variance_weight
+from calibrant._core.registry import declare
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from calibrant._links import FloatArray
-from calibrant._problem import BinaryProblem, BoolArray, Problem, as_simplex
-from calibrant._warnings import warn
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, BoolArray, Problem, as_simplex
+from calibrant._core.warnings import warn
 from calibrant.metrics.log_losses import LogLoss
 
 LEVEL = 0.001

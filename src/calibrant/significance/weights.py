@@ -7,8 +7,8 @@ row with its weight, whatever the weight, but for errors that count rejected pre
 
 from __future__ import annotations
 
-from calibrant._links import FloatArray
-from calibrant._problem import are_counts, is_unit_weight
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import are_counts, is_unit_weight
 
 
 def assumption(weight: FloatArray) -> tuple[str, ...]:

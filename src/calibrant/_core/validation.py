@@ -1,0 +1,355 @@
+"""Outside data become problems here, and nowhere else. The only place that raises on data.
+
+Every message says what must hold, what came, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core import links
+from calibrant._core import rows as row_sums
+from calibrant._core.arrays import absent, as_array, columns_of, first, index, more
+from calibrant._core.labels import (
+    USUAL,
+    Labels,
+    Named,
+    as_labels,
+    classes_of_columns,
+    classes_of_pair,
+    classes_of_score,
+    encode,
+)
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import (
+    BinaryProblem,
+    BoolArray,
+    Forecast,
+    Predicted,
+    Problem,
+    SimplexProblem,
+    is_unit_weight,
+    two_columns,
+    unit_weight,
+)
+from calibrant._core.rows import Remedies, Rows
+
+MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
+"""Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
+
+MOST_LOGIT = 1e100
+"""Size of logits up to which their squares do not overflow."""
+
+Input = Literal["probability", "logit"]
+NO_NUMBERS = "OUSTmMV"
+"""Kinds of dtypes that are not numeric by themselves."""
+
+REAL = (Real, Decimal, np.bool_)
+"""Types of cells that are real numbers."""
+
+RENAMED = {
+    "n_bins": " A number of bins is binning=10.",
+    "normalize": " Rows are divided by their sums with rows='normalize'.",
+}
+"""What to say of keywords that others have, or that were here once."""
+
+OF_A_PAIR = np.array(["wrong", "right"])
+"""What the outcomes of a predicted class are called."""
+
+
+class DataOptions(TypedDict, total=False):
+    """What every metric and curve accepts about its data.
+
+    Attributes
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+        Non-negative weights; an integer weight counts as that many equal rows in every figure. Where rows are resampled
+        for an interval or a p-value, a row moves with its weight, unless the function says otherwise. One each by default.
+    labels : sequence of length n_classes
+        The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
+        distinct labels when there are as many of them as columns. Whole numbers that begin at 1 or below and go beyond the
+        last column, such as 0, 1 and 5 of three columns, are refused: name the classes.
+    pos_label : label
+        The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
+        the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in
+        the order other, event: so do results, and matrices of costs.
+    input : {"probability", "logit"}
+        What ``y_prob`` holds. It is never guessed from the values.
+    rows : {"as-given", "normalize", "percent"}
+        What is done with the numbers of ``y_prob`` before they are checked. By default nothing: rows of a table must sum to
+        one within 0.001. ``"normalize"`` divides each row of a table by its sum, whatever its numbers, such as votes or
+        rounded percent. ``"percent"`` divides a table, or one column, by 100; the rows must then sum to one.
+    y_pred : array-like of shape (n_samples,)
+        The predicted class of each row. ``y_prob`` then holds its probability alone, of shape (n_samples,), and the event is
+        that it came: so the pair that `ByNotion.predict_top` gives is measured, under ``"top-label"`` or ``"confidence"``.
+        ``labels`` are then all classes, by default those seen.
+    """
+
+    sample_weight: npt.ArrayLike | None
+    labels: Sequence[Any] | None
+    pos_label: Any
+    input: Input
+    rows: Rows
+    y_pred: npt.ArrayLike | None
+
+
+def as_problem(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = None,
+    input: Input = "probability",
+    rows: Rows = "as-given",
+    y_pred: npt.ArrayLike | None = None,
+    column_names: Sequence[Any] | None = None,
+    named: Named = USUAL,
+    remedies: Remedies = row_sums.USUAL,
+    **unknown: Any,
+) -> Problem:
+    """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
+
+    Labels that are words, each the name of a column of a data frame, say which column is which class. One column with the
+    predicted classes is a binary problem that knows them.
+    """
+    if unknown:
+        hint = "".join(text for word, text in RENAMED.items() if word in unknown)
+        raise TypeError(
+            f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
+            f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
+        )
+    truth, values = as_labels(y_true, named.truth), as_numbers(named.forecast, y_prob)
+    names = columns_of(y_prob) if column_names is None else column_names
+    if len(truth) != len(values):
+        raise ValueError(
+            f"{named.truth} and {named.forecast} must have the same number of rows; got {len(truth)} and {len(values)}. "
+            "Pass one label a row."
+        )
+    if y_pred is not None:
+        _require_pair(values, pos_label, named)
+    weight = as_weight(sample_weight, len(truth), named.weight)
+    kept = slice(None) if is_unit_weight(weight) or weight.all() else weight > 0
+    if values.ndim == 1:
+        logit = as_logits(values, named.forecast)[kept] if _check_input(input, rows) == "logit" else None
+        prob = links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
+        score = prob[kept]
+        if y_pred is not None:
+            came, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
+            return BinaryProblem(score, came, weight[kept], classes=OF_A_PAIR, logit=logit, predicted=predicted)
+        classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+        outcome = truth == classes[1]
+        return BinaryProblem(score, outcome[kept], weight[kept], classes=classes, logit=logit)
+    forecast = as_forecast(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
+    classes = classes_of_columns(truth, forecast.shape[1], labels, names, named)
+    code = encode(truth, classes, named.truth)
+    problem = SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
+    return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
+    """Put the column of the event second, where two columns speak."""
+    classes = problem.classes.tolist()
+    if len(classes) > 2:
+        raise ValueError(
+            f"pos_label must be left out when {named.forecast} has more than two columns; got {pos_label!r} for "
+            f"{len(classes)}. Say what is spoken of by notion=OneVsRest(...), where the function has a notion."
+        )
+    if pos_label not in classes:
+        raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
+    if pos_label == classes[1]:
+        return problem
+    forecast = Forecast(np.ascontiguousarray(problem.forecast.values[:, ::-1]), problem.forecast.is_logit)
+    return SimplexProblem(forecast, 1 - problem.label, problem.weight, problem.classes[::-1])
+
+
+def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
+    """Refuse what cannot stand beside predicted classes."""
+    if values.ndim != 1:
+        raise ValueError(
+            f"{named.forecast} must be one column, of shape (n_samples,), where y_pred is given; got shape {values.shape}. "
+            "Pass the probability of the predicted class of each row, or leave y_pred out."
+        )
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label must be left out where y_pred is given; got {pos_label!r}. The event is that the prediction is right."
+        )
+
+
+def _pair(
+    truth: Labels, predicted: Labels, kept: slice | BoolArray, labels: Sequence[Any] | None, named: Named
+) -> tuple[BoolArray, Predicted]:
+    """Whether the predicted class came, and which it is, of the rows that are kept."""
+    if len(truth) != len(predicted):
+        raise ValueError(
+            f"{named.truth} and y_pred must have the same number of rows; got {len(truth)} and {len(predicted)}. "
+            "Pass one predicted class a row."
+        )
+    if labels is None:  # a class that only rows of weight zero have is none
+        truth, predicted, kept = truth[kept], predicted[kept], slice(None)
+    classes = classes_of_pair(truth, predicted, labels, named)
+    label, code = encode(truth, classes, named.truth), encode(predicted, classes, "y_pred")
+    return (label == code)[kept], Predicted(code[kept], classes)
+
+
+# Numbers
+
+
+def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
+    """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
+    array = as_array(name, data)
+    if array.dtype.kind in NO_NUMBERS:
+        if array.ndim == 0:
+            raise TypeError(
+                f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
+                "a data frame."
+            )
+        array = _of_objects(name, array)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers; got dtype {array.dtype}. Complex data not supported.")
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must have one or two dimensions; got shape {array.shape}. "
+            "Reshape your data to (n_samples,) or (n_samples, n_classes)."
+        )
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ValueError(
+            f"{name} must hold at least one column; got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. "
+            "Check how the table was read."
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one row; got shape {array.shape}. Check how the table was read.")
+    numbers = array.astype(np.float64, copy=False)
+    # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(numbers.sum())
+    if suspicious and not (finite := np.isfinite(numbers)).all():
+        where = first(~finite)
+        raise ValueError(
+            f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
+            "Drop or repair these rows (NaN and inf are refused, never imputed)."
+        )
+    return numbers
+
+
+def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
+    """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
+    cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
+    strange = np.array([not isinstance(cell, REAL) for cell in cells], dtype=bool).reshape(array.shape)
+    if strange.any():
+        where = first(strange)
+        cell = cells[int(np.argmax(strange))]
+        if absent(cell):
+            raise ValueError(
+                f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
+                "Drop or repair these rows (missing values are refused, never imputed)."
+            )
+        raise TypeError(
+            f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
+            f"{index(where)}{more(strange)}. {_hint_of_cell(cell)}"
+        )
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them."
+        ) from None
+
+
+def _hint_of_cell(cell: object) -> str:
+    """Say what to do about a cell that is no number."""
+    if isinstance(cell, (str, bytes)):
+        return "Choose the numeric columns, or convert the text first, as with .astype(float)."
+    try:
+        float(cell)  # type: ignore[arg-type]
+    except TypeError as error:  # in Python's words, as scikit-learn's checks ask
+        return f"Choose the numeric columns: {error}."
+    return "Choose the numeric columns, or convert them first."
+
+
+def as_score(
+    values: FloatArray, name: str = "y_prob", rows: Rows = "as-given", remedies: Remedies = row_sums.USUAL
+) -> FloatArray:
+    """One column of probabilities."""
+    return row_sums.as_probabilities(name, values, rows, remedies)
+
+
+def as_logits(values: FloatArray, name: str = "y_prob") -> FloatArray:
+    """Logits of a size that can be squared."""
+    if max(values.max(), -values.min()) > MOST_LOGIT:
+        where = first(np.abs(values) > MOST_LOGIT)
+        raise ValueError(
+            f"logits in {name} must be at most {MOST_LOGIT:g} in size; got {values[where]:g} at index {index(where)}. "
+            "Divide them all by one number."
+        )
+    return values
+
+
+def as_forecast(
+    values: FloatArray,
+    *,
+    input: Input,
+    rows: Rows = "as-given",
+    name: str = "y_prob",
+    remedies: Remedies = row_sums.USUAL,
+) -> Forecast:
+    """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
+    is_logit = _check_input(input, rows) == "logit"
+    if values.ndim == 1:
+        column = as_logits(values, name) if is_logit else as_score(values, name, rows, remedies)
+        return two_columns(column, is_logit=is_logit)
+    n_classes = values.shape[1]
+    if n_classes < 2:
+        raise ValueError(
+            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
+        )
+    if is_logit:
+        return Forecast(as_logits(values, name), is_logit=True)
+    return Forecast(row_sums.as_probabilities(name, values, rows, remedies))
+
+
+def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> FloatArray:
+    """Weights of ``n`` rows; one each by default."""
+    if sample_weight is None:
+        return unit_weight(n)
+    weight = as_numbers(name, sample_weight)
+    if 0 in weight.strides:  # a broadcast number: only `unit_weight` may look like that
+        weight = weight.copy()
+    if weight.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},); got {weight.shape}. Pass one weight a row.")
+    if weight.min() < 0:
+        row = int(np.argmin(weight))
+        raise ValueError(
+            f"{name} must not be negative; got {weight[row]:g} at index {row}{more(weight < 0)}. "
+            "Remove the rows you do not want to count."
+        )
+    if not float(weight.sum()) <= MOST_WEIGHT:
+        raise ValueError(
+            f"{name} must have a sum of at most {MOST_WEIGHT:g}; it is more. Divide the weights by their largest."
+        )
+    if not weight.any():
+        raise ValueError(f"{name} must have a positive sum; got only zeros. Give some row a weight.")
+    if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
+        row = int(np.argmax(tiny))
+        raise ValueError(
+            f"{name} must be 0 or at least {LEAST_WEIGHT:g}; got {weight[row]:g} at index {row}{more(tiny)}. "
+            "Multiply the weights by one number."
+        )
+    return weight
+
+
+def _check_input(input: Input, rows: Rows) -> Input:
+    if not isinstance(input, str) or input not in ("probability", "logit"):
+        raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
+    if row_sums.one_of(rows) == "percent" and input == "logit":
+        raise ValueError(
+            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
+        )
+    return input

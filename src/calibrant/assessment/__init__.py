@@ -1,0 +1,1 @@
+"""One table of everything, and which calibrator to take."""

@@ -1,0 +1,400 @@
+"""Which calibrator to fit, if any: a few candidates, judged by cross-validated log loss on the rows at hand."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant._core.labels import Named
+from calibrant._core.links import FloatArray, log_cost
+from calibrant._core.parameters import whole
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._core.registry import find
+from calibrant._core.result import frame
+from calibrant._core.validation import DataOptions, Input, as_problem
+from calibrant._core.warnings import CalibrationWarning
+from calibrant.calibrators.around.safe import folds, sorted_rows, taken
+from calibrant.calibrators.base import Calibrator
+from calibrant.metrics.log_losses import LogLoss
+from calibrant.significance.training_rows import warn_if_training_rows
+from calibrant.sums.resampling import Rng, as_rng
+
+IDENTITY = "identity"
+"""The forecast as it is: no calibrator."""
+
+OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
+OF_CLASSES = ("temperature", "svs", "sms")
+"""The candidates, from the simplest on."""
+
+MOST_MATRIX_CLASSES = 100
+"""Classes up to which a matrix of as many rows and columns is a candidate: beyond, its fit takes minutes."""
+
+LEAST_ROWS = 100
+"""Rows below which nothing is advised: the standard errors of fewer mean little."""
+
+MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
+"""Rows, and probabilities, that are looked at: of more a random part is drawn, so that the answer takes seconds."""
+
+MOST_MISSED = 10.0
+"""Expected rows of a class above which its absence means that rows were left out or that the forecast is wrong."""
+
+MARGIN = 2.0
+"""Paired standard errors by which a candidate must be better than a simpler one."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What cross-validation found for one candidate.
+
+    Attributes
+    ----------
+    method : str
+        Its word in `calibrant list calibrators`, or "identity".
+    log_loss : float
+        Mean log loss on held-out rows, in nats.
+    difference : float
+        That less the log loss of the forecast as it is; below 0 the candidate is better.
+    standard_error : float
+        Of the difference, from the differences of single rows.
+    """
+
+    method: str
+    log_loss: float
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Which calibrator to fit, if any, and the figures that say so.
+
+    Attributes
+    ----------
+    recommended : str
+        The word of a calibrator, or "identity": leave the forecast as it is.
+    reason : str
+        Why, in a sentence.
+    candidates : tuple of Candidate
+        From the simplest on; the first is the identity.
+    n_rows, n_used : int
+        Rows given, and rows that cross-validation looked at.
+    n_classes : int
+        Number of classes.
+    n_folds : int
+        Folds of the cross-validation; 0 where rows are too few for one.
+    input : {"probability", "logit"}
+        What the forecast was given as.
+    options : str
+        Options of the command line that say where the columns of a file are; empty where it was asked for in Python.
+    event : str
+        Options of the command line that say of which event a report speaks; empty as well.
+    """
+
+    recommended: str
+    reason: str
+    candidates: tuple[Candidate, ...]
+    n_rows: int
+    n_used: int
+    n_classes: int
+    n_folds: int
+    input: Input
+    options: str = ""
+    event: str = ""
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that is recommended."""
+        return next(candidate for candidate in self.candidates if candidate.method == self.recommended)
+
+    @property
+    def command(self) -> str | None:
+        """The command that fits the recommended calibrator; None where the forecast should stay as it is."""
+        if self.recommended == IDENTITY:
+            return None
+        return f"calibrant fit CALIBRATION_FILE{self.given} --method {self.recommended} -o calibrator.json"
+
+    @property
+    def given(self) -> str:
+        """The options as they follow a file's name in a command: with a space before them, if there are any."""
+        return f" {self.options}" if self.options else ""
+
+    def calibrator(self) -> Calibrator | None:
+        """Return the recommended calibrator, not fitted yet; None where the forecast should stay as it is.
+
+        Returns
+        -------
+        Calibrator or None
+            Fit it on the calibration set.
+        """
+        return None if self.recommended == IDENTITY else _made(self.recommended, self.input)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a candidate.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, log_loss, difference, standard_error, recommended.
+        """
+        names = ("method", "log_loss", "difference", "standard_error")
+        columns: dict[str, list[Any]] = {name: [getattr(c, name) for c in self.candidates] for name in names}
+        return frame(columns | {"recommended": [c.method == self.recommended for c in self.candidates]}, backend)
+
+    def __str__(self) -> str:
+        """Return the table as text, and the reason."""
+        lines = [f"{'method':<14}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
+        for c in self.candidates:
+            change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
+            lines.append(f"{c.method:<14}{c.log_loss:>10.5f}{change}")
+        return "\n".join([*lines, self.reason])
+
+    def __repr__(self) -> str:
+        return f"Advice({self.recommended}, rows={self.n_rows}, classes={self.n_classes})"
+
+
+def advise(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    n_folds: int = 5,
+    rng: Rng = 0,
+    other_true: npt.ArrayLike | None = None,
+    other_prob: npt.ArrayLike | None = None,
+    **data: Unpack[DataOptions],
+) -> Advice:
+    """Say which calibrator to fit to a forecast, if any, by cross-validated log loss.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of rows that the classifier was not trained on; rows of a table sum to one.
+    n_folds : int, default=5
+        Each candidate is fitted as often, on the rows outside one fold, and judged on that fold.
+    rng : numpy.random.Generator, int or None, default=0
+        Which rows make a fold, and which are drawn from more than 20 000.
+    other_true, other_prob : array-like, optional
+        Labels and probabilities of other rows that the classifier was not trained on, such as a test set. They are
+        compared with the rows at hand, and not fitted to.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    Advice
+        A result with ``recommended``, ``candidates``, ``reason`` and ``calibrator()``; printed, it is a table.
+
+    Warns
+    -----
+    CalibrationWarning
+        If the rows look like training rows beside the other ones: their log loss, or their error rate, is below two thirds of
+        that of the other rows, and a test at a level of 0.001 finds the difference. And if rows stand in both sets, which
+        ties between forecasts do not explain.
+
+    Notes
+    -----
+    The candidates, from the simplest on: for one event temperature, Platt, beta and smoothing spline calibration; for more
+    classes temperature, structured vector and, up to 100 classes, structured matrix scaling. The forecast as it is comes
+    before all of them. A candidate takes the place of a simpler one where its log loss is lower by more than two paired
+    standard errors. So the answer is "identity" unless an improvement shows. With fewer than 100 rows it always is.
+    docs/advice.md has what following the advice does to held-out rows.
+
+    Where a class does not occur in the rows, temperature is the one candidate. The answer is "identity" where all rows are of
+    one class, or where the forecast expects more than 10 rows of a class that has none.
+
+    Rows are rows as given: a weight, whole or not, says how much a row counts. It goes with its row into one fold, makes it
+    no more than one of the 100, and standard errors are those of as many rows as there are. The candidates are fitted with
+    the weights as given, as the calibrator will be.
+
+    At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
+    `calibrant list calibrators` names them all.
+
+    Examples
+    --------
+    >>> from calibrant import advise, load_digits_forecast
+    >>> advise(*load_digits_forecast())
+    Advice(sms, rows=1497, classes=10)
+    """
+    whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
+    problem = as_problem(y_true, y_prob, **data)
+    if other_true is not None or other_prob is not None:
+        warn_if_training_rows(problem, _other(other_true, other_prob, problem, data))
+    used = _drawn(problem, as_rng(rng))
+    facts: dict[str, Any] = {
+        "n_rows": problem.size,
+        "n_used": used.size,
+        "n_classes": 2 if isinstance(problem, BinaryProblem) else problem.classes.size,
+        "input": _input_of(problem),
+    }
+    if (reason := _why_none(used, n_folds)) is not None:
+        loss = float(np.average(_loss_of_identity(used), weights=used.weight))
+        return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
+    methods = _candidates(used)
+    losses, weight = _cross_validated(sorted_rows(used), methods, n_folds, as_rng(rng))
+    candidates = tuple(
+        Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
+        for method, loss in zip((IDENTITY, *methods), losses, strict=True)
+    )
+    chosen = candidates[_choice(losses, weight)]
+    reason = _reason(chosen, candidates)
+    if (n_classes := facts["n_classes"]) > 2 and (n_absent := _absent(used).size):
+        reason += (
+            f" No row is of {n_absent} of the {n_classes} classes, so that temperature, which all classes share, is the "
+            "one candidate."
+        )
+    return Advice(chosen.method, reason, candidates, n_folds=n_folds, **facts)
+
+
+def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
+    """Return the other rows, of the same classes."""
+    if other_true is None or other_prob is None:
+        missing = "other_true" if other_true is None else "other_prob"
+        raise ValueError(
+            f"other_true and other_prob must be given together; {missing} is missing. Pass both, or neither."
+        )
+    if data.get("y_pred") is not None:
+        raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")
+    how: Any = {name: value for name, value in data.items() if name in ("input", "rows")}
+    named = Named("other_true", "other_prob", "sample_weight")
+    return as_problem(other_true, other_prob, labels=problem.classes.tolist(), named=named, **how)
+
+
+def _why_none(problem: Problem, n_folds: int) -> str | None:
+    """Say why no calibrator can be judged on these rows; None where some can."""
+    if problem.size < (least := max(LEAST_ROWS, n_folds)):
+        return f"{_rows(problem.size)} are too few to judge a calibrator: {least} or more are needed."
+    simplex, absent = as_simplex(problem), _absent(problem)
+    names = simplex.classes.tolist()
+    if len(names) - len(absent) == 1:
+        return (
+            f"Leave the forecast as it is: all {problem.size} rows are of the class {names[simplex.label[0]]!r}, and a "
+            "calibrator cannot be judged without rows of the other classes."
+        )
+    expected = simplex.prob[:, absent].sum(axis=0)
+    if expected.size and expected.max() > MOST_MISSED:
+        return (
+            f"Leave the forecast as it is: no row is of the class {names[absent[expected.argmax()]]!r}, which the forecast "
+            f"expects in about {expected.max():.0f} of {problem.size}, and a calibrator would learn that there is none. Give "
+            "rows of all classes."
+        )
+    return None
+
+
+def _absent(problem: Problem) -> IntArray:
+    """Return the numbers of the classes that no row is of."""
+    return np.setdiff1d(np.arange(problem.classes.size), as_simplex(problem).label)
+
+
+def _candidates(problem: Problem) -> tuple[str, ...]:
+    if (n_classes := problem.classes.size) == 2:
+        return OF_ONE_EVENT
+    if _absent(problem).size:
+        return OF_CLASSES[:1]  # the others have parameters of single classes, of which these rows say nothing
+    return OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]
+
+
+def _choice(losses: FloatArray, weight: FloatArray) -> int:
+    """Return the candidate that no simpler one comes within the margin of; the first is the identity."""
+    chosen = 0
+    for number in range(1, len(losses)):
+        difference, error = _paired(losses[number] - losses[chosen], weight)
+        if difference < -MARGIN * error:
+            chosen = number
+    return chosen
+
+
+def _paired(difference: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Return the mean of the differences of rows, and its standard error."""
+    total = float(weight.sum())
+    mean = float(weight @ difference) / total
+    return mean, float(np.sqrt(weight**2 @ (difference - mean) ** 2)) / total
+
+
+def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
+    if chosen.method == IDENTITY:
+        tried = ", ".join(c.method for c in candidates[1:])
+        return (
+            f"Leave the forecast as it is: no candidate ({tried}) lowers its cross-validated log loss by more than "
+            f"{MARGIN:g} standard errors."
+        )
+    return (
+        f"Fit {chosen.method}: it lowers the cross-validated log loss from {candidates[0].log_loss:.4f} to "
+        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f})."
+    )
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
+
+
+# Cross-validation
+
+
+def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
+    """Return the problem, or a random part of the rows of a large one."""
+    n_classes = 2 if isinstance(problem, BinaryProblem) else problem.classes.size
+    most = min(MOST_ROWS, max(LEAST_ROWS, MOST_NUMBERS // n_classes))
+    if problem.size <= most:
+        return problem
+    rows: IntArray = np.sort(rng.choice(problem.size, most, replace=False))
+    return taken(problem, rows, problem.weight[rows])
+
+
+def _cross_validated(
+    problem: Problem, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the log loss of each held-out row by the identity and each method, and the weights of these rows.
+
+    A row is in one fold with all of its weight, whole or not: copies of it in the others would have been fitted on.
+    """
+    losses, weights = [], []
+    for held in folds(np.ones(problem.size, dtype=np.intp), n_folds, rng):
+        kept, out = (
+            taken(problem, rows, problem.weight[rows]) for rows in (np.flatnonzero(held == 0), np.flatnonzero(held))
+        )
+        losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
+        weights.append(out.weight)
+    return np.concatenate(losses, axis=1), np.concatenate(weights)
+
+
+def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
+    # Numbers in place of the classes: labels may be of any kind that `as_problem` takes, or name a class that no row has.
+    calibrator = _made(method, _input_of(kept), labels=range(kept.classes.size))
+    with warnings.catch_warnings():
+        # What a part of the rows lacks is no news.
+        warnings.simplefilter("ignore", CalibrationWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        calibrator.fit(_values_of(kept), as_simplex(kept).label, kept.weight)
+        prob = calibrator.predict_proba(_values_of(out))
+    return log_cost(prob[np.arange(out.size), as_simplex(out).label])
+
+
+def _loss_of_identity(problem: Problem) -> FloatArray:
+    return LogLoss()(as_simplex(problem))
+
+
+def _made(method: str, input: Input, **options: Any) -> Calibrator:
+    made: Calibrator = find("calibrator", method).target(input=input, **options)
+    return made
+
+
+def _values_of(problem: Problem) -> FloatArray:
+    if isinstance(problem, BinaryProblem):
+        return problem.score if problem.logit is None else problem.logit
+    return problem.forecast.values
+
+
+def _input_of(problem: Problem) -> Input:
+    is_logit = problem.logit is not None if isinstance(problem, BinaryProblem) else problem.forecast.is_logit
+    return "logit" if is_logit else "probability"

@@ -1,0 +1,361 @@
+"""One table that says how good and how calibrated a forecast is, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.links import CLIP
+from calibrant._core.parameters import resamples
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex
+from calibrant._core.progress import tracked
+from calibrant._core.registry import Entry, find
+from calibrant._core.result import frame, shown_pvalue
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant.binning import Binning, as_binning
+from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
+from calibrant.metrics.estimates import estimates
+from calibrant.metrics.log_losses import LogLoss, impossible_of, warn_impossible
+from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
+from calibrant.notions import Notion, as_notion, is_of_predictions
+from calibrant.sums.resampling import Rng, as_rng
+
+BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
+MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
+
+
+WHOLE = 10_000
+"""From here on a figure is printed without decimals."""
+
+FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
+"""What is stated of a metric, in the order of the table."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an assessment: a metric, by the word that was asked for, and what it came to.
+
+    ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
+    occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
+    speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such
+    as accuracy.
+    """
+
+    metric: str
+    symbol: str
+    summary: str
+    estimate: Estimate
+    also: tuple[str, ...] = ()
+    unit: str = ""
+    note: str = ""
+    event: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The symbol, with the unit if there is one."""
+        return f"{self.symbol} ({self.unit})" if self.unit else self.symbol
+
+    def is_called(self, metric: str) -> bool:
+        """Whether it is the metric of that name."""
+        return metric in (self.metric, *self.also)
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What `assess` found.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        One a metric: value and interval, and for calibration errors the error without bias, the noise floor, the smallest
+        error that these rows would show, and the p-value.
+    curve : ReliabilityCurve
+        Reliability under the notion that was asked for: by default of the event of two classes, and of the confidence of
+        more.
+    class_curve : ReliabilityCurve
+        Reliability class by class.
+    n_rows, n_classes : int
+        Size of the table.
+    class_weight : dict
+        Weight of each class in the truth; a class that never came has 0.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    n_resamples : int
+        Resamples behind intervals and p-values.
+    """
+
+    rows: tuple[Row, ...]
+    curve: ReliabilityCurve
+    class_curve: ReliabilityCurve
+    n_rows: int
+    n_classes: int
+    class_weight: dict[str, float]
+    level: float
+    n_resamples: int
+
+    @property
+    def event(self) -> str | None:
+        """The event that the figures speak of, such as "class 1"; None where they speak of predicted or of several classes."""
+        panels = self.curve.panels
+        return None if len(panels) > 1 or is_of_predictions(self.curve.notion) else panels[0].name
+
+    @property
+    def heading(self) -> str:
+        """Number of rows and classes, and the event or the notion, in words."""
+        spoken = f"notion: {self.curve.notion}" if self.event is None else f"event: {self.event}"
+        return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}"
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""
+        for row in self.rows:
+            if row.is_called(metric):
+                return row.estimate
+        raise KeyError(f"{metric!r} was not assessed; there are {', '.join(row.metric for row in self.rows)}")
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a metric.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns metric, value, lower, upper, debiased, noise_floor, detectable, pvalue and event; missing where a figure
+            has no such thing.
+        """
+        columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
+        for name in FIGURES:
+            columns[name] = [getattr(row.estimate, name) for row in self.rows]
+        columns["event"] = [row.event for row in self.rows]
+        return frame(columns, backend)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the reliability diagram with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            See `plot_reliability`.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several panels
+            What was drawn on.
+        """
+        from calibrant.plots.reliability import plot_reliability
+
+        return plot_reliability(self.curve, ax=ax, **options)
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        head = _head(self.level)
+        body = [_cells_of(row) for row in self.rows]
+        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]
+        ]
+        lines = [f"{line}  {note}" if note else line for line, note in zip(lines, self._notes, strict=True)]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        return "\n".join([self.heading, *lines])
+
+    @property
+    def _notes(self) -> list[str]:
+        """What is said beside each line of the table, its head first."""
+        return ["", *(row.note for row in self.rows)]
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{row.metric}={row.estimate.value:.4g}" for row in self.rows)
+        spoken = f"notion={self.curve.notion!r}" if self.event is None else f"event={self.event!r}"
+        return f"Assessment(rows={self.n_rows}, classes={self.n_classes}, {spoken}, {figures})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = _head(self.level)
+        lines = [f"<tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>"]
+        lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells_of(row))}</tr>" for row in self.rows]
+        lines = [
+            f"{line}<tr><td></td><td colspan={len(head) - 1}>{escape(note)}</td></tr>" if note else line
+            for line, note in zip(lines, self._notes, strict=True)
+        ]
+        return f"<table><caption>{escape(self.heading)}</caption>{''.join(lines)}</table>"
+
+
+def assess(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    metrics: Sequence[str] | None = None,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    level: float = 0.05,
+    n_resamples: int = 500,
+    clip: float = CLIP,
+    rng: Rng = 0,
+    progress: bool = False,
+    **data: Unpack[DataOptions],
+) -> Assessment:
+    """Measure a forecast: scores and calibration errors, with intervals, noise floor and p-values.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
+    metrics : sequence of str, optional
+        Registry names (``calibrant list metrics`` prints them); a metric named twice stands once. By default accuracy, NLL,
+        Brier score, ECE and MCE, and of more than two classes also the class-wise and the top-label calibration error.
+    notion : str or Notion, optional
+        What the diagram speaks of, and every metric that has no notion in its name, as in `calibration_error`. By default
+        ``"binary"`` for two classes, in one column or in two, and ``"confidence"`` for more.
+    binning : int or Binning, default=15
+        How scores are cut, for the diagram and for the calibration errors that have no bins of their own; a number n means
+        ``EqualWidth(n)``. ``ace``, ``debiased-ece``, ``tace`` and ``tce`` keep theirs, whatever stands here:
+        `estimate_calibration_error` takes any.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1). It is not the level of the tests in ``tce``.
+    n_resamples : int, default=500
+        Resamples for intervals and p-values; the smallest possible p-value is 1 / (n_resamples + 1).
+    clip : float, default=2.220446049250313e-16
+        Least probability that counts in the log loss, as in `negative_log_likelihood`. With 0 the loss of a forecast that
+        gave a true class probability 0 is infinite; its interval ends at infinity.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree; None draws anew.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    Assessment
+        A result with ``rows``, ``to_frame()`` and ``plot()``; printed, it is a table.
+
+    Warns
+    -----
+    CalibrationWarning
+        If the log loss is among the metrics, and events of probability 0 occurred. It counts them; so does the ``note`` of
+        that row of the result.
+
+    Notes
+    -----
+    Scores that are means over rows have intervals by their variance and skewness. The estimate of a calibration error is
+    biased upwards; it is compared with what other true errors would show (docs/uncertainty.md, with measured coverage):
+    ``noise_floor`` is its mean when labels are drawn from the forecast itself, ``pvalue`` the share of such draws that reach
+    it, ``debiased`` the true error of which it would be the median, ``lower`` and ``upper`` those of which it would be a high
+    and a low quantile, and ``detectable`` the true error that these rows would find at this level four times in five. The
+    interval is one of the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0 where
+    ``pvalue`` is at most the level, and nowhere else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import assess
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> print(assess(rng.random(2000) < p, p, n_resamples=99)["ece"].pvalue > 0.05)
+    True
+    """
+    require_level(level)
+    resamples(n_resamples, hint="500 is usual")
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    problem = as_problem(y_true, y_prob, **data)
+    chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip))
+    for _, entry in chosen.values():
+        warn_impossible(entry.per_row, problem)
+    found = estimates(
+        [entry for _, entry in chosen.values()],
+        problem,
+        as_binning(binning),
+        Resampling(level, int(n_resamples), as_rng(rng)),
+        partial(tracked, show=progress, desc="resampling", unit="draw"),
+        notion,
+    )
+    curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
+    rows = [_row(word, entry, found[name], problem, curve) for name, (word, entry) in chosen.items()]
+    simplex = as_simplex(problem)
+    predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
+    by_class = "class-wise" if predicted is None else "top-label"
+    class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
+    return Assessment(
+        rows=tuple(rows),
+        curve=curve,
+        class_curve=curve_of(problem, as_notion(by_class, problem), as_binning(binning), level),
+        n_rows=simplex.size,
+        n_classes=simplex.classes.size if predicted is None else predicted.classes.size,
+        class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
+        level=level,
+        n_resamples=n_resamples,
+    )
+
+
+def _chosen(metrics: Sequence[str], log_loss: LogLoss) -> dict[str, tuple[str, Entry]]:
+    """Return the metrics by their names, with the first word by which each was asked for; the log loss with its clip."""
+    by_name: dict[str, tuple[str, Entry]] = {}
+    for word in metrics:
+        entry = find("metric", word)
+        if isinstance(entry.per_row, LogLoss):
+            entry = replace(entry, per_row=log_loss)
+        by_name.setdefault(entry.name, (word, entry))
+    return by_name
+
+
+def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
+    also = tuple(other for other in entry.words if other != word)
+    events = impossible_of(entry.per_row, problem)
+    note = "" if events is None else events.note
+    if estimate.upper is None:
+        note = NO_INTERVAL
+    elif estimate.value > estimate.upper:
+        note = MOSTLY_NOISE
+    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note, _event_of(entry, curve))
+
+
+def _event_of(entry: Entry, curve: ReliabilityCurve) -> str | None:
+    """Return the event that a metric speaks of, or its notion where that has several."""
+    if not entry.takes_notion:
+        return None if entry.own_notion is None else str(entry.own_notion)
+    return curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+
+
+def default_metrics(n_classes: int) -> tuple[str, ...]:
+    """Return the metrics of a forecast of so many classes; of two there is one event, in one column or in two."""
+    return BINARY_METRICS if n_classes == 2 else MULTICLASS_METRICS
+
+
+def _head(level: float) -> tuple[str, ...]:
+    return ("metric", "value", f"{1 - level:.0%} interval", "debiased", "noise floor", "detectable", "p-value")
+
+
+def _cells_of(row: Row) -> tuple[str, ...]:
+    e = row.estimate
+    return (
+        f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,
+        _digits(e.value, row.unit),
+        "none"
+        if e.lower is None or e.upper is None
+        else f"[{_digits(e.lower, row.unit)}, {_digits(e.upper, row.unit)}]",
+        *("" if figure is None else _digits(figure, row.unit) for figure in (e.debiased, e.noise_floor, e.detectable)),
+        "" if e.pvalue is None else shown_pvalue(e.pvalue, e.least_pvalue, ".4f"),
+    )
+
+
+def _digits(figure: float, unit: str = "") -> str:
+    """Four significant digits and the unit; nothing, and a large number, whole."""
+    if not math.isfinite(figure):
+        return str(figure)
+    is_whole = figure == 0.0 or abs(figure) >= WHOLE
+    return (f"{figure:,.0f}" if is_whole else f"{figure:#.4g}") + unit

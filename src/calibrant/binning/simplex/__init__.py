@@ -1,0 +1,29 @@
+"""How the simplex is cut into cells, for statements about the whole forecast and not about one score of it.
+
+A simplex binning is a frozen object of parameters. Called on a problem it gives `SimplexBins`: sums over the rows of each cell.
+The cell of a row depends on its forecast alone, so equal forecasts always share a cell and the order of rows never matters.
+"""
+
+from calibrant.binning.simplex.base import Partition, SimplexBinning, SimplexBins, class_sums, sums_over
+from calibrant.binning.simplex.grid import SimplexGrid
+from calibrant.binning.simplex.projection import Projection
+from calibrant.binning.simplex.recursive_split import RecursiveSplit
+from calibrant.binning.simplex.sierpinski import Sierpinski
+from calibrant.binning.simplex.split_tree import SplitTree
+from calibrant.binning.simplex.unique import SimplexUnique
+from calibrant.binning.simplex.words import as_simplex_binning
+
+__all__ = [
+    "Partition",
+    "Projection",
+    "RecursiveSplit",
+    "Sierpinski",
+    "SimplexBinning",
+    "SimplexBins",
+    "SimplexGrid",
+    "SimplexUnique",
+    "SplitTree",
+    "as_simplex_binning",
+    "class_sums",
+    "sums_over",
+]

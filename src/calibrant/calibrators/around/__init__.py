@@ -1,0 +1,1 @@
+"""Calibrators around others: by notion, of a classifier, never worse than before."""

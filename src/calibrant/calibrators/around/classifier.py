@@ -1,0 +1,433 @@
+"""A classifier together with its calibrator: what is trained, cross-fitted and deployed as one estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import gmean
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from calibrant._core.arrays import as_array
+from calibrant._core.labels import as_labels
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice, flag, number
+from calibrant._core.validation import as_weight
+from calibrant._core.warnings import warn
+from calibrant.calibrators.around.default import default_calibrator
+from calibrant.calibrators.around.forecasts import Pooling, Rows, forecast_of, pooled
+from calibrant.calibrators.around.groups import as_groups
+from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on
+from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.one_score.venn_abers import VennAbers
+from calibrant.calibrators.simplex.temperature import TemperatureScaling
+
+Pair = tuple[Any, Calibrator]
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Train a classifier and calibrate it on rows that it was not trained on.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Has ``predict_proba``, or ``decision_function``, whose values are then taken for logits. By default a
+        `LogisticRegression`. It is cloned, unless ``cv="prefit"``; a `sklearn.frozen.FrozenEstimator` stays as it is.
+    calibrator : Calibrator, optional
+        It is cloned. By default `BetaCalibration` for two classes and `TemperatureScaling` for more, as in `calibrant fit`.
+    cv : int, splitter, iterable or "prefit", default=5
+        Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
+        fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
+        it was trained on. Without an ensemble a frozen estimator needs no folds, and gets none.
+    ensemble : bool, default=False
+        False: one calibrator, fitted on the out-of-fold forecasts of all rows, behind the estimator trained on all rows.
+        True: a pair of estimator and calibrator a fold; their forecasts are pooled. Platt's scheme is ``cv=3,
+        ensemble=True``.
+    pooling : {"mean", "geometric"}, default="mean"
+        How an ensemble's forecasts become one: the mean, or the geometric mean of each class, divided by the row's sum
+        (zeros count as 1e-12). With `VennAbers` the latter is the cross Venn-Abers predictor.
+    label_smoothing : float, default=0.0
+        Share of the uniform forecast in the final one, in [0, 1].
+    n_jobs : int, optional
+        Folds that are trained at a time, as in scikit-learn: None is one, -1 as many as there are processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+    pairs_ : list of (estimator, calibrator)
+        One, or one a fold with ``ensemble=True``.
+    n_features_in_ : int
+        Features of the estimator, where it says so.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where the estimator knows them.
+
+    See Also
+    --------
+    SafeCalibrator : A calibrator that leaves a good forecast alone.
+    sklearn.calibration.CalibratedClassifierCV : Scikit-learn's own, with its three methods.
+
+    Notes
+    -----
+    With scikit-learn's metadata routing, ``sample_weight`` goes to the calibrator, unless it says otherwise
+    (``TemperatureScaling().set_fit_request(sample_weight=False)``), to the estimator where it was told so
+    (``LogisticRegression().set_fit_request(sample_weight=True)``); ``groups`` go to the splitter; anything else to the
+    estimator that asks for it. Without routing, ``sample_weight`` goes to the calibrator, and to the estimator if its
+    ``fit`` has such a parameter; all other keywords go to the estimator.
+
+    References
+    ----------
+    Platt, Probabilistic outputs for support vector machines, 1999 (three folds, three pairs, their mean).
+    Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of validity, NeurIPS 2015
+    (the geometric mean).
+    Müller, Kornblith, Hinton, When does label smoothing help?, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from calibrant import CalibratedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CalibratedClassifier(GaussianNB()).fit(X, y).predict_proba(X[:2]).shape
+    (2, 3)
+    """
+
+    # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
+    __metadata_request__fit = {"sample_weight": True, "groups": True}  # noqa: RUF012 - scikit-learn reads it so
+
+    classes_: npt.NDArray[np.generic]
+    pairs_: list[Pair]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: Calibrator | None = None,
+        *,
+        cv: Any | Literal["prefit"] = 5,
+        ensemble: bool = False,
+        pooling: Pooling = "mean",
+        label_smoothing: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.pooling = pooling
+        self.label_smoothing = label_smoothing
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Train and calibrate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to the calibrator, and to the estimator where its ``fit`` takes weights. See the notes of the class.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group stay in one fold: a number of folds becomes `StratifiedGroupKFold`, and a splitter gets them.
+        **fit_params : dict
+            Further keywords of the estimator's ``fit``; what has a value a row is cut to the rows of a fold.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_parameters()
+        if y is None:
+            raise ValueError(
+                "CalibratedClassifier requires y to be passed, but the target y is None. Pass the class of each row."
+            )
+        truth = column_or_1d(as_array("y_true", y), warn=True)
+        checked = as_labels(truth)
+        if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
+            truth = checked
+        check_classification_targets(truth)
+        X, truth = indexable(X, truth)
+        if groups is not None:
+            groups = as_groups(groups)
+        check_consistent_length(X, groups)
+        metadata = self._routed(X, sample_weight, groups, fit_params)
+        if self._is_trained():
+            self._fit_prefit(X, truth, metadata)
+        else:
+            self._fit_folds(X, truth, metadata, grouped=groups is not None)
+        first = self.pairs_[0][0]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``; rows sum to one.
+        """
+        check_is_fitted(self)
+        n_classes = len(self.classes_)
+        forecasts = [
+            calibrator.predict_proba(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
+            for estimator, calibrator in self.pairs_
+        ]
+        return self._smoothed(pooled(forecasts, self.pooling))
+
+    def predict(self, X: Any) -> npt.NDArray[np.generic]:
+        """Return the class of the highest calibrated probability; of equal ones the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        prob = self.predict_proba(X)
+        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
+        return label
+
+    @available_if(lambda self: hasattr(self.calibrator, "predict_top"))
+    def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
+        """Return the label that the estimator predicts, and its calibrated probability: `ByNotion.predict_top`.
+
+        It is there where the calibrator has it, for a pair of estimator and calibrator: ``cv="prefit"``, a frozen estimator,
+        or ``ensemble=False``. An ensemble's calibrators were each fitted to what their own estimator predicts, and none speaks
+        of a label on which the estimators agreed: it is refused. ``label_smoothing`` mixes the probability as it does rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples,)
+            Class of the highest probability before calibration; of equal ones the first.
+        score : ndarray of shape (n_samples,)
+            What the calibrator of that class makes of it.
+
+        Raises
+        ------
+        ValueError
+            If there are several pairs.
+        """
+        check_is_fitted(self)
+        if len(self.pairs_) > 1:
+            raise ValueError(
+                "predict_top must come from one estimator and its calibrator; got an ensemble of "
+                f"{len(self.pairs_)}, whose members may predict different classes. Pass ensemble=False or cv='prefit'."
+            )
+        ((estimator, calibrator),), n_classes = self.pairs_, len(self.classes_)
+        by_label: Any = calibrator
+        label, score = by_label.predict_top(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
+        return label, self._smoothed(score)
+
+    @available_if(lambda self: isinstance(self.calibrator, VennAbers))
+    def predict_interval(self, X: Any) -> FloatArray:
+        """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
+
+        With ``pooling="geometric"`` p1 is the geometric mean of the folds', and 1 - p0 that of theirs: cross Venn-Abers,
+        whose merged probability p1 / (1 - p0 + p1) is what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The probabilities p0 and p1 of the positive label, p0 < p1.
+        """
+        check_is_fitted(self)
+        intervals = np.array(
+            [
+                calibrator.predict_interval(forecast_of(estimator, X, self._seen_by(estimator), len(self.classes_)))
+                for estimator, calibrator in self.pairs_
+            ]
+        )
+        if self.pooling == "mean":
+            return np.asarray(intervals.mean(axis=0), dtype=np.float64)
+        lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
+        return np.column_stack([lower, upper])
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who gets what of the metadata that ``fit`` gets.
+
+        Returns
+        -------
+        MetadataRouter
+            Of estimator, calibrator and splitter.
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self._wanted_by_estimator(), method_mapping=to_fit)
+        router.add(calibrator=self._wanted_by_calibrator(), method_mapping=to_fit)
+        # A number of folds becomes a splitter of groups as soon as there are groups.
+        splitter = StratifiedGroupKFold() if self._is_number_of_folds() else self.cv
+        return router.add(splitter=splitter, method_mapping=to_split)
+
+    # Who gets what
+
+    def _routed(
+        self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
+    ) -> Metadata:
+        weight = None if sample_weight is None else as_weight(sample_weight, _num_samples(X))
+        if _routing_enabled():
+            return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
+        return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)
+
+    def _wanted_by_estimator(self) -> Any:
+        return asking_for_weights(self._base()) if self.estimator is None else self.estimator
+
+    def _wanted_by_calibrator(self) -> MetadataRequest:
+        return asking_for_weights(TemperatureScaling() if self.calibrator is None else self.calibrator)
+
+    # Training
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            raise ValueError(f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}. Pass cv=5.")
+        flag("ensemble", self.ensemble)
+        choice("pooling", self.pooling, ("mean", "geometric"))
+        number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
+        if self.calibrator is not None and not isinstance(self.calibrator, Calibrator):
+            raise TypeError(
+                f"calibrator must be a calibrator of calibrant; got {self.calibrator!r}. Pass TemperatureScaling()."
+            )
+
+    def _is_trained(self) -> bool:
+        """Whether the estimator is fitted already, and all rows serve one calibrator."""
+        return isinstance(self.cv, str) or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+
+    def _base(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _splitter(self, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
+        if grouped and self._is_number_of_folds():
+            return StratifiedGroupKFold(5 if self.cv is None else self.cv)
+        return check_cv(self.cv, truth, classifier=True)
+
+    def _is_number_of_folds(self) -> bool:
+        return self.cv is None or isinstance(self.cv, Integral)
+
+    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata) -> None:
+        check_is_fitted(self.estimator)
+        self.classes_ = np.asarray(self.estimator.classes_)
+        forecast = forecast_of(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
+        calibrator = self._new_calibrator(self.estimator, labels=self.classes_)
+        self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, metadata.weight))]
+
+    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> None:
+        self.classes_ = LabelEncoder().fit(truth).classes_
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise ValueError(
+                f"y must hold at least two classes to train a classifier; got {n_classes} (one class or no row). "
+                "Check how the rows were chosen."
+            )
+        self.pairs_, forecasts, scored, strange = [], [], [], 0
+        folds = list(self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter))
+        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self._trained)(X, truth, metadata, train) for train, _ in folds
+        )
+        for estimator, (_, test_rows) in zip(models, folds, strict=True):
+            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
+            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
+            strange += len(test_rows) - len(test)
+            if not len(test) or (metadata.weight is not None and not metadata.weight[test].any()):
+                raise ValueError(
+                    "each fold must hold a row with a weight whose class its model has seen; got a fold of "
+                    f"{len(test_rows)} rows without one. Use fewer folds, or a splitter that keeps the classes in proportion."
+                )
+            forecast = forecast_of(estimator, _safe_indexing(X, test), self._seen_by(estimator), n_classes)
+            if self.ensemble:
+                calibrator = self._new_calibrator(estimator, labels=self.classes_)
+                part = None if metadata.weight is None else metadata.weight[test]
+                self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
+            forecasts.append(forecast)
+            scored.append(test)
+        if strange:
+            warn(
+                f"{strange} rows are of a class that was absent when their fold's model was trained: they do not serve to "
+                "calibrate. Use fewer folds, or collect more rows of rare classes."
+            )
+        if not self.ensemble:
+            rows = np.concatenate(scored)
+            estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
+            calibrator = self._new_calibrator(estimator, labels=self.classes_)
+            part = None if metadata.weight is None else metadata.weight[rows]
+            self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
+
+    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
+        keywords = _check_method_params(X, metadata.estimator, indices=rows)
+        return clone(self._base()).fit(_safe_indexing(X, rows), truth[rows], **keywords)
+
+    def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
+        calibrator: Calibrator = clone(self.calibrator or default_calibrator(len(labels)))
+        calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
+        return calibrator
+
+    def _smoothed(self, prob: FloatArray) -> FloatArray:
+        """Mix probabilities with the uniform forecast."""
+        share = self.label_smoothing
+        return (1.0 - share) * prob + share / len(self.classes_) if share else prob
+
+    def _seen_by(self, estimator: Any) -> Rows:
+        """Columns of the classes that the estimator was trained on: a fold may lack one."""
+        columns: Rows = np.searchsorted(self.classes_, estimator.classes_)
+        return columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags

@@ -1,0 +1,50 @@
+"""Forecasts that estimators make: of all classes, and of several models as one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core import links
+from calibrant._core.links import FloatArray
+from calibrant._core.validation import as_numbers
+
+Rows = npt.NDArray[np.intp]
+Pooling = Literal["mean", "geometric"]
+
+
+def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
+    """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
+    if hasattr(estimator, "predict_proba"):
+        known = _numbers_of(estimator, "predict_proba", X)
+        absent = np.zeros((len(known), 1))
+    else:
+        known = _numbers_of(estimator, "decision_function", X)
+        if known.ndim == 1:
+            known = np.column_stack([np.zeros(len(known)), known])
+        of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
+        if of_pairs or known.shape[1] != len(columns):
+            raise ValueError(
+                f"decision_function must give a value for each of the {len(columns)} classes; got {known.shape[1]} of "
+                f"{type(estimator).__name__}, one for each pair. Pass decision_function_shape='ovr', or an estimator with "
+                "predict_proba."
+            )
+        absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
+    forecast = np.repeat(absent, n_classes, axis=1)
+    forecast[:, columns] = known
+    return forecast
+
+
+def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
+    return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
+
+
+def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
+    """Return the mean of forecasts, or the geometric mean of each class, divided by the sum of the row."""
+    if len(forecasts) == 1:
+        return forecasts[0]
+    if pooling == "mean":
+        return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
+    return links.prob_of_logit(np.mean([links.log_prob_of_prob(prob) for prob in forecasts], axis=0))

@@ -1,0 +1,1 @@
+"""What binning promises: bounds that hold with a stated probability."""

@@ -1,0 +1,1 @@
+"""Calibrators of the probability of one event."""

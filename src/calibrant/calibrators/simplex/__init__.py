@@ -1,0 +1,1 @@
+"""Calibrators of whole rows of probabilities."""

@@ -1,0 +1,138 @@
+"""Canonical binning: histogram binning of whole forecasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import flag, forecasts, number, numbers
+from calibrant._core.problem import Forecast, IntArray, SimplexProblem, rows_per_weight
+from calibrant._core.registry import declare
+from calibrant._core.validation import Input
+from calibrant.binning.simplex import Partition, SimplexBinning, as_simplex_binning, class_sums
+from calibrant.calibrators.base import MulticlassCalibrator
+
+
+@declare("calibrator", "canonical-binning", symbol="CB", source="Gupta and Ramdas 2022", guarantees=set())
+class CanonicalBinning(MulticlassCalibrator):
+    """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
+
+    Use it when the whole forecast has to mean what it says, and that has to be shown: it takes few values, each the class rates
+    of the rows in one cell, so that the error of each can be bounded. Do not use it when forecasts must stay apart: all rows of
+    a cell are tied, and the predicted class is one a cell. Temperature, vector or Dirichlet scaling keep them apart.
+
+    Parameters
+    ----------
+    binning : int, str or SimplexBinning, default="projection"
+        How the simplex is cut: n means ``SimplexGrid(n)``, a word the registered simplex binning of that name. `Projection`
+        is for any number of classes, `SimplexGrid` for few, `Sierpinski` for three.
+    interior : bool, default=True
+        Leave out of the class rates the rows that lie on a cut that the data made: these are there because of the cut, and do
+        not witness what comes in a cell. A cell of which no other row is there is estimated from them all the same.
+    smoothing : float, default=0
+        So many rows of each class are added to every cell with rows: (k + a) / (m + L a) in place of k / m, for k rows of a
+        class among the m of the cell, of L classes. Above 0 no class with rows near it gets probability 0. At most 1e15.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    partition_ : Partition
+        Which forecast is in which cell.
+    value_ : ndarray of shape (n_cells, n_classes)
+        Class rates of each cell; 1 / n_classes each where no row was.
+    count_ : ndarray of shape (n_cells,)
+        Rows that the rates of each cell are made of.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    A cell without rows, and a forecast in none of the cells, get 1 / n_classes of each class. Whole weights count as rows;
+    others are scaled to a mean of one where rows are counted, in ``smoothing``.
+
+    With `Projection` and forecasts that do not tie, each cell has about n / n_bins rows, and one row a cut is left out. With
+    forecasts that take few values whole ties lie on cuts; there ``interior=False`` wastes nothing.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022. What is printed there for a cell
+    without rows, one over the number of cells, does not sum to one.
+
+    Examples
+    --------
+    >>> from calibrant import CanonicalBinning, Sierpinski
+    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.4, 0.3, 0.3]]
+    >>> fitted = CanonicalBinning(Sierpinski(1)).fit(P, [0, 1, 1, 2])
+    >>> fitted.predict_proba([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).tolist()
+    [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    partition_: Partition
+    value_: FloatArray
+    count_: IntArray
+
+    def __init__(
+        self,
+        binning: int | str | SimplexBinning = "projection",
+        *,
+        interior: bool = True,
+        smoothing: float = 0.0,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.binning = binning
+        self.interior = interior
+        self.smoothing = smoothing
+
+    def cells(self, y_prob: npt.ArrayLike) -> IntArray:
+        """Find the cell of each forecast.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Rows of ``value_``; -1 where a forecast is in none of the cells.
+        """
+        check_is_fitted(self)
+        return self.partition_.index(self._forecast(self._received(y_prob, reset=False)).prob)
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        interior = flag("interior", self.interior)
+        smoothing = number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+        partition = as_simplex_binning(self.binning).partition(problem)
+        cell, n_cells, n_classes = partition.index(problem.prob), partition.n_cells, problem.prob.shape[1]
+        counted = np.ones(problem.size, dtype=bool)
+        if interior:
+            inside = ~partition.is_boundary(problem.prob)
+            counted = inside | (np.bincount(cell[inside], minlength=n_cells) == 0)[cell]
+        count = np.bincount(cell[counted], minlength=n_cells)
+        came = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
+        added = smoothing / rows_per_weight(problem.weight)
+        value = np.full((n_cells, n_classes), 1.0 / n_classes)
+        total = came.sum(axis=1, keepdims=True) + n_classes * added
+        np.divide(came + added, total, out=value, where=count[:, None] > 0)
+        self.partition_, self.value_, self.count_ = partition, value, count
+
+    def _check_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        self.partition_._check_loaded(n_classes)
+        n_cells = self.partition_.n_cells
+        forecasts("value_", self.value_, shape=(n_cells, n_classes))
+        numbers("count_", self.count_, shape=(n_cells,), least=0)
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        cell = self.partition_.index(forecast.prob)
+        return np.where(cell[:, None] >= 0, self.value_[cell], 1.0 / self.value_.shape[1])

@@ -1,0 +1,232 @@
+"""Metrics of a calibrator that parts the simplex, against the number of its regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, is_unit_weight
+from calibrant._core.registry import Entry, find
+from calibrant._core.result import frame, read_only
+from calibrant._core.validation import DataOptions, as_problem
+
+FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionPath:
+    """Metrics after each split of a partition, or of each of several partitions.
+
+    Attributes
+    ----------
+    n_regions : ndarray of shape (n_stages,)
+        Numbers of regions.
+    value : ndarray of shape (n_stages, n_metrics)
+        The metrics of the calibrated forecast.
+    before : ndarray of shape (n_metrics,)
+        Those of the forecast that is calibrated.
+    metrics : tuple of str
+        Names of the metrics.
+    symbols : tuple of str
+        Their short signs.
+    calibrator : str
+        Where the figures come from.
+    """
+
+    n_regions: IntArray
+    value: FloatArray
+    before: FloatArray
+    metrics: tuple[str, ...]
+    symbols: tuple[str, ...]
+    calibrator: str
+
+    def __getitem__(self, metric: str) -> FloatArray:
+        """Return the values of a metric, of shape (n_stages,), ``path["nll"]``."""
+        if metric not in self.metrics:
+            raise KeyError(f"{metric!r} was not measured; there are {', '.join(self.metrics)}")
+        values: FloatArray = self.value[:, self.metrics.index(metric)]
+        return values
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a stage.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns n_regions, and one a metric.
+        """
+        return frame({"n_regions": self.n_regions} | {name: self[name] for name in self.metrics}, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw each metric against the number of regions with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of Axes, optional
+            Where to draw, one a metric; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes for several metrics
+            What was drawn on.
+        """
+        from calibrant.plots.partition_path import plot_partition_path
+
+        return plot_partition_path(self, ax=ax)
+
+    def __repr__(self) -> str:
+        first, last = int(self.n_regions[0]), int(self.n_regions[-1])
+        return f"PartitionPath({self.calibrator}, {', '.join(self.metrics)}, n_regions={first}..{last})"
+
+
+def partition_path(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    calibrator: Any,
+    *,
+    metrics: Sequence[str] = ("nll", "vus"),
+    **data: Unpack[DataOptions],
+) -> PartitionPath:
+    """Path of metrics of a calibrated forecast after each split of the simplex, beside those of the forecast before.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Forecast of the kind that was fitted, not calibrated yet. Rows that were not fitted show how many regions are good.
+    calibrator : fitted calibrator, or sequence of fitted calibrators
+        One that splits step by step and so has ``staged_predict_proba``: `MulticlassRecursivePartitioning`, and
+        `IsotonicRecursivePartitioning`, where a cut counts as a region more. Of others, such as
+        ``CanonicalBinning(RecursiveSplit(n))``, one for each number of regions; a row or a number of ``value_`` is a region.
+    metrics : sequence of str, default=("nll", "vus")
+        Registry names (``calibrant list metrics`` prints them).
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    PartitionPath
+        A result with ``n_regions``, ``value``, ``before``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If a metric is unknown, if none is asked for, if there is no calibrator, or if it has other classes than the forecast.
+    TypeError
+        If something is no fitted calibrator with regions.
+
+    Notes
+    -----
+    On the rows that were fitted the cross-entropy falls with every split; on others it falls, and rises again where regions
+    become too small for what is to be learnt from them. The last stage is what the calibrator predicts: with
+    ``max_regions="cv"`` it is the one that cross-validation chose, and later ones are not there to be seen.
+
+    One column of probabilities is measured as one column, a table as a table: the same metric before and after.
+
+    References
+    ----------
+    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024, Fig. 2, 4 and 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import MulticlassRecursivePartitioning, partition_path
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet(np.ones(3), 400)
+    >>> y = np.array([rng.choice(3, p=p) for p in P])
+    >>> fitted = MulticlassRecursivePartitioning(max_regions=9, smoothing=1.0).fit(P[:200], y[:200])
+    >>> path = partition_path(y[200:], P[200:], fitted, metrics=["nll", "brier"])
+    >>> bool(path["nll"][-1] < path["nll"][0])
+    True
+    """
+    entries = _entries(metrics)
+    if data.get("y_pred") is not None:
+        raise ValueError(
+            "y_pred must be left out: whole forecasts are calibrated, not predictions. Pass y_true and y_prob."
+        )
+    problem = as_problem(y_true, y_prob, **data)
+    several = isinstance(calibrator, Sequence)
+    stages = _of_each(calibrator, problem) if several else _staged(calibrator, problem)
+    regions, values = [], []
+    for n_regions, calibrated in stages:
+        regions.append(n_regions)
+        values.append(_measured(entries, problem, calibrated))
+    return PartitionPath(
+        n_regions=read_only(np.array(regions, dtype=np.intp)),
+        value=read_only(np.array(values)),
+        before=read_only(np.array(_measured(entries, problem, _table(problem)))),
+        metrics=tuple(entry.name for entry in entries),
+        symbols=tuple(entry.symbol for entry in entries),
+        calibrator=type(calibrator[0] if several else calibrator).__name__,
+    )
+
+
+def _entries(metrics: Sequence[str]) -> list[Entry]:
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    by_name = {entry.name: entry for entry in (find("metric", word) for word in metrics)}
+    if not by_name:
+        raise ValueError(f"metrics must name at least one metric; got {metrics!r}. Pass ['nll'].")
+    return list(by_name.values())
+
+
+def _staged(calibrator: Any, problem: Problem) -> Iterator[tuple[int, FloatArray]]:
+    """Return the number of regions and the calibrated table after no split, after one, and so on."""
+    if not hasattr(calibrator, "staged_predict_proba") or not hasattr(calibrator, "classes_"):
+        raise TypeError(
+            f"calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones; got {calibrator!r}. "
+            f"{FIT_FIRST}."
+        )
+    stages = calibrator.staged_predict_proba(_input_of(calibrator, problem))
+    return zip(getattr(calibrator, "staged_regions_", count(1)), stages, strict=False)
+
+
+def _of_each(calibrators: Sequence[Any], problem: Problem) -> Iterator[tuple[int, FloatArray]]:
+    """Return the number of regions and the calibrated table of each calibrator."""
+    if not calibrators:
+        raise ValueError(f"calibrator must be a fitted calibrator, or hold some; got {calibrators!r}. {FIT_FIRST}.")
+    for one in calibrators:
+        if not hasattr(one, "predict_proba") or not hasattr(one, "value_"):
+            raise TypeError(f"each calibrator must be fitted and have regions, value_; got {one!r}. {FIT_FIRST}.")
+    return ((len(one.value_), one.predict_proba(_input_of(one, problem))) for one in calibrators)
+
+
+def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
+    """Return the forecast as the calibrator was given it."""
+    if not np.array_equal(calibrator.classes_, problem.classes):
+        raise ValueError(
+            f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}; got "
+            f"{problem.classes.tolist()}. Pass labels=calibrator.classes_."
+        )
+    as_logits = calibrator.input == "logit"
+    if isinstance(problem, BinaryProblem):
+        return problem.log_odds if as_logits else problem.score
+    return problem.forecast.log_prob if as_logits else problem.prob
+
+
+def _table(problem: Problem) -> FloatArray:
+    return np.column_stack([1.0 - problem.score, problem.score]) if isinstance(problem, BinaryProblem) else problem.prob
+
+
+def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list[float]:
+    """Return the metrics of a table, measured as the forecast is: one column as one."""
+    weight = None if is_unit_weight(problem.weight) else problem.weight
+    if isinstance(problem, BinaryProblem):
+        truth = problem.classes[problem.outcome.astype(np.intp)]
+        own: dict[str, Any] = {"y_prob": table[:, 1], "pos_label": problem.classes[1]}
+    else:
+        truth = problem.classes[problem.label]
+        own = {"y_prob": table, "labels": problem.classes}
+    return [float(entry.target(truth, sample_weight=weight, **own)) for entry in entries]

@@ -1,0 +1,1 @@
+"""What methods are fitted by: Newton's method, isotonic regression, folds, paths and trees."""

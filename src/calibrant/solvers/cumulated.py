@@ -1,0 +1,110 @@
+"""Rows of a forecast as points: what the highest classes have together, how many they are, and whether one of them came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray, SimplexProblem, are_counts
+
+BLOCK = 1 << 20
+"""Numbers that are sorted and summed at a time."""
+
+EXACT_BELOW = 2.0**26
+"""Products of whole numbers below this, and their sums over all points, are whole numbers that a float holds."""
+
+MOST_SHORT_RANKS = (1 << 16) - 3
+"""Up to so many ranks are numbers of two bytes."""
+
+MOST_SHORT_PLACES = 1 << 32
+"""Up to so many places are numbers of four bytes."""
+
+DIGIT_BITS = 11
+"""Bits of the scores that they are sorted by in one go."""
+
+
+class Points(NamedTuple):
+    """Distinct pairs of score and rank, ordered by the score and then by the rank, with weight and events of each."""
+
+    score: FloatArray
+    rank: Any
+    weight: FloatArray
+    events: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cumulated:
+    """Rows by rank: what the highest classes of each have together, and at which rank the class that came is reached.
+
+    ``score`` has shape (ranks, n). Of each row, ``before`` classes come ahead of the one that came, and it shares its place
+    with others, ``tied`` in all.
+    """
+
+    score: FloatArray
+    before: IntArray
+    tied: IntArray
+    weight: FloatArray
+
+    @property
+    def n_ranks(self) -> int:
+        """Number of ranks: the last class adds nothing."""
+        return len(self.score)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all sums are of whole numbers, and small enough for exact arithmetic."""
+        whole = are_counts(self.weight) and bool((self.tied == 1).all())
+        return whole and float(self.weight.sum()) * self.n_ranks < EXACT_BELOW
+
+    def points(self) -> Points:
+        """Return the points of all rows and ranks; equal pairs of score and rank are one point."""
+        from calibrant._kernels.staircase import distinct_points
+
+        n = self.score.size
+        score, place = in_order(self.score.ravel())
+        # Ranks in two bytes and places in four, as long as they go: the points are read many times.
+        rank: Any = np.empty(n, np.uint16 if self.n_ranks <= MOST_SHORT_RANKS else np.int32)
+        points = Points(score, rank, np.empty(n), np.empty(n))
+        m = distinct_points(*points, place, self.before, self.tied, np.ascontiguousarray(self.weight))
+        return Points(*(part[:m] for part in points))
+
+
+def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
+    """Sum up each row from its highest probability on, and find the rank of the class that came."""
+    prob, label = problem.prob, problem.label
+    n, n_classes = prob.shape
+    score = np.empty((n_classes - 1, n))
+    before, tied = np.empty(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    step = max(1, BLOCK // n_classes)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        part, own = prob[rows], np.take_along_axis(prob[rows], label[rows, None], axis=1)
+        score[:, rows] = -np.cumsum(np.sort(-part, axis=1), axis=1)[:, :-1].T
+        equal = part == own
+        before[rows] = (part > own).sum(axis=1)
+        if share:
+            tied[rows] = equal.sum(axis=1)
+        else:
+            before[rows] += (equal & (np.arange(n_classes) < label[rows, None])).sum(axis=1)
+    return Cumulated(score, before, tied, problem.weight)
+
+
+def in_order(score: FloatArray) -> tuple[FloatArray, Any]:
+    """Return scores of at least zero in order, and the place that each had; equal ones stay as they are."""
+    from calibrant._kernels.staircase import by_digit
+
+    # The bits of numbers above zero are in the order of the numbers.
+    bits, place = score.view(np.uint64).copy(), places(score.size)
+    other_bits, other_place = np.empty_like(bits), np.empty_like(place)
+    for shift in range(0, 64, DIGIT_BITS):  # between two digits the work can be interrupted
+        if by_digit(bits, place, other_bits, other_place, shift):
+            bits, place, other_bits, other_place = other_bits, other_place, bits, place
+    return bits.view(np.float64), place
+
+
+def places(n: int) -> Any:
+    """Return 0 to n - 1."""
+    return np.arange(n, dtype=np.uint32 if n <= MOST_SHORT_PLACES else np.int64)

@@ -1,0 +1,139 @@
+"""The isotonic fit of a problem, and of labels that are drawn for it: what the CORP approach is made of.
+
+CORP (Dimitriadis, Gneiting, Jordan 2021) calibrates a forecast on the very rows that it is measured on, by isotonic
+regression. Its fit is the best non-decreasing map for every proper score at once, so that with the mean scores S of the
+forecast, F of the fit and R of the event rate
+
+    S  =  (S - F)  -  (R - F)  +  R   =   miscalibration - discrimination + uncertainty
+
+has terms that are never negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant._core.proper import EventScore, divergence, expected_score
+from calibrant.binning.isotonic import block_starts
+from calibrant.binning.ordered import Ordered
+
+MOST_POINTS = 10**8
+"""Points times draws to which isotonic regressions are repeated: some two seconds. Beyond it there are fewer draws."""
+
+FEWEST_DRAWS = 100
+"""But not fewer than this."""
+
+ROWS_A_SCORE = 8
+"""Up to so many rows a distinct score events are drawn row by row, beyond it from the binomial distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """An isotonic fit: blocks of neighbouring distinct scores, with the weight and the event rate of each.
+
+    Block b holds the scores number ``starts[b]`` to ``starts[b + 1] - 1``; the last one ends with the scores.
+    """
+
+    starts: IntArray
+    n_scores: int
+    weight: FloatArray
+    rate: FloatArray
+
+    def at_each_score(self, values: FloatArray) -> FloatArray:
+        """Give every distinct score the value of its block."""
+        return np.repeat(values, np.diff(self.starts, append=self.n_scores))
+
+
+def isotonic_fit(ordered: Ordered) -> Steps:
+    """Fit the outcomes of a problem: event rates that increase from block to block."""
+    return _steps(block_starts(ordered), ordered.weight, ordered.outcome_sum)
+
+
+def isotonic_fit_of(events: FloatArray, weight: FloatArray) -> Steps:
+    """Fit events on each distinct score; neighbouring rates may be equal up to rounding."""
+    found: Any = isotonic_regression(events / weight, weights=weight)
+    return _steps(found.blocks[:-1], weight, events)
+
+
+def _steps(starts: IntArray, weight: FloatArray, events: FloatArray) -> Steps:
+    block_weight = np.add.reduceat(weight, starts)
+    # Sums are divided once: rates of 0 and 1 are exact.
+    return Steps(starts, weight.size, block_weight, np.add.reduceat(events, starts) / block_weight)
+
+
+# The terms of a mean score
+
+
+class Corp(NamedTuple):
+    """Mean score of a forecast, and the three terms that it is made of."""
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def corp_terms(ordered: Ordered, score: EventScore) -> Corp:
+    """Take the mean score apart."""
+    steps, total = isotonic_fit(ordered), ordered.weight.sum()
+    forecast = float(ordered.weight @ expected_score(score, ordered.score, event_rates(ordered)) / total)
+    fit = float(steps.weight @ expected_score(score, steps.rate, steps.rate) / total)
+    base = np.array([base_rate(ordered)])
+    uncertainty = float(expected_score(score, base, base)[0])
+    return Corp(forecast, divergence(forecast, fit), divergence(uncertainty, fit), uncertainty)
+
+
+def event_rates(ordered: Ordered) -> FloatArray:
+    """Event rate on each distinct score."""
+    rates: FloatArray = ordered.outcome_sum / ordered.weight
+    return rates
+
+
+def base_rate(ordered: Ordered) -> float:
+    """Event rate over all rows."""
+    return float(ordered.outcome_sum.sum() / ordered.weight.sum())
+
+
+# Labels that are drawn
+
+
+def drawn_events(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Draw labels that come at a rate on each distinct score; yield the weight of the events on each, draw by draw.
+
+    A whole weight is that many rows with labels of their own, any other weight is one row.
+    """
+    weight = ordered.weight
+    if ordered.is_whole and weight.sum() > ROWS_A_SCORE * weight.size:
+        n_rows = weight.astype(np.int64)
+        return (rng.binomial(n_rows, rate).astype(np.float64) for _ in range(n_draws))
+    n_rows = weight.astype(np.intp) if ordered.is_whole else ordered.count
+    row_weight = np.ones(1) if ordered.is_whole else ordered.problem.weight[ordered.order]
+    starts, of_row = np.cumsum(n_rows) - n_rows, np.repeat(rate, n_rows)
+    rows = (row_weight * (rng.random(of_row.size) < of_row) for _ in range(n_draws))
+    return rows if of_row.size == rate.size else (np.add.reduceat(row, starts) for row in rows)
+
+
+def overfit_draws(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draw by how much the fit beats the truth on its own rows, in mean squared error, where events come at ``rate``.
+
+    With the scores themselves for rates that is the miscalibration of a calibrated forecast. Shape (draws,).
+    """
+    weight, drawn = ordered.weight, []
+    for events in drawn_events(ordered, rate, affordable(n_draws, weight.size), rng):
+        steps = isotonic_fit_of(events, weight)
+        truth = weight @ rate**2 + events @ (1.0 - 2.0 * rate)
+        drawn.append(truth - steps.weight @ (steps.rate * (1.0 - steps.rate)))
+    overfit: FloatArray = np.maximum(drawn, 0.0) / weight.sum()
+    return overfit
+
+
+def affordable(n_draws: int, n_points: int) -> int:
+    """Return how many of the draws to make: all, unless there are too many points."""
+    return min(n_draws, max(FEWEST_DRAWS, MOST_POINTS // n_points))

@@ -1,0 +1,155 @@
+"""How many regions an isotonic tree has, and how much it is smoothed, by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from calibrant._core.links import FloatArray, clipped
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, as_simplex
+from calibrant.binning.ordered import Ordered
+from calibrant.solvers.folds import folds_of
+from calibrant.solvers.isotonic import isotonic_fit_of
+from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree
+from calibrant.solvers.path_choice import FoldLosses, chosen, least
+
+EACH = 64
+"""Up to so many regions each number of them is tried, beyond it steps of ``STEP``."""
+
+STEP = 1.04
+AT_ONCE = 1 << 20
+"""Values looked at together."""
+
+
+class Shrinkage(NamedTuple):
+    """What is done to rates: ``added`` weight of each class, then (1 - mixture) rate + mixture prior."""
+
+    added: float
+    mixture: float
+    prior: float
+
+
+def choose_stage(
+    ordered: Ordered,
+    grow: Callable[[Blocks], IsotonicTree],
+    smoothings: Sequence[float],
+    *,
+    softenings: Sequence[float],
+    mixture: float,
+    only_last: bool = False,
+) -> tuple[int, float, float]:
+    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
+
+    Parameters
+    ----------
+    ordered : Ordered
+        Rows to choose by, sorted; each is left out once.
+    grow : callable
+        Makes a tree of blocks.
+    smoothings : sequence of float
+        Rows of each class that are added to a region. Of equally good ones the first is taken.
+    softenings : sequence of float
+        Parts of the score in each label; likewise.
+    mixture : float
+        Part of the event rate of the rows fitted in each value.
+    only_last : bool, default=False
+        Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
+
+    Returns
+    -------
+    n_regions : int
+        Regions at which to stop.
+    smoothing : float
+        One of the smoothings.
+    softening : float
+        One of the softenings.
+    """
+    folds = [(Ordered.of(kept), held) for kept, held in _folds(ordered)]
+    choices = []
+    for softening in softenings:
+        losses = []
+        for kept, held in folds:
+            tree = grow(Blocks.of(kept, softening))
+            last = tree.cut.size + 1
+            stages = np.array([last]) if only_last else _stages(last)
+            rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
+            of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
+            losses.append(path_loss(tree, held, stages, of))
+        choices.append(chosen(losses, stops=not only_last))
+    best, softening = least(choices, softenings)
+    return best.n_regions, float(smoothings[best.smoothing]), softening
+
+
+def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:
+    """Yield what is kept and what is left out of each fold, in the order of the scores: to sort it again is no work."""
+    problem, order = ordered.problem, ordered.order
+    score, outcome, weight = problem.score[order], problem.outcome[order], problem.weight[order]
+
+    def part(weight: FloatArray) -> BinaryProblem:
+        some = np.flatnonzero(weight > 0)
+        return BinaryProblem(score[some], outcome[some], weight[some], unit_of_whole=problem.unit)
+
+    for fold in folds_of(as_simplex(problem)):
+        left_out = fold.left_out[order]
+        yield part(weight - left_out), part(left_out)
+
+
+def _stages(last: int) -> IntArray:
+    """Return numbers of regions that are tried, up to the last: each at first, then in steps."""
+    regions = np.arange(1, min(last, EACH) + 1)
+    if last > EACH:
+        n_steps = int(np.log(last / EACH) / np.log(STEP))
+        regions = np.union1d(regions, np.append(EACH * STEP ** np.arange(1, n_steps + 1), last).astype(np.intp))
+    return regions
+
+
+def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, shrinkages: Sequence[Shrinkage]) -> FoldLosses:
+    """Return the log loss of some rows after each of some numbers of regions, with each shrinkage.
+
+    Parameters
+    ----------
+    tree : IsotonicTree
+        Fitted to other rows.
+    held : BinaryProblem
+        Rows to be forecast; a score takes the value of the last region that begins at or below it.
+    stages : ndarray of shape (n_stages,)
+        Numbers of regions, increasing.
+    shrinkages : sequence of Shrinkage
+        What is done to the rates.
+
+    Returns
+    -------
+    FoldLosses
+        Its loss has shape (n_stages, n_shrinkages).
+    """
+    blocks, n_blocks = tree.blocks, tree.blocks.weight.size
+    at = np.searchsorted(blocks.left[1:], held.score, side="right")
+    held_sums = (np.bincount(at, weight, n_blocks) for weight in (held.weight, held.weight * held.outcome))
+    sums = np.stack([blocks.weight, blocks.events, *held_sums])
+    # A region begins at a block from the stage on that has one region more than cuts were made before.
+    begins_at = np.full(n_blocks, np.iinfo(np.intp).max)
+    begins_at[np.append(0, tree.cut)] = np.arange(tree.cut.size + 1)
+    step = max(1, AT_ONCE // n_blocks)
+    parts = [stages[start : start + step] for start in range(0, stages.size, step)]
+    loss = np.concatenate([_losses(sums, begins_at < part[:, None], shrinkages) for part in parts])
+    return FoldLosses(stages, loss, float(held.weight.sum()))
+
+
+def _losses(sums: FloatArray, begins: BoolArray, shrinkages: Sequence[Shrinkage]) -> FloatArray:
+    """Return the sum of the log losses at each stage; ``begins`` says for each stage at which blocks a region begins."""
+    n_stages = len(begins)
+    weight, events, held, held_events = np.add.reduceat(np.tile(sums, n_stages), np.flatnonzero(begins), axis=1)
+    stage = np.repeat(np.arange(n_stages), begins.sum(axis=1))
+    loss = np.empty((n_stages, len(shrinkages)))
+    for j, (added, mixture, prior) in enumerate(shrinkages):
+        # Rates of one stage lie above all rates of the stage before: one fit pools all stages, and none across.
+        mass = weight + 2.0 * added
+        start = isotonic_fit_of(events + added + 2.0 * stage * mass, mass).starts
+        rate = np.add.reduceat(events + added, start) / np.add.reduceat(mass, start)
+        prob = (1.0 - mixture) * rate + mixture * prior
+        came, all_ = np.add.reduceat(held_events, start), np.add.reduceat(held, start)
+        of_region = -(came * np.log(clipped(prob)) + (all_ - came) * np.log(clipped(1.0 - prob)))
+        loss[:, j] = np.bincount(stage[start], of_region, n_stages)
+    return loss

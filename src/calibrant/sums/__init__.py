@@ -1,0 +1,1 @@
+"""What chance does to sums: draws of labels and of rows."""

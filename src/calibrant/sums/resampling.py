@@ -1,0 +1,110 @@
+"""Randomness, explicit and in one place: bootstrap of rows, and labels drawn as if the forecast were calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import source
+from calibrant._core.problem import IntArray
+
+MOST_GROUPS = 1000
+"""Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
+cost no longer grows with rows times resamples."""
+
+KERNEL_PAYS_FROM = 1 << 27
+"""Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
+
+Rng = np.random.Generator | int | None
+CellArray = npt.NDArray[np.int32]
+
+
+class Bootstrap:
+    """Multinomial resampling of rows, in random groups of nearly equal size.
+
+    Sums over resampled rows are a matrix product: (resamples, groups) times the sums of each group.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    n_resamples : int
+        Resamples.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+
+    def __init__(self, n: int, n_resamples: int, rng: np.random.Generator) -> None:
+        self.n_groups = min(n, MOST_GROUPS)
+        self.group: IntArray = rng.permutation(n) % self.n_groups
+        self.counts: FloatArray = rng.multinomial(
+            self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples
+        ).astype(np.float64)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum ``values``, one a row, over the rows of every resample, shape (n_resamples,)."""
+        group_sums = np.bincount(self.group, values, self.n_groups)
+        return self.resampled(group_sums.astype(np.float64, copy=False))
+
+    def resampled(self, group_sums: FloatArray) -> FloatArray:
+        """Turn sums of each group, shape (n_groups, ...), into sums of each resample, shape (n_resamples, ...)."""
+        return self.counts @ group_sums
+
+
+class ConsistentLabels:
+    """Labels drawn from the forecast itself, so that it is calibrated by construction; iterate for the draws.
+
+    (Consistency resampling: Bröcker and Smith 2007; Vaicenavicius et al. 2019, Algorithm 1.)
+
+    Parameters
+    ----------
+    prob : ndarray of shape (n, K)
+        The forecast.
+    n_resamples : int
+        Draws.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+
+    def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
+        self.cumulative = np.cumsum(prob, axis=1)
+        self.cumulative /= self.cumulative[:, -1:]
+        self.n_resamples, self.rng = n_resamples, rng
+        self.compiled = prob.size * n_resamples >= KERNEL_PAYS_FROM
+
+    def __len__(self) -> int:
+        return self.n_resamples
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return (self._draw(self.rng.random(len(self.cumulative))) for _ in range(self.n_resamples))
+
+    def _draw(self, u: FloatArray) -> IntArray:
+        if self.compiled:
+            from calibrant._kernels.resampled import categorical
+
+            return categorical(self.cumulative, u)
+        label: IntArray = (self.cumulative[:, :-1] <= u[:, None]).sum(axis=1)
+        return label
+
+    def sums_at(self, cell: CellArray, label: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
+        """Sum weights over the rows of each cell ``cell[i, label[i]]``; -1 is no cell."""
+        if self.compiled:
+            from calibrant._kernels.resampled import sums_at
+
+            return sums_at(cell, label, weight, n_cells)
+        # One bin more than there are cells, at the front, takes the rows without a cell.
+        sums = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)
+        return sums[1:].astype(np.float64, copy=False)
+
+
+SALT = 0x63616C
+"""Set before a seed, so that a user who made data with ``default_rng(0)`` does not get the same numbers as noise."""
+
+
+def as_rng(rng: Rng) -> np.random.Generator:
+    """Return the generator given, or a new one from a seed; what is neither is refused."""
+    found = source("rng", rng)
+    return np.random.default_rng([SALT, found] if isinstance(found, int) else found)

@@ -1,0 +1,271 @@
+"""Which calibrator to fit: the rule, its figures, and that following it does no harm."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from calibrant import advise, load_digits_forecast, make_softmax_forecast, negative_log_likelihood, paired_difference
+from calibrant.assessment import advice as module
+from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
+
+
+def one_event(rng, n, change=lambda z: z):
+    """Labels from the probabilities of ``z``, and the forecast whose log-odds are a change of it."""
+    z = rng.normal(0, 1.5, n)
+    return (rng.random(n) < expit(z)).astype(int), expit(change(z))
+
+
+def many(rng, n, n_classes, change=lambda z: z):
+    """Labels of the softmax of ``z``, and the forecast whose logits are a change of it."""
+    z = 2.0 * rng.normal(size=(n, n_classes))
+    label = (softmax(z, axis=1).cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=n_classes - 1)
+    return label, softmax(change(z), axis=1)
+
+
+CHANGES = {
+    "calibrated": lambda z: z,
+    "over-confident": lambda z: 2.0 * z,
+    "under-confident": lambda z: 0.5 * z,
+    "shifted": lambda z: z + np.arange(z.shape[1]) / z.shape[1] if z.ndim == 2 else z + 1.0,
+    "waves": lambda z: z + np.sin(3.0 * z),
+}
+
+
+# Following it
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
+@pytest.mark.parametrize("change", CHANGES)
+def test_following_the_advice_raises_the_log_loss_of_no_forecast(change, n_classes):
+    """The claim of docs/advice.md: by more than 0.002 nats and two standard errors never, with 1000 rows or more."""
+    rng, n = np.random.default_rng([n_classes, *map(ord, change)]), 1000
+    make = one_event if n_classes == 2 else lambda *given: many(*given[:2], n_classes, *given[2:])
+    y, prob = make(rng, n + 3000, CHANGES[change])
+    found = advise(y[:n], prob[:n])
+    if (calibrator := found.calibrator()) is None:
+        assert change not in ("over-confident", "under-confident")
+        return
+    calibrated = calibrator.fit(prob[:n], y[:n]).calibrate(prob[n:])
+    after = paired_difference(y[n:], calibrated, prob[n:])
+    assert after.difference <= max(0.002, 2.0 * after.standard_error), found
+    if change in ("over-confident", "under-confident"):
+        assert after.upper < 0.0
+
+
+def test_a_hundred_classes_are_never_sent_to_isotonic_calibration():
+    """Five thousand rows of a hundred classes, over-confident as a network's: isotonic steps would make them worse."""
+    y, prob = many(np.random.default_rng(0), 5000, 100, lambda z: 1.5 * z)
+    found = advise(y, prob)
+    assert found.recommended in ("temperature", "svs", "sms")
+    assert {candidate.method for candidate in found.candidates} == {IDENTITY, "temperature", "svs", "sms"}
+
+
+def test_a_calibrated_forecast_is_left_as_it_is_nearly_always():
+    """Each candidate has a small chance to pass by luck; twelve forecasts do so at most three times."""
+    rng = np.random.default_rng(0)
+    found = [advise(*one_event(rng, 400)) for _ in range(12)]
+    assert sum(one.recommended != IDENTITY for one in found) <= 3
+
+
+def test_what_a_temperature_repairs_is_sent_to_it_and_a_shift_is_not():
+    rng = np.random.default_rng(0)
+    assert advise(*one_event(rng, 3000, CHANGES["over-confident"])).recommended == "temperature"
+    assert advise(*one_event(rng, 3000, CHANGES["shifted"])).recommended == "platt"
+    assert advise(*one_event(rng, 3000, CHANGES["waves"])).recommended == "spline"
+
+
+# The rule
+
+
+def test_the_figures_are_those_of_cross_validation_by_hand():
+    y, prob = one_event(np.random.default_rng(0), 400, CHANGES["over-confident"])
+    found = advise(y, prob)
+    identity, *others = found.candidates
+    assert identity == Candidate(IDENTITY, pytest.approx(negative_log_likelihood(y, prob), rel=1e-12), 0.0, 0.0)
+    assert [c.difference for c in others] == pytest.approx([c.log_loss - identity.log_loss for c in others], abs=1e-12)
+    # Held out and fitted rows are nearly alike: the losses are within a standard error or two of those without folds.
+    for candidate in others:
+        fitted = module._made(candidate.method, "probability").fit(prob, y).calibrate(prob)
+        assert abs(candidate.log_loss - negative_log_likelihood(y, fitted)) < 3 * candidate.standard_error
+
+
+@pytest.mark.parametrize(
+    ("gains", "chosen"),
+    [
+        ([0.0, 0.0], 0),
+        ([0.1, 0.1], 1),
+        ([0.1, 0.2], 2),
+        ([0.0, 0.1], 2),
+        ([-0.1, -0.2], 0),
+    ],
+    ids=["ties stay", "ties go to the simplest", "the better", "past one that is no better", "never worse"],
+)
+def test_a_candidate_must_be_better_than_each_simpler_one(gains, chosen):
+    noise = np.tile([-0.01, 0.01], 50)
+    losses = np.array([np.zeros(100), *(noise - gain for gain in gains)])
+    assert module._choice(losses, np.ones(100)) == chosen
+
+
+def test_a_gain_within_the_margin_is_none():
+    noise = np.tile([-1.0, 1.0], 50)
+    error = 1.0 / np.sqrt(100)
+    for gain, chosen in ((0.99 * MARGIN * error, 0), (1.01 * MARGIN * error, 1)):
+        assert module._choice(np.array([np.zeros(100), noise - gain]), np.ones(100)) == chosen
+
+
+# The data
+
+
+def test_the_order_of_rows_and_rows_of_weight_zero_do_not_matter():
+    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
+    found, order = advise(y, prob), np.random.default_rng(1).permutation(300)
+    moved = advise(y[order], prob[order])
+    padded = advise(np.append(y, 0), np.append(prob, 0.9), sample_weight=np.append(np.ones(300), 0))
+    for other in (moved, padded):
+        assert other.recommended == found.recommended
+        assert [c.log_loss for c in other.candidates] == pytest.approx([c.log_loss for c in found.candidates], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_ten_are_no_licence_to_fit_a_calibrated_forecast(seed):
+    """Copies of a row in other folds would be rows that were fitted on."""
+    y, prob = one_event(np.random.default_rng(seed), 300)
+    found, plain = advise(y, prob, sample_weight=np.full(300, 10)), advise(y, prob)
+    assert found.recommended == IDENTITY
+    # Platt scaling smooths its labels by the number of rows that the weights are.
+    for a, b in zip(found.candidates[:2], plain.candidates[:2], strict=True):
+        assert (a.log_loss, a.standard_error) == pytest.approx((b.log_loss, b.standard_error), rel=1e-9)
+
+
+def test_weights_do_not_make_ten_rows_a_hundred():
+    y, prob = one_event(np.random.default_rng(0), 10)
+    assert advise(y, prob, sample_weight=np.full(10, 1000)).reason.startswith("10 rows are too few")
+
+
+def test_rows_that_are_written_out_are_rows():
+    """A tree's leaves: equal rows are different rows of the population, and go to folds as they like."""
+    y, prob = one_event(np.random.default_rng(0), 60, CHANGES["over-confident"])
+    found = advise(np.repeat(y, 10), np.repeat(prob, 10))
+    assert (found.n_rows, found.n_folds) == (600, 5)
+    assert found.recommended != IDENTITY
+
+
+# Classes that do not occur
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_rows_without_a_class_that_the_forecast_expects_are_no_ground_for_advice(n_classes, seed):
+    y, prob = many(np.random.default_rng(seed), 1000, n_classes)
+    found = advise(y[y != 1], prob[y != 1])
+    assert found.recommended == IDENTITY
+    assert found.reason.startswith(
+        "Leave the forecast as it is: no row is of the class 1, which the forecast expects in"
+    )
+
+
+def test_a_rare_class_without_rows_leaves_temperature_alone():
+    y, prob = many(np.random.default_rng(0), 1000, 3, lambda z: 2.0 * z)
+    rare = np.column_stack([prob * (1 - 1e-4), np.full(1000, 1e-4)])
+    found = advise(y, rare)
+    assert [c.method for c in found.candidates] == [IDENTITY, "temperature"]
+    assert found.recommended == "temperature"
+    assert found.reason.endswith(
+        " No row is of 1 of the 4 classes, so that temperature, which all classes share, is the one candidate."
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_of_one_class_are_no_ground_for_advice(n_classes):
+    prob = np.random.default_rng(0).dirichlet(np.ones(n_classes), 200)
+    found = advise(np.ones(200, dtype=int), prob)
+    assert found.recommended == IDENTITY
+    assert found.reason.startswith(
+        "Leave the forecast as it is: all 200 rows are of the class 1, and a calibrator cannot"
+    )
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label"), [((0, 1), True), ((b"a", b"b"), b"b"), ((False, True), 1), (("no", "yes"), "yes")], ids=str
+)
+def test_labels_are_those_that_the_metrics_take(labels, pos_label):
+    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
+    named = np.array(labels)[y]
+    assert negative_log_likelihood(named, prob, pos_label=pos_label) == negative_log_likelihood(y, prob)
+    found, plain = advise(named, prob, pos_label=pos_label), advise(y, prob)
+    assert found.candidates == plain.candidates
+    assert found.recommended == plain.recommended != IDENTITY
+
+
+def test_rows_of_the_event_alone_are_told_of():
+    found = advise(np.ones(200, dtype=int), np.linspace(0.5, 0.9, 200), pos_label=1)
+    assert found.reason.startswith("Leave the forecast as it is: all 200 rows are of the class 1,")
+
+
+def test_one_column_and_two_columns_get_the_same_advice():
+    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
+    one, two = advise(y, prob), advise(y, np.column_stack([1 - prob, prob]))
+    assert [c.method for c in two.candidates] == [c.method for c in one.candidates]
+    assert [c.log_loss for c in two.candidates] == pytest.approx([c.log_loss for c in one.candidates], rel=1e-6)
+
+
+def test_logits_and_labels_that_are_words_are_fitted_as_such():
+    rng = np.random.default_rng(0)
+    label, prob = many(rng, 600, 3, CHANGES["over-confident"])
+    words = np.array(["ant", "bee", "cat"])[label]
+    found = advise(words, np.log(prob), input="logit", labels=["ant", "bee", "cat"])
+    assert found.calibrator().input == "logit"
+    fitted = found.calibrator().fit(np.log(prob), words)
+    assert negative_log_likelihood(words, fitted.calibrate(np.log(prob)), labels=fitted.classes_) < (
+        negative_log_likelihood(label, prob)
+    )
+
+
+def test_few_rows_are_said_to_be_too_few():
+    y, prob = one_event(np.random.default_rng(0), 99, CHANGES["over-confident"])
+    found = advise(y, prob)
+    assert found.recommended == IDENTITY
+    assert found.calibrator() is found.command is None
+    assert found.reason == "99 rows are too few to judge a calibrator: 100 or more are needed."
+
+
+def test_of_a_large_table_some_rows_are_drawn_and_the_answer_takes_seconds(monkeypatch):
+    forecast = make_softmax_forecast(60_000, 10, rng=0)
+    advise(forecast.y[:200], forecast.prob[:200])  # compiled and loaded
+    start = time.process_time()
+    found = advise(forecast.y, forecast.prob)
+    assert time.process_time() - start < 30.0
+    assert (found.n_rows, found.n_used) == (60_000, 20_000)
+    monkeypatch.setattr(module, "MOST_NUMBERS", 5000)
+    assert advise(forecast.y, forecast.prob).n_used == 500
+
+
+def test_more_classes_than_a_matrix_bears_leave_it_out():
+    prob = np.random.default_rng(0).dirichlet(np.ones(101), 1500)
+    found = advise(prob.argmax(axis=1), prob)
+    assert [c.method for c in found.candidates] == [IDENTITY, "temperature", "svs"]
+
+
+# The result
+
+
+def test_the_advice_is_a_table_and_a_command():
+    pytest.importorskip("pandas")
+    found = advise(*load_digits_forecast())
+    frame = found.to_frame("pandas")
+    assert frame["method"].tolist() == [IDENTITY, "temperature", "svs", "sms"]
+    assert frame["recommended"].tolist() == [False, False, False, True]
+    assert found.command == "calibrant fit CALIBRATION_FILE --method sms -o calibrator.json"
+    assert str(found).splitlines()[-1] == found.reason
+    assert found.reason.startswith("Fit sms: it lowers the cross-validated log loss from ")
+    assert repr(found) == "Advice(sms, rows=1497, classes=10)"
+
+
+def test_a_fold_too_few_is_refused():
+    with pytest.raises(ValueError, match="n_folds must be"):
+        advise([0, 1], [0.2, 0.8], n_folds=1)

@@ -1,0 +1,342 @@
+"""What each binning of the simplex makes of it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import projection, sierpinski, simplex
+from strategies import tables
+
+from calibrant import (
+    CanonicalBinning,
+    Projection,
+    Sierpinski,
+    SimplexBinning,
+    SimplexGrid,
+    SimplexUnique,
+    canonical_calibration_error,
+)
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.binning.simplex import as_simplex_binning
+from calibrant.binning.simplex.grid import _append
+
+
+def cut(binning, prob, label=None, weight=None):
+    prob = np.asarray(prob, dtype=float)
+    label = np.zeros(len(prob), dtype=int) if label is None else label
+    return binning(as_simplex(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))))
+
+
+# Grid
+
+
+@given(rows=tables(), n_bins=st.integers(1, 6))
+def test_rows_share_a_cell_of_a_grid_where_they_share_all_bins(rows, n_bins):
+    label, prob, weight = rows
+    bins = cut(SimplexGrid(n_bins), prob, label, weight)
+    cells = simplex.grid(prob.tolist(), n_bins)
+    pairs = set(zip(bins.partition.index(prob).tolist(), cells, strict=True))
+    assert len(bins) == len(set(cells)) == len(pairs)
+
+
+@given(rows=tables(n_classes=st.integers(2, 6)), others=tables(n_classes=st.just(6)))
+def test_the_columns_of_a_code_are_irrelevant(rows, others):
+    """Few columns a number, or all: the same cells."""
+    label, prob, weight = rows
+    whole = cut(SimplexGrid(4), prob, label, weight).partition
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibrant.binning.simplex.grid.CODES", 16)
+        split = cut(SimplexGrid(4), prob, label, weight).partition
+    assert len(split.known) == -(-prob.shape[1] // 2)
+    for table in (prob, others[1][:, : prob.shape[1]]):
+        same = list(zip(whole.index(table).tolist(), split.index(table).tolist(), strict=True))
+        assert all((a == -1) == (b == -1) for a, b in same)
+        assert len({a for a, _ in same}) == len({b for _, b in same}) == len(set(same))
+
+
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 49, 1000, 2**31])
+def test_bins_of_a_grid_are_those_between_equal_edges(n_bins):
+    some = np.unique(np.linspace(0, n_bins, 300).astype(np.int64))
+    edges = some / n_bins
+    prob = np.clip(np.concatenate([edges, np.nextafter(edges, 0.0), np.nextafter(edges, 1.0)]), 0.0, 1.0)
+    found = _append(np.zeros(prob.size, dtype=np.int64), prob[:, None], n_bins)
+    # Bin b holds what is above b / n_bins, up to (b + 1) / n_bins; 0 is in the first.
+    assert ((found / n_bins < prob) | (found == 0)).all()
+    assert (prob <= (found + 1) / n_bins).all()
+
+
+def test_bins_of_a_grid_that_no_number_can_count_are_refused():
+    with pytest.raises(ValueError, match="n_bins must be at most 10000000; got 10000001"):
+        SimplexGrid(10**7 + 1)
+
+
+def test_a_cell_of_a_grid_without_rows_is_no_cell():
+    partition = cut(SimplexGrid(5), [[0.1, 0.9], [0.5, 0.5]]).partition
+    assert partition.index(np.array([[0.05, 0.95], [0.9, 0.1]])).tolist() == [0, -1]
+
+
+def test_a_thousand_classes_cost_no_memory():
+    prob = np.random.default_rng(0).dirichlet(np.full(1000, 0.01), 50)
+    bins = cut(SimplexGrid(5), prob)
+    assert len(bins) <= 50
+    assert bins.count.sum() == 50
+
+
+# Sierpinski
+
+
+@pytest.mark.parametrize(("depth", "n_cells"), [(0, 1), (1, 4), (2, 13), (3, 40), (4, 121), (12, 797161)])
+def test_the_number_of_cells_of_sierpinski(depth, n_cells):
+    assert cut(Sierpinski(depth), [[0.2, 0.3, 0.5]]).partition.n_cells == n_cells
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_middle_of_each_triangle_is_its_own_cell(depth):
+    leaves = sierpinski.leaves(depth)
+    inside = np.array([[float(sum(column) / 3) for column in zip(*triangle, strict=True)] for _, triangle in leaves])
+    assert cut(Sierpinski(depth), inside).partition.index(inside).tolist() == list(range(len(leaves)))
+
+
+dyadic = st.integers(0, 64).flatmap(lambda a: st.integers(0, 64 - a).map(lambda b: (a / 64, b / 64, (64 - a - b) / 64)))
+
+
+@given(rows=tables(n_classes=st.just(3)), borders=st.lists(dyadic, min_size=1, max_size=20), depth=st.integers(0, 5))
+def test_cells_of_sierpinski_are_those_of_triangles_in_triangles(rows, borders, depth):
+    number = {path: n for n, (path, _) in enumerate(sierpinski.leaves(depth))}
+    prob = np.vstack([rows[1], borders])
+    expected = [number[sierpinski.path_of(row, depth)] for row in prob.tolist()]
+    assert cut(Sierpinski(depth), prob).partition.index(prob).tolist() == expected
+
+
+def test_borders_belong_to_the_middle_at_every_depth():
+    borders = [[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [0.75, 0.125, 0.125], [0.875, 0.125, 0.0]]
+    assert cut(Sierpinski(1), borders).partition.index(np.array(borders)).tolist() == [3, 3, 0, 0, 0]
+    assert cut(Sierpinski(2), borders).partition.index(np.array(borders)).tolist() == [12, 12, 3, 3, 0]
+    assert cut(Sierpinski(3), borders).partition.index(np.array(borders)).tolist() == [39, 39, 12, 12, 3]
+
+
+def test_the_last_bit_over_a_border_is_seen_at_every_depth():
+    for depth in range(1, 8):
+        begins = 1.0 - 0.5**depth
+        prob = np.array([[p, 1.0 - p, 0.0] for p in (begins, np.nextafter(begins, 1.0))])
+        found = cut(Sierpinski(depth), prob).partition.index(prob)
+        assert found.tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_sierpinski_is_for_three_classes(n_classes):
+    with pytest.raises(
+        ValueError, match=rf"must have three classes, a triangle; got {n_classes}\. Cut with Projection"
+    ):
+        cut(Sierpinski(), np.full((2, n_classes), 1 / n_classes))
+
+
+# Projection
+
+
+def made_by(partition):
+    return list(zip(partition.direction.tolist(), partition.threshold.tolist(), strict=True))
+
+
+@given(rows=tables(), others=tables(n_classes=st.just(4)), n_bins=st.integers(1, 8), data=st.data())
+def test_cells_of_a_projection_are_what_the_algorithm_says(rows, others, n_bins, data):
+    label, prob, weight = rows
+    n_classes = prob.shape[1]
+    given_rows = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.3, 2.0]), min_size=n_classes, max_size=n_classes)
+    directions = data.draw(st.none() | st.lists(given_rows.filter(any), min_size=1, max_size=8))
+    binning = Projection(n_bins) if directions is None else Projection(n_bins, directions)
+    partition = cut(binning, prob, label, weight).partition
+    turns = projection.cyclic(n_classes, 100) if directions is None else directions
+    made = projection.cuts(np.repeat(prob, weight.astype(int), axis=0).tolist(), n_bins, turns)
+    assert made_by(partition) == [(list(direction), threshold) for direction, threshold in made]
+    for table in (prob, others[1][:, :n_classes]):
+        assert partition.index(table).tolist() == [projection.cell(row, made) for row in table.tolist()]
+        assert partition.is_boundary(table).tolist() == [projection.is_boundary(row, made) for row in table.tolist()]
+
+
+@pytest.mark.parametrize("directions", ["cyclic", "random"])
+@given(seed=st.integers(0, 1000), n=st.integers(1, 200), n_bins=st.integers(1, 30), n_classes=st.integers(2, 6))
+def test_without_ties_cells_hold_equal_numbers_of_rows_one_of_each_on_its_cut(directions, seed, n, n_bins, n_classes):
+    prob = np.random.default_rng(seed).dirichlet(np.ones(n_classes), n)
+    bins = cut(Projection(n_bins, directions, seed), prob)
+    made = min(n_bins, max(1, (n + 1) // 2))
+    each = (n + 1) // made
+    assert len(bins) == made
+    assert bins.count[:-1].tolist() == [each] * (made - 1)
+    assert each - 1 <= bins.count[-1] < each + made
+    inside = np.bincount(bins.partition.index(prob[~bins.partition.is_boundary(prob)]), minlength=made)
+    assert inside.tolist() == [each - 1] * (made - 1) + [bins.count[-1]]
+    assert inside.min() >= 1
+
+
+@given(rows=tables())
+def test_every_cell_of_a_projection_holds_rows_whatever_the_ties(rows):
+    label, prob, weight = rows
+    bins = cut(Projection(), prob, label, weight)
+    assert bins.count.min() >= 1
+    assert len(bins) <= math.ceil(weight.sum() / 2)
+
+
+def test_equal_forecasts_are_one_cell_without_a_cut():
+    bins = cut(Projection(), np.full((100, 4), 0.25))
+    assert bins.count.tolist() == [100]
+    assert not bins.partition.is_boundary(np.full((1, 4), 0.25)).any()
+
+
+def test_a_class_that_is_never_foretold_is_passed_over():
+    prob = np.random.default_rng(0).dirichlet(np.ones(2), 99)
+    for columns in ([0, 1, 2], [2, 0, 1], [0, 2, 1]):
+        padded = np.column_stack([prob, np.zeros(99)])[:, columns]
+        assert cut(Projection(10), padded).count.tolist() == cut(Projection(10), prob).count.tolist() == [10] * 9 + [9]
+
+
+def test_directions_in_turn_take_off_the_surest_of_each_class():
+    prob = np.array(
+        [[0.8, 0.1, 0.1], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4], [0.4, 0.3, 0.3]]
+    )
+    bins = cut(Projection(3), prob)
+    assert bins.partition.index(prob).tolist() == [0, 0, 1, 1, 2, 2]
+    assert bins.partition.is_boundary(prob).tolist() == [False, True, False, True, False, False]
+
+
+def test_cuts_go_no_further_than_the_directions_that_are_given():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
+    bins = cut(Projection(5, [[-1, 0, 0], [0, 0, -1]]), prob)
+    assert bins.count.tolist() == [20, 20, 60]
+
+
+def test_directions_of_unequal_length_make_the_same_cells():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
+    one, other = (
+        cut(Projection(4, scale * np.array([[-1.0, 0.5, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, -1.0]])), prob)
+        for scale in (1, 8)
+    )
+    np.testing.assert_array_equal(one.partition.index(prob), other.partition.index(prob))
+
+
+def test_random_directions_are_unit_vectors_of_the_seed():
+    prob = np.random.default_rng(0).dirichlet(np.ones(4), 200)
+    first, again, other = (cut(Projection(20, "random", seed), prob).partition for seed in (1, 1, 2))
+    np.testing.assert_allclose(np.linalg.norm(first.direction, axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_array_equal(first.direction, again.direction)
+    assert not np.isclose(first.direction, other.direction).any()
+
+
+def test_blocks_of_rows_do_not_show(monkeypatch):
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    partition = cut(Projection(10, "random"), prob).partition
+    whole = partition.index(prob), partition.is_boundary(prob)
+    monkeypatch.setattr("calibrant.binning.simplex.projection.BLOCK", 7)
+    np.testing.assert_array_equal(partition.index(prob), whole[0])
+    np.testing.assert_array_equal(partition.is_boundary(prob), whole[1])
+
+
+# A cell for each forecast
+
+
+@given(rows=tables(), others=tables(n_classes=st.just(4)))
+def test_a_forecast_is_a_cell_in_the_order_of_its_numbers(rows, others):
+    label, prob, weight = rows
+    partition = cut(SimplexUnique(), prob, label, weight).partition
+    known = sorted(set(map(tuple, prob.tolist())))
+    assert list(map(tuple, partition.prob.tolist())) == known
+    for table in (prob, others[1][:, : prob.shape[1]]):
+        expected = [known.index(row) if row in known else -1 for row in map(tuple, table.tolist())]
+        assert partition.index(table).tolist() == expected
+
+
+def test_a_zero_is_a_zero_whatever_its_sign():
+    partition = cut(SimplexUnique(), [[0.0, 1.0], [-0.0, 1.0]]).partition
+    assert partition.n_cells == 1
+    assert partition.index(np.array([[-0.0, 1.0]])).tolist() == [0]
+
+
+# What is refused
+
+REFUSED = {
+    "no bins": (lambda: SimplexGrid(0), ValueError, r"n_bins must be at least 1; got 0\. "),
+    "no cells": (lambda: Projection(0), ValueError, r"n_bins must be at least 1; got 0\. "),
+    "half a depth": (
+        lambda: Sierpinski(1.5),
+        TypeError,
+        r"depth must be a whole number, at least 0; got 1\.5\. 2 makes",
+    ),
+    "below the surface": (lambda: Sierpinski(-1), ValueError, r"depth must be a whole number, at least 0; got -1\. 2 "),
+    "too deep": (lambda: Sierpinski(13), ValueError, r"depth must be at most 12; got 13\. 2 makes 13 cells"),
+    "another word": (
+        lambda: Projection(3, "both"),
+        ValueError,
+        r"directions must be one of 'cyclic', 'random'; got 'both'",
+    ),
+    "no table": (
+        lambda: Projection(3, 5),
+        ValueError,
+        r"directions must be 'cyclic', 'random' or a table .*; got 5\. P",
+    ),
+    "words": (
+        lambda: Projection(3, [["a"]]),
+        TypeError,
+        r"directions must be .* a table of finite numbers.*; got \[\['a",
+    ),
+    "zero": (
+        lambda: Projection(3, [[0, 0]]),
+        ValueError,
+        r"directions must .* none of them zero; got \[\[0, 0\]\]\. P",
+    ),
+    "infinity": (lambda: Projection(3, [[1, np.inf]]), ValueError, r"directions must .*finite"),
+    "no seed": (
+        lambda: Projection(3, "random", None),
+        TypeError,
+        r"random_state must be a whole number.*; got None\. Pass",
+    ),
+    "directions of others": (
+        lambda: cut(Projection(3, [[1, 0]]), [[0.2, 0.3, 0.5]]),
+        ValueError,
+        r"directions must have a column for each of the 3 classes; got 2\. Pass 'cyclic'",
+    ),
+    "an unknown word": (
+        lambda: as_simplex_binning("serpinski"),
+        ValueError,
+        r"simplex-binning must be one of 'grid', .*; got 'serpinski'\. Did you mean 'sierpinski'\?",
+    ),
+    "a word with a number too much": (
+        lambda: as_simplex_binning("unique-3"),
+        ValueError,
+        r"simplex-binning 'unique' must stand without a number; got 'unique-3'\. Pass 'unique'",
+    ),
+    "a word with no cells": (lambda: as_simplex_binning("projection-0"), ValueError, r"n_bins must be .*; got 0\. "),
+    "no binning": (lambda: as_simplex_binning(None), TypeError, r"binning must be a whole number, .*; got None\. Pass"),
+    "true": (lambda: as_simplex_binning(True), TypeError, r"binning must be a whole number, .*; got True\. Pass"),
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "binning"),
+    [
+        ("sierpinski-3", Sierpinski(3)),
+        ("projection-10", Projection(10)),
+        ("grid-4", SimplexGrid(4)),
+        ("grid", SimplexGrid()),
+    ],
+)
+def test_a_number_behind_a_word_is_its_first_parameter(word, binning):
+    assert as_simplex_binning(word) == binning
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_cut_is_refused_with_what_to_do(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_another_way_to_cut_is_a_class_with_one_method():
+    class Whole(SimplexBinning):
+        def partition(self, problem):
+            return cut(SimplexGrid(1), problem.prob).partition
+
+    label, prob = [0, 1, 1], np.array([[0.5, 0.5], [0.2, 0.8], [0.2, 0.8]])
+    assert canonical_calibration_error(label, prob, binning=Whole()) == pytest.approx(0.7 - 2 / 3)
+    np.testing.assert_allclose(CanonicalBinning(Whole()).fit(prob, label).value_, [[1 / 3, 2 / 3]])

@@ -1,0 +1,468 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import safe as twin
+from scipy.special import softmax
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.naive_bayes import GaussianNB
+from strategies import columns, tables
+
+from calibrant import (
+    BinaryCalibrator,
+    ByNotion,
+    CalibratedClassifier,
+    CalibrationWarning,
+    IsotonicCalibrator,
+    MulticlassCalibrator,
+    SafeCalibrator,
+    TemperatureScaling,
+    load_digits_forecast,
+    negative_log_likelihood,
+)
+from calibrant._core.problem import Forecast
+from calibrant._core.validation import as_problem
+from calibrant.calibrators.around.safe import folds, in_order, pool, weighted_part
+
+# Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
+
+
+class Event(MulticlassCalibrator):
+    """A candidate that forecasts the smoothed class frequencies, whatever it is shown; notes what it was fitted on."""
+
+    fits: list = []  # noqa: RUF012
+
+    def _fit(self, problem):
+        self.rate_ = np.bincount(problem.label, problem.weight, minlength=problem.prob.shape[1]) + 0.5
+        self.rate_ /= self.rate_.sum()
+        Event.fits.append((problem.forecast.values[:, 0].copy(), problem.weight.copy()))
+
+    def _apply(self, forecast):
+        return np.tile(self.rate_, (len(forecast.values), 1))
+
+
+class Zeros(BinaryCalibrator):
+    """A candidate that is certain of its event, and often wrong."""
+
+    def _fit(self, problem):
+        pass
+
+    def _apply(self, score):
+        return (score > 0.5).astype(float)
+
+
+def drawn(n, k=3, power=1.0, seed=0):
+    """Forecasts that are right at power 1, over-confident above."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = truth**power
+    return label, prob / prob.sum(axis=1, keepdims=True)
+
+
+def held_out_rows(safe, label, prob, weight):
+    """Rows that the candidates had not seen, with their forecasts, by the folds of ``safe`` and public fits."""
+    k = prob.shape[1]
+    problem, counts = in_order(as_problem(label, prob, sample_weight=weight, labels=range(k)))
+    rng = np.random.default_rng(np.random.RandomState(safe.random_state).randint(2**31 - 1))
+    rows = []
+    for held in folds(counts, safe.n_folds, rng):
+        train, test = (weighted_part(problem, problem.weight / counts * part) for part in (counts - held, held))
+        candidate = safe.calibrator.set_params(labels=range(k)).fit(train.prob, train.label, train.weight)
+        c = candidate.predict_proba(test.prob)
+        rows += zip(test.prob.tolist(), c.tolist(), test.label.tolist(), test.weight.tolist(), strict=True)
+    return rows
+
+
+# The weight is what its definition says
+
+
+@pytest.mark.parametrize("caution", [0.0, 1.0])
+@given(rows=tables(min_rows=8))
+def test_the_weight_is_the_one_that_a_search_finds(caution, rows):
+    label, prob, weight = rows
+    safe = SafeCalibrator(Event(), caution=caution, n_folds=3, labels=range(prob.shape[1])).fit(prob, label, weight)
+    held_out = held_out_rows(safe, label, prob, weight)
+    charge = caution * safe.standard_error_
+    assert safe.standard_error_ == pytest.approx(twin.standard_error(held_out), rel=1e-9, abs=1e-12)
+    best = twin.best_weight(held_out, caution)
+    ours, theirs = (twin.mean_log_loss(held_out, w) + charge * w for w in (safe.weight_, best))
+    assert ours <= theirs + 1e-9
+
+
+@given(rows=tables(min_rows=8))
+def test_the_losses_are_those_of_the_held_out_rows(rows):
+    label, prob, weight = rows
+    safe = SafeCalibrator(Event(), n_folds=4, labels=range(prob.shape[1])).fit(prob, label, weight)
+    held_out = held_out_rows(safe, label, prob, weight)
+    found = [safe.identity_loss_, safe.candidate_loss_, safe.pooled_loss_]
+    expected = [twin.mean_log_loss(held_out, w) for w in (0.0, 1.0, safe.weight_)]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(rows=tables(min_rows=1, n_classes=st.just(3)), share=st.floats(0.0, 1.0))
+def test_the_pool_is_the_normalised_product_of_powers(rows, share):
+    _, prob, _ = rows
+    candidate = np.roll(prob, 1, axis=1)
+    expected = [twin.pool(p, c, share) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
+    np.testing.assert_allclose(pool(Forecast(prob), candidate, share), expected, rtol=1e-9, atol=1e-15)
+
+
+@given(rows=tables(min_rows=8), caution=st.sampled_from([0.0, 0.3, 1.0, 3.0]))
+def test_the_gradient_certifies_the_optimum(rows, caution):
+    label, prob, weight = rows
+    safe = SafeCalibrator(Event(), caution=caution, labels=range(prob.shape[1])).fit(prob, label, weight)
+    assert abs(safe.gradient_) < 1e-8
+    assert 0.0 <= safe.weight_ <= 1.0
+    assert safe.pooled_loss_ <= safe.identity_loss_ + 1e-12
+
+
+@given(rows=tables(min_rows=8))
+def test_more_caution_never_lets_more_of_the_candidate_in(rows):
+    label, prob, weight = rows
+    weights = [
+        SafeCalibrator(Event(), caution=caution, labels=range(prob.shape[1])).fit(prob, label, weight).weight_
+        for caution in (0.0, 0.5, 1.0, 2.0)
+    ]
+    assert (np.diff(weights) <= 1e-9).all()
+
+
+# The map
+
+
+def test_at_weight_zero_nothing_changes():
+    label, prob = drawn(60, seed=5)
+    safe = SafeCalibrator(BY_CLASS, caution=5.0).fit(prob, label)
+    assert safe.weight_ == 0.0
+    np.testing.assert_allclose(safe.predict_proba(prob), prob, rtol=1e-15)
+    assert safe.predict_proba(np.eye(3)).tolist() == np.eye(3).tolist()
+
+
+def test_the_map_is_the_pool_with_the_candidate_of_all_rows():
+    label, prob = drawn(500, power=3.0)
+    safe = SafeCalibrator(BY_CLASS).fit(prob, label)
+    candidate = ByNotion(IsotonicCalibrator(), "class-wise").fit(prob, label).predict_proba(prob)
+    expected = [twin.pool(p, c, safe.weight_) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
+    np.testing.assert_allclose(safe.predict_proba(prob), expected, rtol=1e-9)
+    np.testing.assert_allclose(safe.calibrator_.predict_proba(prob), candidate, rtol=1e-12)
+
+
+def test_a_candidate_that_is_certain_and_wrong_is_kept_out_and_leaves_no_zero():
+    label, prob = drawn(300, k=2, seed=1)
+    assert SafeCalibrator(Zeros()).fit(prob[:, 1], label).weight_ == 0.0
+    certain = pool(Forecast(prob), np.eye(2)[label], 0.5)
+    assert certain.min() > 0
+
+
+def test_a_far_off_forecast_is_repaired_almost_as_by_the_candidate():
+    y, prob = load_digits_forecast()
+    fit, test = slice(0, 200), slice(200, None)
+    before, plain, safe = (
+        negative_log_likelihood(y[test], forecast)
+        for forecast in (
+            prob[test],
+            TemperatureScaling().fit(prob[fit], y[fit]).predict_proba(prob[test]),
+            SafeCalibrator().fit(prob[fit], y[fit]).predict_proba(prob[test]),
+        )
+    )
+    assert safe < before - 0.95 * (before - plain)
+
+
+def test_a_flexible_candidate_is_worth_more_with_more_rows():
+    weights, steps = [], ByNotion(IsotonicCalibrator(finite=None), "class-wise")
+    for n in (50, 500, 5000):
+        label, prob = drawn(n, power=2.0, seed=2)
+        weights.append(SafeCalibrator(steps).fit(prob, label).weight_)
+    assert weights[0] < weights[1] < weights[2]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("calibrator", "n_draws"), [(None, 1000), (BY_CLASS, 300)], ids=["temperature", "isotonic"])
+def test_of_forecasts_that_are_right_some_seven_to_twenty_two_in_a_hundred_are_touched(calibrator, n_draws):
+    """What is measured, on both sides within four standard errors; the normal law would have 16 in a hundred."""
+    came_in = []
+    for seed in range(n_draws):
+        label, prob = drawn(200, seed=100 + seed)
+        came_in.append(SafeCalibrator(calibrator, labels=range(3)).fit(prob, label).weight_ > 0)
+    low, high = (4 * np.sqrt(p * (1 - p) / n_draws) for p in (0.07, 0.22))
+    assert 0.07 - low < np.mean(came_in) < 0.22 + high
+
+
+@pytest.mark.filterwarnings("error")
+def test_that_the_candidate_has_no_optimum_is_said_only_where_it_comes_in():
+    right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
+    assert SafeCalibrator(caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
+    sure = np.array([[0.7, 0.3], [0.3, 0.7]] * 20)
+    with pytest.warns(ConvergenceWarning, match="^the candidate: the likelihood grows for ever") as said:
+        assert SafeCalibrator().fit(sure, [0, 1] * 20).weight_ > 0
+    assert [warning.filename for warning in said] == [__file__]
+
+
+class Talkative(TemperatureScaling):
+    """Says something of its own when it is fitted on six rows."""
+
+    def _fit_problem(self, problem):
+        if problem.weight.sum() == 6:
+            warnings.warn("rows are few", UserWarning, stacklevel=2)
+        super()._fit_problem(problem)
+
+
+def test_what_else_the_candidate_says_is_said_whether_or_not_it_comes_in():
+    right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
+    with pytest.warns(UserWarning, match="^rows are few$"):
+        assert SafeCalibrator(Talkative(), caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
+
+
+def test_rows_that_happen_to_be_all_right_are_no_licence_for_certainty():
+    """The best temperature is zero here; the pool keeps to what a hundred rows can bear."""
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0.9, 1.0, 100)
+    prob = np.column_stack([sure, 1 - sure])
+    safe = SafeCalibrator().fit(prob, np.zeros(100, dtype=int))
+    assert safe.calibrator_.temperature_ == pytest.approx(1e-4)
+    wrong = safe.predict_proba([[0.95, 0.05]])[0, 1]
+    assert wrong > 0.05 / 10
+
+
+# Folds
+
+
+@given(counts=st.lists(st.integers(1, 6), min_size=1, max_size=30), n_folds=st.integers(2, 7), seed=st.integers(0, 99))
+def test_each_row_is_in_one_fold_and_folds_are_of_one_size(counts, n_folds, seed):
+    counts = np.array(counts)
+    parts = np.array(list(folds(counts, n_folds, np.random.default_rng(seed))))
+    np.testing.assert_array_equal(parts.sum(axis=0), counts)
+    assert parts.min() >= 0
+    sizes = parts.sum(axis=1)
+    assert sizes.max() - sizes.min() <= 1
+
+
+@given(rows=tables(min_rows=2), seed=st.integers(0, 99))
+def test_rows_are_the_same_in_any_order_and_repeated_or_weighed(rows, seed):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    order = np.random.default_rng(seed).permutation(len(label))
+    k = prob.shape[1]
+    variants = [
+        (label, prob, weight),
+        (label[order], prob[order], weight[order]),
+        (np.repeat(label, times), np.repeat(prob, times, axis=0), None),
+    ]
+    first, *others = [in_order(as_problem(y, p, sample_weight=w, labels=range(k))) for y, p, w in variants]
+    assert first[1].sum() == times.sum()
+    for problem, counts in others:
+        np.testing.assert_array_equal(counts, first[1])
+        np.testing.assert_array_equal(problem.label, first[0].label)
+        np.testing.assert_array_equal(problem.prob, first[0].prob)
+        np.testing.assert_array_equal(problem.weight, first[0].weight)
+
+
+def test_copies_that_rounding_alone_tells_apart_are_equal_rows():
+    """As a classifier makes them: the product of a row with its weights is rounded by where the row stands in the table."""
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label, counts = np.array([rng.choice(3, p=p) for p in softmax(2.0 * prob, axis=1)]), rng.integers(1, 4, 60)
+    copies = np.nextafter(prob.repeat(counts, axis=0), rng.choice([0.0, 1.0], (counts.sum(), 3)))
+    once = SafeCalibrator(caution=0.0).fit(prob, label, counts)
+    assert 0.0 < once.weight_ < 1.0 or once.calibrator_.temperature_ != 1.0
+    repeated = SafeCalibrator(caution=0.0).fit(copies, label.repeat(counts))
+    np.testing.assert_allclose(repeated.predict_proba(prob), once.predict_proba(prob), rtol=1e-9)
+    assert repeated.candidate_loss_ == pytest.approx(once.candidate_loss_, rel=1e-12)
+
+
+def test_candidates_never_score_rows_they_were_fitted_on():
+    """The rows all differ: those of each fit and those it scored make up the whole."""
+    label, prob = drawn(53)
+    scored = []
+
+    class Spying(Event):
+        def _apply(self, forecast):
+            scored.append(forecast.values[:, 0].copy())
+            return super()._apply(forecast)
+
+    Event.fits.clear()
+    SafeCalibrator(Spying()).fit(prob, label)
+    *parts, whole = [set(rows.tolist()) for rows, _ in Event.fits]
+    assert len(parts) == len(scored) == 5
+    for fitted, held in zip(parts, scored, strict=True):
+        assert not fitted & set(held.tolist())
+        assert fitted | set(held.tolist()) == whole
+    assert sorted(np.concatenate(scored)) == sorted(prob[:, 0])
+
+
+def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
+    label, prob = drawn(40)
+    Event.fits.clear()
+    SafeCalibrator(Event()).fit(prob, label, np.full(40, 10.0))
+    *parts, _ = [weight for _, weight in Event.fits]
+    assert all(len(weight) == 40 and weight.sum() == 320 for weight in parts)
+    Event.fits.clear()
+    SafeCalibrator(Event()).fit(prob, label, np.full(40, 10.5))
+    *parts, _ = [weight for _, weight in Event.fits]
+    assert all(weight.tolist() == [10.5] * 32 for weight in parts)
+
+
+@pytest.mark.parametrize(
+    "whole", [np.full(300, 10), np.random.default_rng(0).integers(5, 16, 300)], ids=["ten", "some"]
+)
+def test_weights_that_are_importance_do_no_harm_as_the_docstring_passes_them(whole):
+    """Whole numbers are counts of rows seen: as many of a calibrated forecast seem to be reason enough for steps."""
+    rng = np.random.default_rng(0)
+    log_odds = rng.normal(0, 1.5, (2, 300))
+    label, fresh = (rng.random((2, 300)) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    prob, fresh_prob = 1 / (1 + np.exp(-log_odds))
+    assert SafeCalibrator(IsotonicCalibrator()).fit(prob, label, whole).weight_ > 0.9
+    assert "``0.999 * weight / weight.mean()``" in SafeCalibrator.__doc__
+    safe = SafeCalibrator(IsotonicCalibrator()).fit(prob, label, 0.999 * whole / whole.mean())
+    assert safe.weight_ < 0.1
+    harm = negative_log_likelihood(fresh, safe.calibrate(fresh_prob)) - negative_log_likelihood(fresh, fresh_prob)
+    assert harm < 0.005
+
+
+def test_a_forecast_of_few_values_can_be_repaired():
+    """Equal rows are different rows of the population: a tree with four leaves is no reason to hold back."""
+    rng = np.random.default_rng(0)
+    leaf = rng.integers(0, 4, 2000)
+    score, rate = np.array([0.05, 0.3, 0.7, 0.95])[leaf], np.array([0.2, 0.4, 0.5, 0.8])[leaf]
+    label = (rng.random(2000) < rate).astype(int)
+    safe = SafeCalibrator(IsotonicCalibrator()).fit(score, label)
+    assert safe.weight_ > 0.9
+    np.testing.assert_allclose(safe.calibrate([0.05, 0.3, 0.7, 0.95]), [0.2, 0.4, 0.5, 0.8], atol=0.06)
+
+
+def test_another_random_state_makes_other_folds():
+    label, prob = drawn(100, power=1.6)
+    losses = {SafeCalibrator(random_state=seed).fit(prob, label).candidate_loss_ for seed in range(4)}
+    assert len(losses) == 4
+
+
+# Any calibrator, any input
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("calibrator", [None, Event(), BY_CLASS, ByNotion(IsotonicCalibrator(), "confidence")])
+def test_any_calibrator_will_do(calibrator, k):
+    label, prob = drawn(150, k=k, power=2.0)
+    new = SafeCalibrator(calibrator).fit(prob, label).predict_proba(prob)
+    np.testing.assert_allclose(new.sum(axis=1), 1.0)
+
+
+@given(rows=columns(min_rows=6))
+def test_one_column_and_two_are_the_same_problem(rows):
+    label, score, weight = rows
+    table = np.column_stack([1 - score, score])
+    column, two = (SafeCalibrator(IsotonicCalibrator()).fit(p, label, weight) for p in (score, table))
+    assert column.weight_ == pytest.approx(two.weight_, abs=1e-9)
+    np.testing.assert_allclose(column.predict_proba(score), two.predict_proba(table), atol=1e-9)
+
+
+def test_logits_reach_the_candidate_as_logits():
+    rng = np.random.default_rng(0)
+    logit, label = rng.normal(0, 3, (300, 3)), drawn(300)[0]
+    as_logit = SafeCalibrator(input="logit").fit(logit, label)
+    assert as_logit.calibrator_.input == "logit"
+    as_prob = SafeCalibrator().fit(softmax(logit, axis=1), label)
+    # The order of rows, and so the folds, hang on the numbers that came; the candidate of all rows does not.
+    assert as_logit.calibrator_.temperature_ == pytest.approx(as_prob.calibrator_.temperature_, rel=1e-6)
+
+
+def test_a_binary_candidate_with_more_classes_is_told_the_way():
+    label, prob = drawn(50)
+    with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion"):
+        SafeCalibrator(IsotonicCalibrator()).fit(prob, label)
+
+
+def test_it_serves_a_calibrated_classifier():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    fitted = CalibratedClassifier(GaussianNB(), SafeCalibrator(BY_CLASS)).fit(X, names)
+    assert fitted.predict_proba(X).shape == (150, 3)
+    assert set(fitted.predict(X)) == set(names)
+
+
+# Degenerate data have a defined answer
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_fewer_rows_than_folds_change_nothing_and_are_told_of(n):
+    label, prob = drawn(n)
+    with pytest.warns(CalibrationWarning, match=rf"at least as many as n_folds=5 .* got {n}: the forecast is left"):
+        safe = SafeCalibrator(labels=range(3)).fit(prob, label)
+    assert safe.weight_ == 0.0
+    assert np.isnan(safe.pooled_loss_)
+    np.testing.assert_allclose(safe.predict_proba(prob), prob, rtol=1e-15)
+
+
+def test_a_weight_of_five_is_five_rows():
+    label, prob = drawn(1)
+    safe = SafeCalibrator(Event(), labels=range(3)).fit(prob, label, [5])
+    assert np.isfinite(safe.pooled_loss_)
+
+
+def test_a_class_with_a_single_row_is_absent_from_a_fit_and_no_harm_comes_of_it():
+    label, prob = drawn(200, k=2, seed=3)
+    label[:] = 0
+    label[7] = 1
+    prob = 0.02 * prob + np.array([0.98, 0.0])
+    safe = SafeCalibrator(IsotonicCalibrator()).fit(prob[:, 1] / prob.sum(axis=1), label)
+    assert safe.pooled_loss_ <= safe.identity_loss_
+
+
+@given(rows=tables(min_rows=5))
+def test_one_class_only_gives_probabilities(rows):
+    label, prob, weight = rows
+    safe = SafeCalibrator(labels=range(prob.shape[1])).fit(prob, np.zeros_like(label), weight)
+    assert np.isfinite(safe.predict_proba(prob)).all()
+
+
+def test_a_candidate_equal_to_the_forecast_has_no_weight():
+    label, _ = drawn(60)
+    uniform = np.full((60, 3), 1 / 3)
+    safe = SafeCalibrator().fit(uniform, label)
+    assert (safe.weight_, safe.standard_error_) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"calibrator": "beta"}, TypeError, r"calibrator must be a calibrator of calibrant; got 'beta'\. Pass Temp"),
+        ({"n_folds": 1}, ValueError, r"n_folds must be a whole number, at least 2; got 1\. Pass n_folds=5"),
+        ({"n_folds": 2.5}, TypeError, r"n_folds must be a whole number, at least 2; got 2\.5"),
+        ({"n_folds": True}, TypeError, "n_folds must be a whole number, at least 2; got True"),
+        ({"caution": -1}, ValueError, "caution must be a number, at least 0; got -1"),
+        ({"caution": np.nan}, ValueError, "caution must be a number, at least 0; got nan"),
+        ({"caution": "x"}, TypeError, "caution must be a number, at least 0; got 'x'"),
+        ({"caution": None}, TypeError, "caution must be a number, at least 0; got None"),
+        ({"random_state": "x"}, TypeError, r"random_state must be a whole number, .*; got 'x'\. Pass random_state=0"),
+        ({"random_state": 1.5}, TypeError, r"random_state must be a whole number, .*; got 1\.5\."),
+        ({"random_state": True}, TypeError, r"random_state must be a whole number, .*; got True\."),
+        ({"random_state": -1}, ValueError, r"random_state must be a number from 0 to .*; got -1\."),
+    ],
+)
+def test_a_bad_option_is_refused(options, error, message):
+    label, prob = drawn(50)
+    with pytest.raises(error, match=message):
+        SafeCalibrator(**options).fit(prob, label)
+
+
+def test_the_pool_can_be_better_than_the_forecast_and_than_its_candidate():
+    """The example of the README: a hundred rows for ten isotonic regressions."""
+    y, prob = load_digits_forecast()
+    isotonic = ByNotion(IsotonicCalibrator(), "class-wise")
+    safe = SafeCalibrator(isotonic).fit(prob[:100], y[:100])
+    before, alone, pooled = (
+        negative_log_likelihood(y[748:], p, clip=1e-12)
+        for p in (prob[748:], safe.calibrator_.predict_proba(prob[748:]), safe.predict_proba(prob[748:]))
+    )
+    assert 0.5 < safe.weight_ < 0.99
+    assert pooled < alone - 0.05 < before

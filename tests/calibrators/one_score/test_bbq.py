@@ -1,0 +1,233 @@
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import bbq as twin
+from scipy.integrate import quad
+from strategies import columns, scores
+
+from calibrant import BayesianBinning, EqualMass, HistogramBinning
+from calibrant._core.validation import as_problem
+from calibrant.binning.ordered import Ordered
+from calibrant.calibrators.one_score import bbq
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+new_scores = st.lists(scores, min_size=1, max_size=20)
+
+
+def forecasts(n, seed=0, power=0.5):
+    """Scores that are too extreme, and labels of the true probability."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    odds = (score / (1 - score)) ** power
+    return score, (rng.random(n) < odds / (1 + odds)).astype(int)
+
+
+@given(
+    rows=columns(),
+    new=new_scores,
+    spread=st.sampled_from([1.0, 2.0, 10.0]),
+    prior_rows=st.sampled_from([0.5, 2.0, 20.0]),
+)
+def test_the_map_is_the_average_of_all_binnings_that_its_definition_says(rows, new, spread, prior_rows):
+    label, score, weight = rows
+    times = weight.astype(int)
+    models = twin.fit(np.repeat(score, times).tolist(), np.repeat(label, times).tolist(), spread, prior_rows)
+    fitted = BayesianBinning(spread=spread, prior_rows=prior_rows).fit(score, label, weight)
+    expected = [twin.calibrated(models, s) for s in new]
+    np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fitted.model_weight_, [w for _, _, w in models], rtol=1e-8)
+    assert fitted.n_bins_.tolist() == [len(values) for _, values, _ in models]
+
+
+def test_weights_of_models_are_ratios_of_integrals_over_the_rates():
+    score, label = np.array([0.2, 0.6, 0.7]), np.array([0, 1, 1])
+    fitted = BayesianBinning().fit(score, label)
+
+    def evidence(cuts):
+        edges, total = [0.0, *cuts, 1.0], 1.0
+        for low, high in pairwise(edges):
+            here = label[(score > low) & (score <= high)]
+            a, b = (low + high) / (len(edges) - 1), (2 - low - high) / (len(edges) - 1)
+
+            def prior(rate, a=a, b=b):
+                return rate ** (a - 1) * (1 - rate) ** (b - 1)
+
+            def with_rows(rate, here=here, prior=prior):
+                return prior(rate) * rate ** here.sum() * (1 - rate) ** (1 - here).sum()
+
+            total *= quad(with_rows, 0, 1)[0] / quad(prior, 0, 1)[0]
+        return total
+
+    each = np.array([evidence(cuts) for cuts in ([], [0.6], [0.2, 0.6])])
+    np.testing.assert_allclose(fitted.model_weight_, each / each.sum(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("n", "lowest", "highest"), [(1, 1, 1), (31, 1, 31), (1000, 1, 100), (8000, 2, 200), (9000, 3, 208)]
+)
+def test_numbers_of_bins_lie_within_the_cube_root_of_the_rows_by_a_factor_of_ten(n, lowest, highest):
+    score, label = forecasts(n)
+    assert BayesianBinning().fit(score, label).n_bins_.tolist() == list(range(lowest, highest + 1))
+
+
+def test_equal_binnings_count_once():
+    score = np.repeat([0.2, 0.5, 0.9], 40)
+    label = np.tile([0, 1, 1, 1], 30)
+    fitted = BayesianBinning().fit(score, label)
+    assert fitted.n_bins_.tolist() == [1, 2, 3]
+    assert fitted.model_weight_.sum() == pytest.approx(1.0)
+
+
+@given(rows=columns())
+def test_equal_scores_share_a_bin(rows):
+    label, score, weight = rows
+    fitted = BayesianBinning().fit(score, label, weight)
+    assert np.isin(fitted.edges_[1:-1], score).all()
+    assert (np.diff(fitted.edges_[1:]) > 0).all()
+
+
+def test_where_one_binning_explains_all_the_average_is_that_binning():
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.uniform(0.0, 0.4, 500), rng.uniform(0.6, 1.0, 500)])
+    label = np.concatenate([rng.random(500) < 0.1, rng.random(500) < 0.9])
+    fitted = BayesianBinning().fit(score, label)
+    assert fitted.n_bins_[fitted.model_weight_.argmax()] == 2
+    assert fitted.model_weight_.max() > 0.9
+    two = HistogramBinning(EqualMass(2)).fit(score, label)
+    assert np.abs(fitted.calibrate(score) - two.calibrate(score)).max() < 0.02
+
+
+def test_the_truth_is_approached():
+    errors = []
+    for n in (500, 50_000):
+        score, label = forecasts(n)
+        inner = np.linspace(0.05, 0.95, 91)
+        odds = np.sqrt(inner / (1 - inner))
+        errors.append(np.abs(BayesianBinning().fit(score, label).calibrate(inner) - odds / (1 + odds)).mean())
+    assert errors[1] < 0.02 < errors[0] * 2
+    assert errors[1] < errors[0] / 2
+
+
+@pytest.mark.parametrize("label", [[0, 1, 0, 1], [1, 1, 0, 0]])
+def test_scores_of_zero_and_one_rule_nothing_out(label):
+    prob = BayesianBinning().fit([0.0, 0.0, 1.0, 1.0], label).predict_proba([0.0, 0.5, 1.0])
+    assert np.isfinite(prob).all()
+    assert prob.min() > 0
+
+
+def test_certain_scores_that_are_right_stay_extreme():
+    fitted = BayesianBinning().fit(np.repeat([0.0, 1.0], 500), np.repeat([0, 1], 500))
+    assert fitted.calibrate([0.0])[0] < 1e-2
+    assert fitted.calibrate([1.0])[0] > 0.99
+
+
+@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
+def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
+    label, score, weight = rows
+    weight = weight + np.pi / 100  # not whole, in either unit
+    fits = [BayesianBinning().fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
+    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-6)
+
+
+def test_rounded_sums_of_fractional_weights_do_not_reach_a_prior_that_is_almost_sure():
+    rng = np.random.default_rng(0)
+    score = np.repeat([0.0, 0.5, 1.0], 20_000)
+    label = (rng.random(score.size) < score).astype(int)
+    fitted = BayesianBinning().fit(score, label, rng.uniform(0.1, 1.0, score.size))
+    assert np.isfinite(fitted.model_weight_).all()
+    assert fitted.n_bins_[fitted.model_weight_.argmax()] == 3
+    assert fitted.calibrate([0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.5, 1.0], abs=0.01)
+
+
+def test_many_rows_do_not_underflow():
+    score, label = forecasts(200_000)
+    fitted = BayesianBinning().fit(score, label)
+    assert np.isfinite(fitted.model_weight_).all()
+    assert fitted.model_weight_.sum() == pytest.approx(1.0)
+
+
+uneven = st.lists(st.sampled_from([1, 2, 7, 10**6, 10**9]), min_size=1, max_size=8).map(np.array)
+
+
+def ordered(weight):
+    rows = np.arange(1, len(weight) + 1) / (len(weight) + 1)
+    return Ordered.of(as_problem(np.arange(len(weight)) % 2, rows, sample_weight=weight, labels=[0, 1]))
+
+
+@given(weight=uneven, size=st.integers(1, 10**5))
+def test_binnings_are_those_of_equal_mass_however_heavy_the_rows(weight, size):
+    rows, size = ordered(weight), min(size, int(weight.sum()))
+    *inner, last = rows.score[bbq._last_scores(rows, size)].tolist()
+    assert last == rows.score[-1]
+    # Above the highest score there can be a bin more, without rows.
+    assert inner == [cut for cut in EqualMass(size).cut(rows)[1:-1].tolist() if cut < last]
+
+
+@given(weight=st.lists(st.integers(1, 40), min_size=1, max_size=6).map(np.array))
+def test_sizes_that_are_not_tried_would_add_no_binning(weight):
+    rows = ordered(weight)
+    tried = bbq._sizes(rows, 1e9)
+    assert tried.stop - 1 <= weight.sum()
+    everything = [last.tolist() for last in bbq._binnings(rows, range(1, int(weight.sum()) + 1))]
+    assert [last.tolist() for last in bbq._binnings(rows, tried)] == everything
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("light", [None, 1.0, 1e5], ids=["none", "one row", "a few rows"])
+@pytest.mark.parametrize("heavy", [1e7, 1e9, 1e17, 1e98])
+def test_heavy_weights_take_neither_memory_nor_more_models_than_there_are_binnings(heavy, light):
+    score, label = forecasts(40)
+    weight = np.full(40, heavy)
+    weight[20] = light or heavy
+    tracemalloc.start()
+    fitted = BayesianBinning().fit(score, label, weight)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6
+    assert fitted.n_bins_.tolist() == [40] if light is None else set(fitted.n_bins_) <= {39, 40}
+    assert np.isfinite(fitted.model_weight_).all()
+    rate = fitted.calibrate(score)
+    np.testing.assert_allclose(np.delete(rate, [19, 20, 21]), np.delete(label, [19, 20, 21]), atol=1e-6)
+    assert fitted.predict_proba([0.0, 1.0]).min() > 0
+
+
+def test_binnings_are_fitted_in_batches_that_do_not_show(monkeypatch):
+    score, label = forecasts(3000)
+    at_once = BayesianBinning().fit(score, label)
+    monkeypatch.setattr(bbq, "BATCH", 50)
+    in_batches = BayesianBinning().fit(score, label)
+    np.testing.assert_allclose(in_batches.model_weight_, at_once.model_weight_, rtol=1e-12)
+    np.testing.assert_allclose(in_batches.calibrate(score), at_once.calibrate(score), rtol=1e-12)
+
+
+@pytest.mark.parametrize("prior_rows", [1e-9, 1e9])
+@pytest.mark.parametrize("spread", [1.0, 1e308])
+def test_the_ends_of_what_is_allowed_give_probabilities(prior_rows, spread):
+    fitted = BayesianBinning(spread=spread, prior_rows=prior_rows).fit([0.0, 0.2, 0.7, 1.0], [1, 0, 1, 0])
+    assert np.isfinite(fitted.model_weight_).all()
+    assert 0 < fitted.calibrate([0.0, 1.0]).min() < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"spread": 0.5}, "spread must be a number, at least 1; got 0.5"),
+        ({"spread": np.nan}, "spread must be a number, at least 1; got nan"),
+        ({"spread": "x"}, "spread must be a number, at least 1; got 'x'"),
+        ({"spread": None}, "spread must be a number, at least 1; got None"),
+        ({"spread": {}}, "spread must be a number, at least 1; got {}"),
+        ({"spread": True}, "spread must be a number, at least 1; got True"),
+        ({"prior_rows": 0}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 0"),
+        ({"prior_rows": np.inf}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got inf"),
+        ({"prior_rows": "x"}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 'x'"),
+    ],
+)
+def test_what_is_no_choice_is_refused(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        BayesianBinning(**options).fit([0.1, 0.9], [0, 1])

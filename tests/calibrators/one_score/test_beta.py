@@ -1,0 +1,340 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import logistic as odds
+from reference import recalibration as twin
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from strategies import GRID
+
+from calibrant import ByNotion, CalibrationWarning, TemperatureScaling, negative_log_likelihood
+from calibrant.calibrators.one_score.beta import BetaCalibration
+from calibrant.calibrators.one_score.platt import PlattScaling
+
+each_form = pytest.mark.parametrize("parameters", ["abm", "am", "ab", "a"])
+
+
+def sample(n, curve, seed=0, spread=2.0):
+    rng = np.random.default_rng(seed)
+    z = spread * rng.normal(size=n)
+    return (rng.random(n) < expit(curve(z))).astype(int), expit(z)
+
+
+def odds_of(score):
+    return np.log(score) - np.log1p(-score)
+
+
+def without_sign(label, *features):
+    """The unconstrained fit of scikit-learn: coefficients and intercept."""
+    table = np.column_stack(features)
+    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-13, max_iter=500).fit(table, label)
+    return peer.coef_[0], peer.intercept_[0]
+
+
+def as_the_authors_do(score, label):
+    """Leave out the first feature whose coefficient is negative, fit again, and leave it at that."""
+    low, high = np.log(score), -np.log1p(-score)
+    (a, b), c = without_sign(label, low, high)
+    if a < 0:
+        (b,), c = without_sign(label, high)
+        a = 0.0
+    elif b < 0:
+        (a,), c = without_sign(label, low)
+        b = 0.0
+    return a, b, c
+
+
+FORMS = {
+    "abm": (twin.beta, lambda f: [f.c_, f.a_, f.b_]),
+    "am": (twin.beta_of_one_slope, lambda f: [f.c_, f.a_]),
+    "ab": (twin.beta_through_half, lambda f: [f.a_, f.b_]),
+    "a": (twin.beta_temperature, lambda f: [f.a_]),
+}
+NAMES = {"abm": "cab", "am": "ca", "ab": "ab", "a": "a"}
+
+
+rows_on_a_grid = st.lists(
+    st.tuples(st.integers(0, 1), st.sampled_from(GRID), st.integers(1, 4)), min_size=3, max_size=20
+).filter(lambda rows: len({row[1] for row in rows}) > 2)
+
+
+def fitted_with_targets(parameters, label, score, weight):
+    """The calibrator, and the targets that it says it was fitted to."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fitted = BetaCalibration(parameters=parameters).fit(score, label, weight)
+    smoothed = any(issubclass(w.category, ConvergenceWarning) for w in said)
+    return fitted, twin.platt_targets(label, weight) if smoothed else list(map(float, label))
+
+
+@each_form
+@given(rows=rows_on_a_grid)
+def test_the_gradient_vanishes_at_the_curve_or_holds_a_parameter_at_zero(parameters, rows):
+    label, score, weight = zip(*rows, strict=True)
+    fitted, target = fitted_with_targets(parameters, label, score, weight)
+    features, values = FORMS[parameters]
+    slope = np.array(twin.gradient(features, values(fitted), list(map(odds.log_odds, score)), target, weight))
+    held = np.array([name != "c" and value == 0 for name, value in zip(NAMES[parameters], values(fitted), strict=True)])
+    slope[held] = np.minimum(slope[held], 0.0)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-8)
+    assert fitted.a_ >= 0
+    assert fitted.b_ >= 0
+
+
+@pytest.mark.first(2)
+@each_form
+@settings(max_examples=20)
+@given(rows=rows_on_a_grid)
+def test_a_general_optimiser_finds_nothing_better(parameters, rows):
+    label, score, weight = zip(*rows, strict=True)
+    fitted, target = fitted_with_targets(parameters, label, score, weight)
+    features, values = FORMS[parameters]
+    x = list(map(odds.log_odds, score))
+    ours = twin.mean_log_loss(features, values(fitted), x, target, weight)
+    bounds = [(None, None) if name == "c" else (0, None) for name in NAMES[parameters]]
+    assert ours <= twin.least_log_loss(features, x, target, weight, bounds) + 1e-10
+
+
+def test_the_forms_are_nested():
+    label, score = sample(2000, lambda z: 0.4 + np.where(z < 0, 0.5 * z, 1.3 * z))
+    loss = {
+        parameters: negative_log_likelihood(
+            label, BetaCalibration(parameters=parameters).fit(score, label).calibrate(score)
+        )
+        for parameters in FORMS
+    }
+    assert loss["abm"] < min(loss["am"], loss["ab"])
+    assert max(loss["am"], loss["ab"]) < loss["a"]
+
+
+def test_with_equal_a_and_b_it_is_the_straight_line_of_platt():
+    label, score = sample(500, lambda z: 0.3 + 0.7 * z)
+    beta = BetaCalibration(parameters="am").fit(score, label)
+    platt = PlattScaling(smooth_targets=False).fit(score, label)
+    assert beta.a_ == beta.b_ == pytest.approx(platt.slope_, rel=1e-10)
+    assert beta.c_ == pytest.approx(platt.intercept_, rel=1e-10)
+
+
+def test_with_one_parameter_it_is_temperature_scaling():
+    label, score = sample(500, lambda z: 0.7 * z)
+    beta = BetaCalibration(parameters="a").fit(score, label)
+    warm = TemperatureScaling().fit(score, label)
+    assert 1 / beta.a_ == pytest.approx(warm.temperature_, rel=1e-7)
+    assert beta.c_ == 0.0
+
+
+@pytest.mark.parametrize("parameters", ["ab", "a"])
+def test_with_m_one_half_a_score_of_one_half_stays(parameters):
+    label, score = sample(500, lambda z: 0.4 + 0.7 * z)
+    fitted = BetaCalibration(parameters=parameters).fit(score, label)
+    assert fitted.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-12)
+    assert fitted.m_ == pytest.approx(0.5, abs=1e-12)
+
+
+@each_form
+def test_it_recovers_the_curve_that_labels_come_from(parameters):
+    a, b, c = {"abm": (0.5, 1.4, 0.3), "am": (0.8, 0.8, 0.3), "ab": (0.5, 1.4, -0.9 * np.log(2)), "a": (0.8, 0.8, 0.0)}[
+        parameters
+    ]
+    label, score = sample(50_000, lambda z: a * -np.logaddexp(0, -z) + b * np.logaddexp(0, z) + c)
+    fitted = BetaCalibration(parameters=parameters).fit(score, label)
+    low, high = np.log(score), -np.log1p(-score)
+    # What each parameter of the form multiplies; with m = 1/2 the shift c is (a - b) ln 2.
+    z, half = low + high, np.log(2.0)
+    features = {
+        "abm": [low, high, np.ones(z.size)],
+        "am": [z, np.ones(z.size)],
+        "ab": [low + half, high - half],
+        "a": [z],
+    }
+    table = np.column_stack(features[parameters])
+    prob = fitted.calibrate(score)
+    covariance = np.linalg.inv((table * (prob * (1.0 - prob))[:, None]).T @ table)  # inverse of the Fisher information
+    found = {"abm": [fitted.a_, fitted.b_, fitted.c_], "am": [fitted.a_, fitted.c_], "ab": [fitted.a_, fitted.b_]}
+    truth = {"abm": [a, b, c], "am": [a, c], "ab": [a, b]}
+    error = np.subtract(found.get(parameters, [fitted.a_]), truth.get(parameters, [a]))
+    assert (abs(error) < 4 * np.sqrt(np.diag(covariance))).all()
+    assert fitted.c_ - c == pytest.approx((fitted.a_ - a - fitted.b_ + b) * half) or "m" in parameters
+
+
+@each_form
+def test_a_calibrated_forecast_is_left_as_it_is(parameters):
+    prob = np.linspace(0.05, 0.95, 19)
+    score, label, weight = np.tile(prob, 2), np.repeat([0, 1], 19), np.concatenate([1 - prob, prob])
+    fitted = BetaCalibration(parameters=parameters).fit(score, label, weight)
+    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [1.0, 1.0, 0.0], atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_the_unpenalised_logistic_regression_where_that_has_no_negative_coefficient(seed):
+    label, score = sample(600, lambda z: 0.2 + 0.8 * z, seed)
+    (a, b), c = without_sign(label, np.log(score), -np.log1p(-score))
+    assert min(a, b) > 0
+    fitted = BetaCalibration().fit(score, label)
+    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [a, b, c], rtol=1e-7)
+
+
+# The published way with negative coefficients
+
+
+def test_with_one_negative_coefficient_the_published_way_finds_the_same_curve():
+    seen = 0
+    for seed in range(40):
+        label, score = sample(150, lambda z: 0.3 * np.maximum(z, 0.0), seed)
+        a, b, c = as_the_authors_do(score, label)
+        (free_a, free_b), _ = without_sign(label, np.log(score), -np.log1p(-score))
+        if (free_a < 0) != (free_b < 0) and min(a, b) >= 0:
+            fitted = BetaCalibration().fit(score, label)
+            np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [a, b, c], rtol=1e-6, atol=1e-9)
+            seen += 1
+    assert seen > 5
+
+
+def test_with_two_negative_coefficients_the_published_way_breaks_the_constraint():
+    label, score = sample(500, lambda z: -0.7 * z)
+    _, b, _ = as_the_authors_do(score, label)
+    assert b < 0
+    fitted = BetaCalibration().fit(score, label)
+    assert (fitted.a_, fitted.b_) == (0.0, 0.0)
+    assert fitted.c_ == pytest.approx(np.log(label.mean() / (1 - label.mean())))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_the_certificate_does_not_hang_on_the_scale(scale):
+    label, score = sample(1000, lambda z: 0.3 + 0.7 * z)
+    fitted = BetaCalibration(input="logit").fit(scale * odds_of(score), label)
+    assert fitted.gradient_ < 1e-12
+
+
+def test_that_classes_are_separated_is_said_once():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        BetaCalibration().fit([0.1, 0.1, 0.8, 0.8], [0, 0, 1, 1])
+    assert len(said) == 1
+
+
+# The score that is mapped to one half
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c"), [(0.5, 1.4, 0.3), (2.0, 0.1, -1.0), (1.0, 1.0, 4.0), (0.7, 0.0, 0.4), (0.0, 0.7, -0.4)]
+)
+def test_m_is_mapped_to_one_half(a, b, c):
+    fitted = BetaCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
+    fitted.a_, fitted.b_, fitted.c_ = a, b, c
+    assert 0 < fitted.m_ < 1
+    assert fitted.calibrate([fitted.m_])[0] == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b", "c"), [(0.7, 0.0, -0.4), (0.0, 0.7, 0.4), (0.0, 0.0, 1.0)])
+def test_a_curve_that_stays_on_one_side_of_one_half_has_no_m(a, b, c):
+    fitted = BetaCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
+    fitted.a_, fitted.b_, fitted.c_ = a, b, c
+    assert np.isnan(fitted.m_)
+
+
+# What has no minimum, or many
+
+
+@pytest.mark.parametrize("parameters", ["abm", "am"])
+def test_where_classes_are_separated_targets_are_smoothed_and_this_is_said(parameters):
+    score, label = [0.1, 0.2, 0.3, 0.6, 0.9], [0, 0, 0, 1, 1]
+    with pytest.warns(ConvergenceWarning, match="both classes must come, and overlap"):
+        fitted = BetaCalibration(parameters=parameters).fit(score, label)
+    assert fitted.calibrate(score).max() < 0.9
+    assert fitted.gradient_ < 1e-6
+
+
+def test_separated_the_wrong_way_round_is_a_constant_and_no_trouble():
+    fitted = BetaCalibration().fit([0.1, 0.2, 0.6, 0.9], [1, 1, 0, 0])
+    np.testing.assert_allclose(fitted.calibrate([0.0, 0.5, 1.0]), 0.5)
+
+
+def test_through_one_half_classes_are_separated_by_one_half_alone():
+    """A curve through (1/2, 1/2) cannot separate at 0.7."""
+    BetaCalibration(parameters="ab").fit([0.1, 0.6, 0.8, 0.9], [0, 0, 1, 1])
+    with pytest.warns(ConvergenceWarning):
+        BetaCalibration(parameters="ab").fit([0.1, 0.4, 0.8, 0.9], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("parameters", ["abm", "am"])
+def test_one_class_alone_gets_the_probability_that_platts_target_gives_it(parameters):
+    with pytest.warns(ConvergenceWarning), pytest.warns(CalibrationWarning, match="only the class 1"):
+        fitted = BetaCalibration(parameters=parameters).fit([0.2, 0.5, 0.7], [1, 1, 1])
+    np.testing.assert_allclose(fitted.calibrate([0.1, 0.9]), 0.8)
+
+
+@pytest.mark.parametrize("parameters", ["abm", "am"])
+def test_of_equal_scores_the_log_odds_are_shifted(parameters):
+    fitted = BetaCalibration(parameters=parameters).fit([0.3] * 4, [0, 1, 1, 1])
+    assert (fitted.a_, fitted.b_) == (1.0, 1.0)
+    assert fitted.calibrate([0.3])[0] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("parameters", ["ab", "a"])
+def test_scores_of_one_half_say_nothing_of_a_curve_through_one_half(parameters):
+    fitted = BetaCalibration(parameters=parameters).fit([0.5] * 4, [0, 1, 1, 1])
+    np.testing.assert_allclose(fitted.calibrate([0.1, 0.5, 0.9]), [0.1, 0.5, 0.9])
+
+
+def test_two_scores_determine_a_straight_line():
+    fitted = BetaCalibration().fit([0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 1, 1, 1])
+    assert fitted.a_ == fitted.b_
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [0.25, 0.75], rtol=1e-10)
+
+
+def test_scores_that_differ_by_rounding_are_one():
+    fitted = BetaCalibration().fit([0.2] * 4 + [0.7] * 3 + [np.nextafter(0.7, 1)], [0, 0, 0, 1, 0, 1, 1, 1])
+    assert fitted.a_ == fitted.b_
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [0.25, 0.75], rtol=1e-10)
+
+
+@pytest.mark.parametrize("parameters", FORMS)
+def test_exchanging_the_classes_exchanges_the_parameters(parameters):
+    label, score = sample(300, lambda z: 0.4 + np.where(z < 0, 0.5 * z, 1.3 * z))
+    one = BetaCalibration(parameters=parameters, input="logit").fit(odds_of(score), label)
+    other = BetaCalibration(parameters=parameters, input="logit").fit(-odds_of(score), 1 - label)
+    np.testing.assert_allclose([other.a_, other.b_, other.c_], [one.b_, one.a_, -one.c_], rtol=1e-8, atol=1e-12)
+
+
+def test_logits_are_exact_and_probabilities_clipped():
+    z, label = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0]), np.array([0, 1, 0, 1, 0, 1])
+    fitted = BetaCalibration(input="logit").fit(z, label)
+    slope = twin.gradient(twin.beta, [fitted.c_, fitted.a_, fitted.b_], z, label.astype(float), np.ones(6))
+    np.testing.assert_allclose(slope, 0.0, atol=1e-8)
+    assert BetaCalibration().fit(expit(z), label).a_ != pytest.approx(fitted.a_, rel=1e-3)
+
+
+@pytest.mark.parametrize(("wrong", "error"), [("abc", ValueError), ("", ValueError), (None, TypeError), (3, TypeError)])
+def test_other_parameters_are_refused(wrong, error):
+    with pytest.raises(error, match="parameters must be one of 'abm', 'am', 'ab', 'a'; got"):
+        BetaCalibration(parameters=wrong).fit([0.2, 0.7], [0, 1])
+
+
+# Real forecasts
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(
+    ("name", "exact", "shared"),
+    [
+        ("cifar10_lenet5", 1.322913, 1.32292),
+        ("cifar100_densenet_bc", 0.874531, 0.87446),
+        # The shared figure is that of a search that stopped early; the minimum, which a second program with a tighter stop
+        # finds too, lies apart in many of the classes, and does better on the test rows.
+        ("cifar100_lenet5", 3.730386, None),
+    ],
+)
+def test_figures_of_one_against_the_rest(data_dir, name, exact, shared):
+    """First 5000 rows to fit, last 5000 to test."""
+    with np.load(data_dir / f"{name}.npz") as data:
+        prob, label = data["P"].astype(float), data["y"]
+    calibrator = ByNotion(BetaCalibration(), "class-wise").fit(prob[:5000], label[:5000])
+    found = negative_log_likelihood(label[5000:], calibrator.predict_proba(prob[5000:]))
+    assert found == pytest.approx(exact, abs=1e-6)
+    assert shared is None or found == pytest.approx(shared, abs=1e-4)
+    assert max(c.gradient_ for c in calibrator.calibrators_) < 1e-6

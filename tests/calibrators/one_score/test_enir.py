@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import near_isotonic as twin
+from strategies import columns, scores
+
+from calibrant import IsotonicCalibrator
+from calibrant._core.validation import as_problem
+from calibrant.calibrators.one_score import near_isotonic_path
+from calibrant.calibrators.one_score.enir import EnsembleNearIsotonic
+from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibrator
+from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]), st.floats(0.01, 3.0))
+
+
+def wavy(n, seed=0):
+    """Labels of a score that does not rise everywhere with their rate."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    return (rng.random(n) < 0.1 + 0.8 * score + 0.1 * np.sin(12 * score)).astype(int), score
+
+
+@given(rows=columns(max_rows=40))
+def test_the_map_is_the_average_over_the_whole_path(rows):
+    label, score, weight = rows
+    distinct, mass, events = twin.points(score.tolist(), label.tolist(), weight.tolist())
+    expected, weights = twin.ensemble(mass, events)
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
+    np.testing.assert_allclose(fitted.calibrate(distinct), expected, atol=1e-9)
+    assert sorted(fitted.weight_)[::-1] == pytest.approx(sorted(weights)[::-1][: fitted.weight_.size], abs=1e-9)
+
+
+@given(rows=columns(max_rows=40, weights=any_weights))
+def test_weights_sum_to_one_and_what_is_left_out_to_next_to_nothing(rows):
+    label, score, weight = rows
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
+    assert fitted.weight_.sum() == pytest.approx(1.0)
+    assert 0.0 <= fitted.left_out_ <= 1e-13
+    assert (np.diff(fitted.penalty_) > 0).all()
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_few_fits_are_looked_at_and_the_others_weigh_no_more_than_is_said(n):
+    label, score = wavy(n)
+    path = NearIsotonicPath.of(as_problem(label, score))
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label)
+    bic = np.array([path.bic(knot) for knot in path.knots])
+    weight = np.exp(0.5 * (bic.min() - bic))
+    left_out = weight[~np.isin(path.knots, fitted.penalty_)].sum() / weight.sum()
+    assert 0 < left_out <= fitted.left_out_ <= 1e-13
+    assert fitted.penalty_.size < 0.7 * path.knots.size
+    np.testing.assert_allclose(fitted.weight_, weight[np.isin(path.knots, fitted.penalty_)] / weight.sum(), rtol=1e-9)
+
+
+@given(rows=columns(weights=any_weights), new=st.lists(scores, min_size=1, max_size=10))
+def test_the_map_is_the_weighted_sum_of_its_fits(rows, new):
+    label, score, weight = rows
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
+    fits = [
+        NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(new)
+        for penalty in fitted.penalty_.tolist()
+    ]
+    np.testing.assert_allclose(fitted.calibrate(new), fitted.weight_ @ fits, atol=1e-12)
+
+
+def test_joins_at_one_penalty_are_one_fit():
+    # Labels that alternate: blocks of one row all join at a penalty of one half.
+    fitted = EnsembleNearIsotonic(finite=None).fit(np.linspace(0.1, 0.9, 12), [1, 0] * 6)
+    assert fitted.penalty_.tolist() == [0.0, 0.5]
+    odds = np.exp(0.5 * (12 * np.log(12)) - 0.5 * (2 * 12 * np.log(2) + np.log(12)))
+    assert fitted.weight_[1] / fitted.weight_[0] == pytest.approx(odds)
+
+
+@given(rows=columns(), times=st.sampled_from([0.013, 0.77, 31.7]))
+def test_only_proportions_of_weights_that_are_not_whole_count(rows, times):
+    label, score, weight = rows
+    once, scaled = (
+        EnsembleNearIsotonic(finite=None).fit(score, label, (weight + 0.5) * factor).calibrate(score)
+        for factor in (1.0, times)
+    )
+    np.testing.assert_allclose(scaled, once, atol=1e-9)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_is_a_constant(label):
+    fitted = EnsembleNearIsotonic(finite=None).fit([0.2, 0.4, 0.7], [label] * 3)
+    assert fitted.calibrate([0.0, 0.5, 1.0]).tolist() == [label] * 3
+    assert fitted.weight_.tolist() == [1.0]
+
+
+def test_rates_in_order_are_kept_as_isotonic_regression_keeps_them():
+    score, label = np.repeat([0.2, 0.5, 0.8], 10), np.repeat([0, 1, 0, 1, 0, 1], [8, 2, 5, 5, 2, 8])
+    np.testing.assert_array_equal(
+        EnsembleNearIsotonic(finite=None).fit(score, label).calibrate(score),
+        IsotonicCalibrator(finite=None).fit(score, label).calibrate(score),
+    )
+
+
+@pytest.mark.parametrize("finite", ["smooth", "clip", 0.01])
+@given(rows=columns(weights=any_weights))
+def test_finite_keeps_values_off_the_ends(finite, rows):
+    label, score, weight = rows
+    value = EnsembleNearIsotonic(finite=finite).fit(score, label, weight).calibrate(score)
+    assert value.min() > 0
+    assert value.max() < 1
+
+
+def test_a_way_to_be_finite_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"finite must be .*got 0\.7"):
+        EnsembleNearIsotonic(finite=0.7).fit([0.2, 0.7], [0, 1])
+
+
+def test_a_long_path_takes_few_likelihoods(monkeypatch):
+    label, score = wavy(20_000)
+    asked, bic = [], near_isotonic_path.NearIsotonicPath.bic
+    monkeypatch.setattr(NearIsotonicPath, "bic", lambda self, penalty: asked.append(penalty) or bic(self, penalty))
+    fitted = EnsembleNearIsotonic(finite=None).fit(score, label)
+    assert len(asked) == fitted.penalty_.size < 100

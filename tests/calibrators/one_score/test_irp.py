@@ -1,0 +1,457 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import isotonic_tree as twin
+from sklearn.linear_model import LogisticRegression
+from strategies import columns, scores, tables, whole_weights
+
+from calibrant import (
+    ByNotion,
+    CalibratedClassifier,
+    CalibrationWarning,
+    IsotonicCalibrator,
+    IsotonicRecursivePartitioning,
+    load_calibrator,
+    negative_log_likelihood,
+    save_calibrator,
+)
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.binning.ordered import Ordered
+from calibrant.interop.persistence import from_document, to_document
+from calibrant.solvers.folds import folds_of
+from calibrant.solvers.isotonic_tree import Blocks, isotonic_tree
+from calibrant.solvers.isotonic_tree_choice import Shrinkage, path_loss
+from calibrant.solvers.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+
+new_scores = st.lists(scores, min_size=1, max_size=20)
+few = columns(max_rows=12)
+WHOLE = {"max_bins": None, "smoothing": 0.0, "softening": 0.0}
+
+
+def fitted(rows, **options):
+    label, score, weight = rows
+    return IsotonicRecursivePartitioning(**{**WHOLE, **options}).fit(score, label, weight)
+
+
+def lists(rows):
+    label, score, weight = rows
+    return score.tolist(), label.tolist(), weight.astype(int).tolist()
+
+
+def tree_of(rows, **options):
+    label, score, weight = rows
+    return isotonic_tree(
+        Blocks.of(Ordered.of(as_problem(label, score, sample_weight=weight, labels=[0, 1]))), **options
+    )
+
+
+# The order of the cuts
+
+
+@given(rows=few)
+def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(rows):
+    stages, thresholds, gains = twin.grow(*lists(rows))
+    ours = fitted(rows)
+    assert ours.threshold_.tolist() == thresholds
+    np.testing.assert_allclose(ours.gain_, np.array(gains, dtype=float), atol=1e-12)
+    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
+
+
+@given(rows=few, max_bins=st.integers(1, 5), min_gain=st.sampled_from([0.0, 0.01, 0.1, 0.5]), least=st.integers(1, 6))
+def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_between_blocks(
+    rows, max_bins, min_gain, least
+):
+    borders = set(IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
+    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, min_gain, least, borders)
+    ours = fitted(rows, max_bins=max_bins, min_gain=min_gain, min_samples=least)
+    assert ours.threshold_.tolist() == thresholds
+    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
+
+
+@given(rows=few)
+def test_no_cut_that_is_first_among_the_best_falls_inside_a_block_of_isotonic_regression(rows):
+    """The proof is in isotonic_tree.py; here no block is known beforehand."""
+    blocks = IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
+    assert set(twin.grow(*lists(rows))[1]) <= set(blocks.left_.tolist())
+
+
+def test_a_cut_as_good_inside_a_block_is_not_taken():
+    """Rates 0, 1/2, 1/2, 1: on the two in the middle, one block, the diagram runs along the line that touches it."""
+    score, label = np.repeat([0.1, 0.2, 0.3, 0.4], 2), np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    assert fitted((label, score, None), max_bins=2).threshold_.tolist() == [0.2]
+    assert fitted((label, score, None)).threshold_.tolist() == [0.2, 0.4]
+
+
+@given(rows=columns())
+def test_gains_never_increase(rows):
+    gain = fitted(rows).gain_
+    assert (np.diff(gain) <= 1e-12).all()
+    assert ((gain >= 0) & (gain <= 1)).all()
+
+
+def test_the_gain_of_the_only_cut_that_parts_the_classes_is_one():
+    assert fitted((np.array([0, 1]), np.array([0.2, 0.9]), None)).gain_.tolist() == [1.0]
+
+
+@given(rows=columns(min_rows=2))
+def test_a_border_parts_the_scores_that_the_block_above_begins_with(rows):
+    blocks = tree_of(rows).blocks
+    for left, border in zip(blocks.left[1:], blocks.border, strict=True):
+        np.testing.assert_array_equal(rows[1] > border, rows[1] >= left)
+
+
+@pytest.mark.parametrize("score", [0.5, np.nextafter(0.5, 1)])
+def test_between_scores_that_touch_the_border_is_the_lower_one(score):
+    tree = tree_of((np.array([0, 1]), np.array([score, np.nextafter(score, 1)]), None))
+    assert tree.blocks.border.tolist() == [score]
+
+
+# The map
+
+
+@given(rows=columns(weights=st.one_of(whole_weights, st.floats(0.1, 5.0))))
+def test_run_to_the_end_it_is_isotonic_regression_to_the_last_bit(rows):
+    ours, theirs = fitted(rows), IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
+    np.testing.assert_array_equal(ours.left_, theirs.left_)
+    np.testing.assert_array_equal(ours.value_, theirs.value_)
+    assert ours.n_bins_ == theirs.value_.size
+
+
+@given(rows=columns())
+def test_run_to_the_end_with_a_row_of_each_class_it_is_smoothed_isotonic_regression(rows):
+    ours, theirs = fitted(rows, smoothing=1.0), IsotonicCalibrator(finite="smooth").fit(rows[1], rows[0], rows[2])
+    np.testing.assert_array_equal(ours.left_, theirs.left_)
+    np.testing.assert_allclose(ours.value_, theirs.value_, rtol=1e-12)
+
+
+@given(
+    rows=few,
+    new=new_scores,
+    max_bins=st.integers(1, 4),
+    smoothing=st.sampled_from([0.0, 0.5, 3.0]),
+    mixture=st.sampled_from([0.0, 0.25]),
+)
+def test_the_map_is_what_its_definition_says(rows, new, max_bins, smoothing, mixture):
+    regions = twin.grow(*lists(rows), max_bins)[0][-1]
+    value = twin.values(*lists(rows), regions, smoothing, mixture)
+    ours = fitted(rows, max_bins=max_bins, smoothing=smoothing, mixture=mixture)
+    np.testing.assert_allclose(ours.calibrate(new), [twin.predict(regions, value, s) for s in new], rtol=1e-9)
+
+
+@given(rows=columns(), smoothing=st.sampled_from([0.0, 1.0, "cv"]), mixture=st.sampled_from([0.0, 0.5]))
+def test_no_stage_decreases_and_the_last_one_is_the_map(rows, smoothing, mixture):
+    ours = fitted(rows, smoothing=smoothing, mixture=mixture)
+    new = np.linspace(0.0, 1.0, 23)
+    stages = [prob[:, 1] for prob in ours.staged_predict_proba(new)]
+    assert len(stages) == ours.threshold_.size + 1
+    assert all((np.diff(prob) >= 0).all() for prob in stages)
+    np.testing.assert_array_equal(stages[-1], ours.calibrate(new))
+
+
+@given(rows=columns(), smoothing=st.sampled_from([0.0, 2.0]))
+def test_a_stage_is_the_map_that_stops_there(rows, smoothing):
+    new = np.linspace(0.0, 1.0, 11)
+    for n_bins, prob in enumerate(fitted(rows, smoothing=smoothing).staged_predict_proba(new), 1):
+        stopped = fitted(rows, smoothing=smoothing, max_bins=n_bins)
+        np.testing.assert_array_equal(stopped.predict_proba(new), prob)
+
+
+def test_stages_of_logits_are_those_of_their_probabilities():
+    rng = np.random.default_rng(0)
+    logit = rng.normal(size=(60, 2))
+    label = (rng.random(60) < 1 / (1 + np.exp(logit[:, 0] - logit[:, 1]))).astype(int)
+    ours = IsotonicRecursivePartitioning(input="logit").fit(logit, label)
+    *_, last = ours.staged_predict_proba(logit)
+    np.testing.assert_array_equal(last, ours.predict_proba(logit))
+
+
+@given(rows=columns())
+def test_without_smoothing_the_mean_is_kept_at_all_stages(rows):
+    label, score, weight = rows
+    for prob in fitted(rows, mixture=0.3).staged_predict_proba(score):
+        assert np.average(prob[:, 1], weights=weight) == pytest.approx(np.average(label, weights=weight), abs=1e-12)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_is_one_bin_by_the_rule_of_succession(label):
+    with pytest.warns(CalibrationWarning, match=f"only the class {label} came in the 3 rows"):
+        ours = IsotonicRecursivePartitioning(max_bins="cv", smoothing=1.0).fit([0.2, 0.7, 0.9], [label] * 3)
+    assert ours.value_ == pytest.approx([0.8 if label else 0.2])
+
+
+def test_one_row_is_one_bin_of_the_strongest_smoothing():
+    ours = IsotonicRecursivePartitioning(max_bins="cv", smoothing="cv").fit([0.3], [1])
+    assert (ours.n_bins_, ours.smoothing_) == (1, 16.0)
+    assert ours.calibrate([0.9]) == pytest.approx([17 / 33])
+
+
+def test_bins_that_smoothing_puts_out_of_order_are_pooled():
+    score, label = np.repeat([0.1, 0.2, 0.8], [1, 100, 100]), np.repeat([0, 1, 0, 1], [1, 10, 90, 100])
+    ours = IsotonicRecursivePartitioning(max_bins=None, smoothing=1.0).fit(score, label)
+    assert ours.value_ == pytest.approx([12 / 105, 101 / 102])
+    assert (ours.n_bins_, ours.threshold_.size) == (2, 2)
+
+
+@pytest.mark.parametrize("smoothing", [1e-3, 1.0])
+def test_smoothing_keeps_values_off_0_and_1_however_many_rows_there_are(smoothing):
+    rows = np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.8, 0.9]), np.full(4, 1e17)
+    np.testing.assert_allclose(fitted(rows, smoothing=smoothing).calibrate([0.0, 1.0]), [1e-12, 1 - 1e-12], rtol=1e-3)
+
+
+@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
+def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
+    label, score, weight = rows
+    weight = weight + np.pi / 100  # not whole, in either unit
+    options = {"smoothing": 1.0, "min_samples": 2}
+    one, other = (fitted((label, score, w), **options).calibrate(score) for w in (weight, weight * scale))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+# What cross-validation compares
+
+
+@given(rows=columns(), held=columns(), mixture=st.sampled_from([0.0, 0.2]))
+def test_losses_along_the_path_are_those_of_its_stages(rows, held, mixture):
+    tree = tree_of(rows)
+    label, score, weight = held
+    problem = as_problem(label, score, sample_weight=weight, labels=[0, 1])
+    event_rate = np.average(rows[0], weights=rows[2])
+    stages, added = np.arange(1, tree.cut.size + 2), (0.0, 1.0, 8.0)
+    found = path_loss(tree, problem, stages, [Shrinkage(a, mixture, event_rate) for a in added])
+    assert found.weight == weight.sum()
+    for j, a in enumerate(added):
+        for i, prob in enumerate(fitted(rows, smoothing=a, mixture=mixture).staged_predict_proba(score)):
+            prob = np.clip(prob, 1e-12, 1 - 1e-12)
+            expected = weight @ -np.log(prob[np.arange(label.size), label])
+            assert found.loss[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("mixture", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_seen_the_rows(seed, mixture):
+    rng = np.random.default_rng(seed)
+    score = rng.random(150)
+    label = (rng.random(150) < 0.5 * score).astype(int)
+    row = np.arange(150)
+    mean = {}
+    for smoothing in SMOOTHINGS:
+        losses = []
+        for kept, left_out in folds_of(as_simplex(as_problem(label, score))):
+            of_fold = fitted((label, score, kept), smoothing=smoothing, mixture=mixture)
+            stages = [prob[row, label] for prob in of_fold.staged_predict_proba(score)]
+            losses.append([left_out @ -np.log(prob) for prob in stages])
+        for n_bins in range(1, max(map(len, losses)) + 1):
+            mean[n_bins, -smoothing] = sum(loss[:n_bins][-1] for loss in losses)
+    n_bins, smoothing = min((loss, which) for which, loss in mean.items())[1]
+    chosen = fitted((label, score, None), max_bins="cv", smoothing="cv", mixture=mixture)
+    assert (chosen.threshold_.size + 1, chosen.smoothing_) == (n_bins, -smoothing)
+
+
+@given(rows=few, part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
+def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(rows, part, smoothing):
+    label, score, weight = rows
+    share = np.concatenate([(1 - part) * label + part * score, (1 - part) * (1 - label) + part * (1 - score)])
+    each = np.repeat([1, 0], score.size), np.tile(score, 2), np.tile(weight, 2) * share
+    some = each[2] > 0
+    assume(each[2][some].min() > 1e-9)
+    # Weights that are no counts have a mean of one: a row is worth as much as the two that it is made into.
+    label_of, score_of, weight_of = (part[some] for part in each)
+    by_hand = fitted((label_of, score_of, 0.37 * weight_of), smoothing=smoothing * some.sum() / weight.sum())
+    softened = fitted(rows, softening=part, smoothing=smoothing)
+    np.testing.assert_allclose(softened.calibrate(score), by_hand.calibrate(score), rtol=1e-9)
+
+
+def test_a_bin_of_softened_labels_gives_its_event_rate_and_its_mean_score():
+    rng = np.random.default_rng(2)
+    score = rng.random(300)
+    label = (rng.random(300) < score**2).astype(int)
+    calibrated = fitted((label, score, None), softening=0.6).calibrate(score)
+    for value in np.unique(calibrated):
+        of_bin = calibrated == value
+        assert value == pytest.approx(0.4 * label[of_bin].mean() + 0.6 * score[of_bin].mean(), rel=1e-12)
+
+
+def test_cross_validation_softens_where_the_score_is_right_and_not_where_it_is_wrong():
+    rng = np.random.default_rng(0)
+    score = rng.random(400)
+    right = (rng.random(400) < score).astype(int)
+    found = fitted((right, score, None), softening="cv", smoothing="cv")
+    assert found.softening_ >= 0.6
+    given_it = fitted((right, score, None), softening=found.softening_, smoothing=found.smoothing_)
+    np.testing.assert_array_equal(found.calibrate(score), given_it.calibrate(score))
+    wrong = (rng.random(400) < score**4).astype(int)
+    assert fitted((wrong, score, None), softening="cv", smoothing="cv").softening_ == 0.0
+
+
+def test_pure_noise_is_one_bin():
+    rng = np.random.default_rng(1)
+    score, label = rng.random(500), rng.integers(0, 2, 500)
+    assert fitted((label, score, None)).n_bins_ > 3
+    assert fitted((label, score, None), max_bins="cv", smoothing="cv").n_bins_ == 1
+
+
+def test_a_step_is_found_and_no_more():
+    rng = np.random.default_rng(0)
+    score = rng.random(2000)
+    label = (rng.random(2000) < np.where(score < 0.6, 0.2, 0.7)).astype(int)
+    ours = fitted((label, score, None), max_bins="cv", smoothing="cv")
+    assert ours.n_bins_ == 2
+    assert ours.threshold_ == pytest.approx([0.6], abs=0.01)
+
+
+def test_cross_validated_stops_lose_little_of_the_best_stage_on_new_rows():
+    rng = np.random.default_rng(0)
+    score = rng.random(40_000)
+    label = (rng.random(40_000) < score**2).astype(int)
+    ours = IsotonicRecursivePartitioning().fit(score[:2000], label[:2000])
+    whole = fitted((label[:2000], score[:2000], None), smoothing=ours.smoothing_)
+    losses = [negative_log_likelihood(label[2000:], prob) for prob in whole.staged_predict_proba(score[2000:])]
+    assert negative_log_likelihood(label[2000:], ours.calibrate(score[2000:])) < min(losses) + 0.002
+    assert min(losses) + 0.002 < losses[0]
+
+
+def test_a_map_that_is_not_to_stop_has_more_bins_than_the_folds_that_choose_its_smoothing():
+    """Without either row one bin is left."""
+    assert IsotonicRecursivePartitioning(max_bins=None).fit([0.2, 0.7], [0, 1]).threshold_.tolist() == [0.7]
+
+
+def test_a_hundred_bins_that_all_count_are_all_kept():
+    rate = np.linspace(0.005, 0.995, 100)
+    weight = np.rint(1e6 * np.column_stack([1.0 - rate, rate])).ravel()
+    rows = np.tile([0, 1], 100), np.repeat(rate, 2), weight
+    assert fitted(rows, max_bins="cv", smoothing="cv").n_bins_ == 100
+
+
+def test_paths_of_hundreds_of_bins_are_tried_in_steps():
+    rng = np.random.default_rng(0)
+    score = np.sort(rng.random(60_000))
+    label = (rng.random(60_000) < score).astype(int)
+    whole = fitted((label, score, None))
+    assert whole.n_bins_ > 64
+    ours = fitted((label, score, None), max_bins="cv", smoothing=1.0)
+    assert 16 < ours.n_bins_ <= whole.n_bins_
+
+
+# Where it is used
+
+
+@given(rows=tables(min_rows=2))
+def test_it_works_class_by_class(rows):
+    label, prob, weight = rows
+    calibrator = ByNotion(IsotonicRecursivePartitioning(), "class-wise", labels=range(prob.shape[1]))
+    new = calibrator.fit(prob, label, weight).predict_proba(prob)
+    np.testing.assert_allclose(new.sum(axis=1), 1.0)
+
+
+def test_it_calibrates_a_classifier():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0])), "yes", "no")
+    model = CalibratedClassifier(LogisticRegression(), IsotonicRecursivePartitioning()).fit(X, y)
+    assert model.score(X, y) > 0.7
+
+
+def test_what_is_saved_comes_back_with_its_stages(tmp_path):
+    rng = np.random.default_rng(0)
+    score = rng.random(200)
+    ours = fitted(((rng.random(200) < score).astype(int), score, None), smoothing=1.0)
+    save_calibrator(ours, tmp_path / "irp.json")
+    back = load_calibrator(tmp_path / "irp.json")
+    for one, other in zip(ours.staged_predict_proba(score), back.staged_predict_proba(score), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "change", "said"),
+    [
+        ("threshold_", lambda values: values[:-1], r"gain_ must be numbers, .*of shape \(\d+,\); got"),
+        ("weight_", lambda values: values[:-1], r"weight_ must be numbers, .*of shape \(\d+,\); got"),
+        ("weight_", lambda values: -values, "weight_ must be numbers, at least 0; got -"),
+        ("gain_", lambda values: np.nan * values, "gain_ must be numbers, at least 0; got nan at index 0"),
+    ],
+)
+def test_stages_that_do_not_fit_together_are_refused(attribute, change, said):
+    rng = np.random.default_rng(0)
+    score = rng.random(200)
+    ours = fitted(((rng.random(200) < score).astype(int), score, None))
+    setattr(ours, attribute, change(getattr(ours, attribute)))
+    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{said}"):
+        from_document(to_document(ours))
+
+
+def test_three_columns_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion\(IsotonicRecursive"):
+        IsotonicRecursivePartitioning().fit(np.full((3, 3), 1 / 3), [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("max_bins", 0, ValueError),
+        ("max_bins", "all", TypeError),
+        ("max_bins", 2.5, TypeError),
+        ("min_gain", -0.1, ValueError),
+        ("min_gain", 1.1, ValueError),
+        ("min_samples", 0, ValueError),
+        ("smoothing", -1.0, ValueError),
+        ("smoothing", "laplace", TypeError),
+        ("softening", 1.0, ValueError),
+        ("softening", "much", TypeError),
+        ("mixture", 1.0, ValueError),
+    ],
+)
+def test_other_parameters_are_refused(name, value, error):
+    with pytest.raises(error, match=f"{name} must be a (whole )?number"):
+        IsotonicRecursivePartitioning(**{name: value}).fit([0.1, 0.9], [0, 1])
+
+
+# On the forecast of the paper
+
+
+@pytest.fixture
+def covertype(data_dir):
+    with np.load(data_dir / "covertype2.npz") as data:
+        return data["P_cal"], data["y_cal"]
+
+
+def test_the_forecast_of_the_paper_ends_at_the_blocks_of_isotonic_regression(covertype):
+    prob, label = covertype
+    ours = IsotonicRecursivePartitioning(**WHOLE).fit(prob, label)
+    assert ours.n_bins_ == 16
+    assert set(ours.threshold_) == set(IsotonicCalibrator(finite=None).fit(prob, label).left_[1:])
+
+
+def test_the_first_cuts_are_those_of_the_paper_up_to_the_gap_between_scores_and_a_step_of_its_grid(covertype):
+    prob, label = covertype
+    tree = tree_of((label, prob[:, 1], None))
+    score = np.unique(prob[:, 1])
+    # The paper's thresholds are of the first class, on a grid of 1/1000: a gap can lie between two points of it.
+    for left, published in zip(tree.left, [0.453, 0.715, 0.249, 0.849, 0.392], strict=False):
+        below = score[np.searchsorted(score, left) - 1]
+        assert below - 0.001 < 1.0 - published < left + 0.001
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_its_regularisers_it_is_isotonic_regression_bit_for_bit(weighted):
+    """Ties, weights and new scores included; with its defaults it is another map."""
+    rng = np.random.default_rng(3)
+    score = np.round(rng.random(500), 2)  # some five rows a score
+    label = (rng.random(500) < score**2).astype(int)
+    weight = rng.uniform(0.1, 5.0, 500) if weighted else None
+    new = np.concatenate([score, rng.random(200), [0.0, 1.0]])
+    bare = IsotonicRecursivePartitioning(softening=0, smoothing=0, max_bins=None).fit(score, label, weight)
+    isotonic = IsotonicCalibrator(finite=None).fit(score, label, weight)
+    np.testing.assert_array_equal(bare.calibrate(new), isotonic.calibrate(new))
+    default = IsotonicRecursivePartitioning().fit(score, label, weight)
+    assert not np.array_equal(default.calibrate(new), isotonic.calibrate(new))
+
+
+def test_where_some_labels_are_softened_less_smoothing_is_tried_too():
+    assert tried("cv", "cv") == (SMOOTHINGS_IF_SOFTENED, SOFTENINGS)
+    assert tried("cv", 0.0) == (SMOOTHINGS, (0.0,))
+    assert tried(0.5, "cv") == ((0.5,), SOFTENINGS)

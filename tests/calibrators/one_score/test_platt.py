@@ -1,0 +1,203 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from reference import logistic as odds
+from reference import recalibration as twin
+from scipy.special import expit, logit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from strategies import columns
+
+from calibrant import ByNotion
+from calibrant.calibrators.one_score.platt import PlattScaling
+from calibrant.solvers import logistic
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+
+
+def sample(n, a=0.4, b=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    z = 1.5 * rng.normal(size=n)
+    return (rng.random(n) < expit(a + b * z)).astype(int), z
+
+
+@given(rows=columns())
+def test_at_the_line_the_gradient_of_the_loss_on_platts_targets_vanishes(rows):
+    label, score, weight = rows
+    x = np.array([odds.log_odds(p) for p in score])
+    assume(np.ptp(x) > 1e-6)
+    fitted = PlattScaling().fit(score, label, weight)
+    target = twin.platt_targets(label.tolist(), weight.tolist())
+    slope = twin.gradient(twin.line, [fitted.intercept_, fitted.slope_], x, target, weight)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-9)
+
+
+@given(rows=columns(min_rows=2, max_rows=12))
+def test_a_general_optimiser_finds_nothing_better(rows):
+    label, score, weight = rows
+    x = [odds.log_odds(p) for p in score]
+    assume(np.ptp(x) > 1e-2)
+    fitted = PlattScaling().fit(score, label, weight)
+    target = twin.platt_targets(label.tolist(), weight.tolist())
+    ours = twin.mean_log_loss(twin.line, [fitted.intercept_, fitted.slope_], x, target, weight)
+    assert ours <= twin.least_log_loss(twin.line, x, target, weight) + 1e-12
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
+    label, z = sample(400)
+    weight = np.random.default_rng(1).random(400) if weighted else None
+    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None], label, weight)
+    fitted = PlattScaling(smooth_targets=False, input="logit").fit(z, label, weight)
+    assert fitted.slope_ == pytest.approx(peer.coef_[0, 0], rel=1e-9)
+    assert fitted.intercept_ == pytest.approx(peer.intercept_[0], rel=1e-9)
+    np.testing.assert_allclose(fitted.predict_proba(z), peer.predict_proba(z[:, None]), rtol=1e-9)
+
+
+def test_the_targets_are_those_of_platt():
+    """Two scores, so that the line meets the mean target at each."""
+    fitted = PlattScaling().fit([0.2, 0.2, 0.7, 0.7, 0.7], [0, 1, 1, 1, 0])
+    high, low = 4 / 5, 1 / 4
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [(low + high) / 2, (2 * high + low) / 3], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
+)
+def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
+    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
+    targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
+
+
+def test_smoothing_matters_less_with_more_rows():
+    gaps = []
+    for n in (100, 1000, 10000):
+        label, z = sample(n)
+        smooth, plain = (PlattScaling(smooth_targets=s, input="logit").fit(z, label).slope_ for s in (True, False))
+        gaps.append(abs(smooth - plain))
+    assert gaps[0] > 5 * gaps[1] > 25 * gaps[2]
+
+
+def test_a_calibrated_forecast_is_left_as_it_is_without_smoothing():
+    prob = np.linspace(0.05, 0.95, 19)
+    score, label, weight = np.tile(prob, 2), np.repeat([0, 1], 19), np.concatenate([1 - prob, prob])
+    fitted = PlattScaling(smooth_targets=False).fit(score, label, weight)
+    assert fitted.slope_ == pytest.approx(1.0, abs=1e-9)
+    assert fitted.intercept_ == pytest.approx(0.0, abs=1e-9)
+
+
+def test_logits_are_exact_and_probabilities_clipped():
+    z, label = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0]), [0, 1, 0, 1, 0, 1]
+    exact = PlattScaling(input="logit").fit(z, label)
+    target = twin.platt_targets(label, [1.0] * 6)
+    np.testing.assert_allclose(
+        twin.gradient(twin.line, [exact.intercept_, exact.slope_], z, target, [1.0] * 6), 0.0, atol=1e-9
+    )
+    assert PlattScaling().fit(expit(z), label).slope_ != pytest.approx(exact.slope_, rel=1e-3)
+
+
+def test_labels_that_fall_as_scores_rise_turn_the_order():
+    label, z = sample(200, b=-0.8)
+    assert PlattScaling(input="logit").fit(z, label).slope_ < 0
+
+
+def test_a_straight_line_cannot_bend_what_differs_at_both_ends():
+    """Why beta calibration has a parameter more: low scores are too bold here, high ones too timid."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=20_000)
+    truth = np.where(z < 0, 0.4 * z, 1.6 * z)
+    label = (rng.random(z.size) < expit(truth)).astype(int)
+    fitted = PlattScaling(input="logit").fit(z, label)
+    assert abs(logit(fitted.calibrate([-3.0, 3.0])) - [-1.2, 4.8]).min() > 0.5
+
+
+# What has no minimum
+
+
+@pytest.mark.parametrize(
+    ("score", "label"),
+    [([0.1, 0.2, 0.6, 0.9], [0, 0, 1, 1]), ([0.1, 0.6, 0.6, 0.9], [0, 0, 1, 1]), ([0.1, 0.2, 0.6, 0.9], [1, 1, 0, 0])],
+    ids=["separated", "separated but for a tie", "upside down"],
+)
+def test_where_classes_are_separated_targets_are_smoothed_and_this_is_said(score, label):
+    with pytest.warns(ConvergenceWarning, match="both classes must come, and overlap"):
+        plain = PlattScaling(smooth_targets=False).fit(score, label)
+    smooth = PlattScaling().fit(score, label)
+    assert (plain.slope_, plain.intercept_) == (smooth.slope_, smooth.intercept_)
+
+
+@pytest.mark.parametrize("smooth_targets", [True, False])
+def test_one_class_alone_gets_the_probability_that_platts_target_gives_it(smooth_targets):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = PlattScaling(smooth_targets=smooth_targets, labels=[0, 1]).fit([0.2, 0.5, 0.7], [1, 1, 1])
+    assert fitted.slope_ == pytest.approx(0.0, abs=1e-9)
+    assert fitted.intercept_ == pytest.approx(np.log(4.0))
+
+
+@pytest.mark.parametrize("smooth_targets", [True, False])
+def test_of_equal_scores_the_log_odds_are_shifted(smooth_targets):
+    fitted = PlattScaling(smooth_targets=smooth_targets).fit([0.3] * 4, [0, 1, 1, 1])
+    rate = (3 * 4 / 5 + 1 / 3) / 4 if smooth_targets else 0.75
+    assert fitted.slope_ == 1.0
+    assert fitted.calibrate([0.3])[0] == pytest.approx(rate)
+    assert fitted.calibrate([0.6])[0] == pytest.approx(expit(logit(0.6) + logit(rate) - logit(0.3)))
+
+
+def test_one_row_is_enough():
+    fitted = PlattScaling(labels=[0, 1]).fit([0.3], [1])
+    assert (fitted.slope_, fitted.calibrate([0.3])[0]) == (1.0, pytest.approx(2 / 3))
+
+
+def test_a_search_that_does_not_arrive_says_so(monkeypatch):
+    monkeypatch.setattr(logistic, "MOST_STEPS", 1)
+    label, z = sample(50)
+    with pytest.warns(ConvergenceWarning, match="Newton's method has not come to it"):
+        PlattScaling(input="logit").fit(z, label)
+
+
+def test_the_problem_without_a_minimum_is_named():
+    prob = np.full((6, 3), 1 / 3) + np.outer([0.1, -0.1, 0.05, 0.0, 0.2, -0.2], [1, -1, 0])
+    with pytest.warns(ConvergenceWarning, match="it falls for ever of 'class 2'"):
+        ByNotion(PlattScaling(smooth_targets=False), labels=[0, 1, 2]).fit(prob, [0, 0, 1, 0, 1, 0])
+
+
+def test_a_flag_of_numpy_is_a_flag():
+    label, z = sample(100)
+    ours, theirs = (PlattScaling(smooth_targets=flag, input="logit").fit(z, label) for flag in (np.False_, False))
+    assert ours.slope_ == theirs.slope_
+
+
+@pytest.mark.parametrize("wrong", [1, "yes", None])
+def test_smooth_targets_must_be_true_or_false(wrong):
+    with pytest.raises(TypeError, match="smooth_targets must be True or False; got"):
+        PlattScaling(smooth_targets=wrong).fit([0.2, 0.7], [0, 1])
+
+
+@pytest.mark.parametrize("smooth_targets", [True, False])
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_the_certificate_is_kept_whatever_the_scale(scale, smooth_targets):
+    label, z = sample(1000)
+    fitted = PlattScaling(input="logit", smooth_targets=smooth_targets).fit(scale * z, label)
+    assert fitted.gradient_ < 1e-12
+    assert fitted.n_iter_ < 10
+
+
+def test_the_certificate_is_the_gradient_at_the_line_that_is_given_in_standardised_units():
+    label, z = sample(200)
+    fitted = PlattScaling(input="logit", smooth_targets=False).fit(z, label)
+    residual, centred = fitted.calibrate(z) - label, z - z.mean()
+    expected = max(abs(residual.mean()), abs((residual * centred).mean()) / abs(centred).max())
+    assert fitted.gradient_ == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_line_that_rounding_keeps_from_the_minimum_is_told_of():
+    """Log-odds whose differences are lost in their size: a slope of one and an intercept of -1e12 cannot be exact."""
+    label, z = sample(1000)
+    with pytest.warns(ConvergenceWarning, match="gradient of at most 1e-08 in standardised units; got"):
+        fitted = PlattScaling(input="logit").fit(1e10 + z, label)
+    assert fitted.gradient_ > 1e-8

@@ -1,0 +1,238 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import spline as twin
+from scipy.special import expit, logit
+from sklearn.exceptions import ConvergenceWarning
+from strategies import columns
+
+from calibrant import ByNotion, SplineCalibration, load_digits_forecast
+from calibrant._core.problem import BinaryProblem, unit_weight
+from calibrant.solvers import smoothing_spline
+from calibrant.solvers.logistic import recalibration_of
+from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+
+
+def identity(x):
+    return x
+
+
+def bent(x):
+    return np.where(x > 0, x / 3, 1.3 * x) - 0.3
+
+
+def wave(x):
+    return x + 1.2 * np.sin(1.5 * x)
+
+
+def drawn(truth, n=3000, seed=0):
+    """Log-odds, and events whose log-odds are ``truth`` of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 2.5, n)
+    return x, (rng.random(n) < expit(truth(x))).astype(int)
+
+
+def cross_entropy(truth, fitted, x):
+    """How much the calibrated forecast loses against the truth, in nats a row."""
+    p = expit(truth(x))
+    q = fitted.calibrate(x)
+    return float(np.mean(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))))
+
+
+# The optimum
+
+
+@settings(max_examples=15)
+@given(rows=columns(min_rows=2, max_rows=10, weights=st.integers(1, 3)))
+def test_no_other_spline_has_a_smaller_penalised_loss(rows):
+    label, score, weight = rows
+    fitted = SplineCalibration(n_knots=5).fit(score, label, weight)
+    x = np.log(np.maximum(score, 1e-12)) - np.log(np.maximum(1 - score, 1e-12))
+    centre = float(np.average(x, weights=weight))
+
+    def objective(values):
+        return twin.objective(x, label, weight, fitted.knots_.tolist(), values, fitted.penalty_, centre)
+
+    best = objective(fitted.deviation_)
+    line = np.column_stack([np.ones(fitted.knots_.size), fitted.knots_ - centre])
+    other = twin.fit(x, label, weight, fitted.knots_.tolist(), fitted.penalty_, centre)
+    assert best <= objective(other) + 1e-7
+    assert best <= objective(fitted.deviation_ + line @ [0.01, 0.0])
+    assert best <= objective(fitted.deviation_ - line @ [0.0, 0.01])
+
+
+@pytest.mark.parametrize("truth", [bent, wave])
+def test_the_curve_is_the_one_that_a_generic_optimiser_finds(truth):
+    x, label = drawn(truth, n=80)
+    fitted = SplineCalibration(n_knots=6, input="logit").fit(x, label)
+    found = twin.fit(x, label, np.ones(80), fitted.knots_.tolist(), fitted.penalty_, x.mean())
+    np.testing.assert_allclose(fitted.deviation_, found, atol=2e-4)
+
+
+@pytest.mark.parametrize("truth", [identity, bent, wave])
+def test_the_gradient_certifies_the_optimum(truth):
+    assert SplineCalibration(input="logit").fit(*drawn(truth)).gradient_ < 1e-14
+
+
+def test_a_curve_that_is_not_optimal_is_told_of(monkeypatch):
+    monkeypatch.setattr(smoothing_spline, "MOST_STEPS", 1)
+    with pytest.warns(ConvergenceWarning, match="the spline must have a gradient below 1e-08; got"):
+        SplineCalibration(input="logit").fit(*drawn(wave, n=100))
+
+
+# The choice of the penalty
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("weight", [None, [1, 2] * 50], ids=["rows", "weights"])
+def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
+    x, label = drawn(bent, n=100, seed=3)
+    weight = np.ones(100) if weight is None else np.array(weight, dtype=float)
+    fitted = SplineCalibration(n_knots=4, input="logit").fit(x, label, weight)
+    centre = float(np.average(x, weights=weight))
+    exact = twin.left_out_loss(x, label, weight, fitted.knots_.tolist(), fitted.penalty_, centre)
+    assert fitted.loss_ == pytest.approx(exact, rel=0.01)
+
+
+def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
+    x, label = drawn(wave, n=500)
+    rows = recalibration_of(BinaryProblem(expit(x), label == 1, unit_weight(500), logit=x))
+    losses = [fit.left_out_loss() for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 15)))]
+    assert len(losses) == 14
+    assert SplineCalibration(input="logit").fit(x, label).loss_ == pytest.approx(min(losses), abs=1e-9)
+
+
+def test_a_straight_truth_gets_a_nearly_straight_line_and_a_wave_does_not():
+    straight, curved = (SplineCalibration(input="logit").fit(*drawn(truth, n=20_000)) for truth in (identity, wave))
+    assert straight.degrees_of_freedom_ < 5
+    assert curved.degrees_of_freedom_ > 7
+    assert curved.penalty_ < straight.penalty_
+
+
+def test_weights_on_another_scale_choose_the_same_smoothness_of_many_rows():
+    x, label = drawn(wave, n=4000)
+    one, other = (SplineCalibration(input="logit").fit(x, label, np.full(4000, w)) for w in (1.0, 0.5))
+    np.testing.assert_allclose(one.deviation_[1:-1], other.deviation_[1:-1], atol=0.01)
+
+
+@pytest.mark.parametrize("truth", [identity, bent, wave])
+def test_the_truth_is_approached_as_rows_become_many(truth):
+    far, _ = drawn(truth, n=20_000, seed=9)
+    excess = [
+        cross_entropy(truth, SplineCalibration(input="logit").fit(*drawn(truth, n=n)), far) for n in (300, 30_000)
+    ]
+    assert excess[1] < excess[0] / 5
+    assert excess[1] < 1e-3
+
+
+# What it keeps
+
+
+def test_a_forecast_whose_events_come_as_often_as_foretold_is_left_alone_everywhere():
+    score = np.array([0.1, 0.2, 0.4, 0.5, 0.8])
+    rows = np.repeat(score, 10), np.concatenate([np.arange(10) < 10 * s for s in score])
+    new = np.array([0.0, 1e-9, 0.05, 0.15, 0.3, 0.6, 0.95, 1 - 1e-9, 1.0])
+    np.testing.assert_allclose(SplineCalibration().fit(*rows).calibrate(new), new, rtol=1e-6, atol=1e-11)
+
+
+def test_outside_the_knots_the_log_odds_go_on_as_a_straight_line():
+    fitted = SplineCalibration(input="logit").fit(*drawn(wave))
+    for end in (fitted.knots_[0] - 1, fitted.knots_[-1] + 1):
+        x = end + np.sign(end) * np.array([0.0, 1.0, 2.0, 3.0])
+        slopes = np.diff(fitted._map_log_odds(x))
+        np.testing.assert_allclose(slopes, slopes[0], rtol=1e-6)
+
+
+def test_between_the_knots_it_is_the_natural_spline_of_its_values():
+    knots, values = np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.3, -0.2, 0.5, 0.1])
+    x = np.linspace(-2, 6, 41)
+    expected = [twin.deviation(knots.tolist(), values.tolist(), z) for z in x]
+    np.testing.assert_allclose(natural_spline(knots, values, x), expected, atol=1e-12)
+
+
+def test_exchanging_the_classes_exchanges_the_probabilities():
+    x, label = drawn(wave, n=700)
+    one, other = SplineCalibration(input="logit").fit(x, label), SplineCalibration(input="logit").fit(-x, 1 - label)
+    np.testing.assert_allclose(one.calibrate(x), 1 - other.calibrate(-x), rtol=1e-8)
+
+
+def test_logits_and_their_probabilities_give_the_same_map():
+    x, label = drawn(bent, n=400)
+    of_logit, of_prob = SplineCalibration(input="logit").fit(x, label), SplineCalibration().fit(expit(x), label)
+    np.testing.assert_allclose(of_prob.calibrate(expit(x)), of_logit.calibrate(x), rtol=1e-7)
+
+
+# Degenerate rows have a defined answer
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_is_called_likely_and_not_certain(label):
+    x, _ = drawn(identity, n=50)
+    off = abs(SplineCalibration(input="logit").fit(x, np.full(50, label)).calibrate(x) - label)
+    assert off.min() > 0.005
+    assert off.max() < 0.1
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_row_moves_the_log_odds_by_its_residual(label):
+    """With a normal prior of variance one the shift a solves  a = y - p(x + a)."""
+    fitted = SplineCalibration().fit([0.3], [label])
+    shift = fitted.deviation_[0]
+    assert shift == pytest.approx(label - expit(logit(0.3) + shift), abs=1e-10)
+    assert fitted.penalty_ == np.inf
+
+
+def test_separated_classes_get_a_finite_slope():
+    fitted = SplineCalibration().fit([0.1, 0.2, 0.8, 0.9] * 10, [0, 0, 1, 1] * 10)
+    slope = np.diff(fitted.knots_ + fitted.deviation_) / np.diff(fitted.knots_)
+    assert np.isfinite(slope).all()
+    assert slope.mean() > 1
+
+
+def test_two_scores_are_a_straight_line():
+    fitted = SplineCalibration().fit([0.2] * 50 + [0.7] * 50, [0] * 35 + [1] * 15 + [0] * 25 + [1] * 25)
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [0.3, 0.5], atol=0.03)
+    assert fitted.degrees_of_freedom_ <= 2.001
+
+
+def test_probabilities_of_zero_and_one_that_are_wrong_cost_no_infinity():
+    score = np.array([0.0, 0.0, 1.0, 1.0, 0.3, 0.6] * 20)
+    label = np.array([0, 1, 1, 0, 0, 1] * 20)
+    calibrated = SplineCalibration().fit(score, label).calibrate([0.0, 1.0])
+    np.testing.assert_allclose(calibrated, [0.5, 0.5], atol=0.05)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e5])
+def test_logits_on_another_scale_are_fitted_all_the_same(scale):
+    x, label = drawn(wave, n=300)
+    fitted = SplineCalibration(input="logit").fit(scale * x, label)
+    assert np.isfinite(fitted.deviation_).all()
+    assert fitted.gradient_ < 1e-8
+
+
+def test_knots_are_apart_where_scores_are_tied():
+    score = np.concatenate([np.full(500, 0.3), [0.29, 0.1, 0.9]])
+    label = np.arange(503) % 3 == 0
+    knots = SplineCalibration().fit(score, label).knots_
+    assert np.diff(knots).min() > 1e-4
+    assert (knots[0], knots[-1]) == pytest.approx((logit(0.1), logit(0.9)))
+
+
+def test_it_repairs_each_class_of_a_forecast():
+    y, prob = load_digits_forecast()
+    fitted = ByNotion(SplineCalibration(), "class-wise").fit(prob, y)
+    rows = np.arange(len(y))
+    assert -np.log(fitted.predict_proba(prob)[rows, y]).mean() < -np.log(np.maximum(prob[rows, y], 1e-12)).mean()
+
+
+@pytest.mark.parametrize(
+    ("n_knots", "error"),
+    [(1, ValueError), (0, ValueError), *((wrong, TypeError) for wrong in (2.5, "ten", True, None))],
+)
+def test_a_number_of_knots_that_is_no_whole_number_of_two_or_more_is_refused(n_knots, error):
+    with pytest.raises(error, match="n_knots must be a whole number, at least 2; got"):
+        SplineCalibration(n_knots=n_knots).fit([0.2, 0.6], [0, 1])

@@ -1,0 +1,248 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import projection as twin
+from strategies import tables
+
+from calibrant import (
+    CanonicalBinning,
+    Projection,
+    Sierpinski,
+    SimplexGrid,
+    SimplexUnique,
+    canonical_calibration_error,
+    load_calibrator,
+    save_calibrator,
+)
+from calibrant._core.registry import entries
+from calibrant.interop.persistence import _checksum, from_document, to_document
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+EACH = [entry.target() for entry in entries("simplex-binning").values()]
+each_binning = pytest.mark.parametrize("binning", EACH, ids=list(entries("simplex-binning")))
+
+
+def fitted(binning, rows, **options):
+    label, prob, weight = rows
+    return CanonicalBinning(binning, labels=range(prob.shape[1]), **options).fit(prob, label, weight)
+
+
+def random_rows(n=400, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(n_classes), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+    return label, truth**2 / (truth**2).sum(axis=1, keepdims=True), None
+
+
+# The map
+
+
+@given(rows=tables(), n_bins=st.integers(1, 6), data=st.data())
+def test_the_map_is_what_its_definition_says(rows, n_bins, data):
+    label, prob, weight = rows
+    n_classes, interior = prob.shape[1], data.draw(st.booleans())
+    smoothing = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
+    times = weight.astype(int)
+    label, prob = np.repeat(label, times), np.repeat(prob, times, axis=0)
+    made = twin.cuts(prob.tolist(), n_bins, twin.cyclic(n_classes, 100))
+    values, counts = twin.class_rates(prob.tolist(), label.tolist(), made, n_classes, interior, smoothing)
+    weighted = fitted(Projection(n_bins), rows, interior=interior, smoothing=smoothing)
+    np.testing.assert_allclose(weighted.value_, values, rtol=1e-12)
+    assert fitted(Projection(n_bins), (label, prob, None), interior=interior).count_.tolist() == counts
+    new = data.draw(tables(n_classes=st.just(n_classes)))[1]
+    cells = [twin.cell(row, made) for row in new.tolist()]
+    assert weighted.cells(new).tolist() == cells
+    np.testing.assert_allclose(weighted.predict_proba(new), np.array(values)[cells], rtol=1e-12)
+
+
+@pytest.mark.first(2)
+@each_binning
+@given(rows=tables(n_classes=st.just(3)))
+def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
+    """The exact canonical error, in which a cell is a value that the map takes."""
+    label, prob, weight = rows
+    calibrated = fitted(binning, rows, interior=False).predict_proba(prob)
+    options = {"binning": SimplexUnique(), "norm": "max", "sample_weight": weight, "labels": range(3)}
+    assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.first(2)
+@each_binning
+@given(rows=tables(n_classes=st.just(3)))
+def test_each_row_of_the_values_is_a_forecast_and_the_map_looks_it_up(binning, rows):
+    found = fitted(binning, rows)
+    assert found.value_.shape == (found.partition_.n_cells, 3)
+    assert found.count_.shape == (found.partition_.n_cells,)
+    np.testing.assert_allclose(found.value_.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_array_equal(found.calibrate(rows[1]), found.value_[found.cells(rows[1])])
+    assert (found.value_[found.count_ == 0] == 1 / 3).all()
+
+
+def test_a_cell_without_rows_gives_each_class_the_same():
+    found = CanonicalBinning(Sierpinski(1)).fit([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.7, 0.1]], [0, 1, 2])
+    assert found.count_.tolist() == [1, 2, 0, 0]
+    np.testing.assert_array_equal(found.calibrate([[0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]), np.full((2, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("binning", [SimplexGrid(5), SimplexUnique()])
+def test_a_forecast_in_no_cell_gives_each_class_the_same(binning):
+    found = CanonicalBinning(binning, smoothing=1.0).fit([[0.9, 0.1], [0.3, 0.7]], [0, 0], None)
+    assert found.cells([[0.5, 0.5], [0.9, 0.1]]).tolist() == [-1, 1]
+    np.testing.assert_array_equal(found.calibrate([[0.5, 0.5]]), [[0.5, 0.5]])
+
+
+def test_rows_on_a_cut_are_left_out_of_the_rates():
+    """The first cut takes the two with the highest probability of the first class; the second of these is on it."""
+    prob = [[0.8, 0.2], [0.7, 0.3], [0.3, 0.7], [0.1, 0.9]]
+    inside, all_rows = (
+        CanonicalBinning(Projection(2), interior=word).fit(prob, [0, 1, 1, 1]) for word in (True, False)
+    )
+    assert inside.cells(prob).tolist() == all_rows.cells(prob).tolist() == [0, 0, 1, 1]
+    assert inside.count_.tolist() == [1, 2]
+    assert inside.value_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert all_rows.count_.tolist() == [2, 2]
+    assert all_rows.value_.tolist() == [[0.5, 0.5], [0.0, 1.0]]
+
+
+def test_a_cell_whose_rows_are_all_on_cuts_is_estimated_from_them():
+    prob = np.repeat([[0.8, 0.2], [0.6, 0.4], [0.1, 0.9]], 10, axis=0)
+    label = np.repeat([0, 1, 0, 1, 0, 1], [9, 1, 7, 3, 2, 8])
+    found = CanonicalBinning(Projection(3)).fit(prob, label)
+    assert found.count_.tolist() == [10, 10, 10]
+    np.testing.assert_allclose(found.calibrate(prob[::10]), [[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]])
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.37])
+def test_smoothing_adds_rows_of_each_class_whatever_the_unit_of_weights(weight):
+    label, prob, _ = random_rows(60)
+    plain = CanonicalBinning(Sierpinski()).fit(prob, label)
+    found = CanonicalBinning(Sierpinski(), smoothing=2.0).fit(prob, label, np.full(60, weight))
+    m = plain.count_[:, None]
+    np.testing.assert_allclose(found.value_, (m * plain.value_ + 2.0) / (m + 6.0), rtol=1e-12)
+
+
+def test_smoothing_keeps_the_log_loss_finite():
+    label, prob, _ = random_rows(100)
+    assert CanonicalBinning().fit(prob, label).value_.min() == 0.0
+    assert CanonicalBinning(smoothing=0.01).fit(prob, label).value_.min() > 0.0
+
+
+def test_one_column_is_a_forecast_of_two_classes():
+    label, prob, _ = random_rows(200, 2)
+    table, column = CanonicalBinning().fit(prob, label), CanonicalBinning().fit(prob[:, 1], label)
+    assert len(column.count_) == 27
+    np.testing.assert_array_equal(
+        column.value_, CanonicalBinning().fit(np.column_stack([1 - prob[:, 1], prob[:, 1]]), label).value_
+    )
+    assert column.calibrate(prob[:, 1]).shape == (200,)
+    assert table.calibrate(prob).shape == (200, 2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_logits_are_binned_by_their_probabilities(n_classes):
+    label, prob, _ = random_rows(300, n_classes)
+    logit = np.log(prob + 1e-9)
+    found = CanonicalBinning(input="logit").fit(logit, label)
+    cells = found.cells(logit)
+    np.testing.assert_array_equal([int(found.cells(row[None])[0]) for row in logit], cells)
+    assert np.bincount(cells).tolist() == [11] * 26 + [14]
+
+
+def test_the_canonical_error_falls_on_new_rows():
+    """Of forecasts that are far too sure. The exact error of few values needs no bins."""
+    label, prob, _ = random_rows(20_000)
+    new_label, new, _ = random_rows(20_000, seed=1)
+    before = canonical_calibration_error(new_label, new, distance="debiased squared l2", norm="root")
+    for binning in (Projection(), Projection(27, "random"), SimplexGrid(), Sierpinski()):
+        calibrated = CanonicalBinning(binning).fit(prob, label).predict_proba(new)
+        exact = canonical_calibration_error(
+            new_label, calibrated, binning=SimplexUnique(), distance="debiased squared l2", norm="root"
+        )
+        assert exact < before / 4
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("binning", "cells"), [(5, SimplexGrid(5)), ("sierpinski", Sierpinski()), ("unique", SimplexUnique())]
+)
+def test_numbers_and_words_stand_for_binnings(binning, cells):
+    rows = random_rows(100)
+    np.testing.assert_array_equal(fitted(binning, rows).cells(rows[1]), fitted(cells, rows).cells(rows[1]))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"binning": "projektion"},
+            ValueError,
+            r"simplex-binning must be one of .*; got 'projektion'\. Did you mean 'proj",
+        ),
+        ({"binning": 2.5}, TypeError, r"binning must be a whole number, .*; got 2\.5\. Pass SimplexGrid"),
+        ({"binning": Sierpinski()}, ValueError, r"Sierpinski must have three classes, .*; got 2\. Cut with Projection"),
+        ({"interior": 1}, TypeError, r"interior must be True or False; got 1\. Pass"),
+        ({"smoothing": -1}, ValueError, r"smoothing must be a number, at least 0 .*; got -1\. In rows"),
+    ],
+    ids=str,
+)
+def test_a_parameter_that_makes_no_sense_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        CanonicalBinning(**options).fit([0.1, 0.8, 0.9], [0, 1, 1])
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "binning",
+    [*EACH, 4, "projection", Projection(5, "random", 3), Projection(9, np.array([[-1, 0.1, 0], [0, -1, 1 / 3]]))],
+    ids=str,
+)
+def test_what_is_saved_comes_back_to_the_last_bit(binning, tmp_path):
+    rows = random_rows(100)
+    original = fitted(binning, rows, smoothing=0.1)
+    save_calibrator(original, tmp_path / "1.json")
+    loaded = load_calibrator(tmp_path / "1.json")
+    new = np.vstack([rows[1], np.eye(3), random_rows(seed=1)[1]])
+    np.testing.assert_array_equal(loaded.calibrate(new), original.calibrate(new))
+    np.testing.assert_array_equal(loaded.cells(new), original.cells(new))
+    np.testing.assert_array_equal(loaded.count_, original.count_)
+    assert repr(loaded.binning) == repr(original.binning)
+    save_calibrator(loaded, tmp_path / "2.json")
+    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
+    again = loaded.fit(rows[1], rows[0])
+    np.testing.assert_array_equal(again.value_, original.value_)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cells: cells.update({"parameters": {}}),
+        lambda cells: cells.update({"parameters": {"command": "x"}}),
+        lambda cells: cells.pop("parameters"),
+    ],
+    ids=["absent", "other", "none"],
+)
+def test_cells_that_are_not_described_fully_are_refused_though_the_checksum_fits(change):
+    label, prob, _ = random_rows(50)
+    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
+    change(document["calibrator"]["fitted"]["partition_"])
+    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    with pytest.raises(ValueError, match="must describe a calibrator fully"):
+        from_document(document)
+
+
+def test_cells_of_what_is_not_registered_are_refused():
+    label, prob, _ = random_rows(50)
+    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
+    document["calibrator"]["fitted"]["partition_"]["cells of"] = "os.system"
+    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    with pytest.raises(ValueError, match=r"simplex-binning must be one of .*; got 'os\.system'"):
+        from_document(document)

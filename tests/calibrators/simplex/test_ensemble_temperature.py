@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from reference import mix_n_match as twin
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from strategies import tables
+
+from calibrant import EnsembleTemperatureScaling, TemperatureScaling, load_digits_forecast, negative_log_likelihood
+from calibrant._core.problem import Forecast
+from calibrant.calibrators.simplex import ensemble_temperature
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+def noisy(n=2000, k=5, share=0.1, seed=0):
+    """Over-confident, and a share of the labels is drawn at random: what the uniform part is for."""
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(0, 2, (n, k))
+    label = (rng.random((n, 1)) > softmax(logit, axis=1).cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    label = np.where(rng.random(n) < share, rng.integers(0, k, n), label)
+    return softmax(2 * logit, axis=1), label
+
+
+@given(rows=tables())
+def test_no_mixture_at_that_temperature_has_a_lower_loss(rows):
+    label, prob, weight = rows
+    fitted = EnsembleTemperatureScaling(labels=range(prob.shape[1])).fit(prob, label, weight)
+    given_rows = prob.tolist(), label.tolist(), weight.tolist(), fitted.temperature_
+    loss = twin.mixture_loss(*given_rows, fitted.weights_)
+    for other in [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5], [1 / 3] * 3]:
+        assert loss <= twin.mixture_loss(*given_rows, other) + 1e-5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_loss_is_the_one_that_a_generic_optimiser_finds(seed):
+    prob, label = noisy(n=120, seed=seed)
+    fitted = EnsembleTemperatureScaling().fit(prob, label)
+    given_rows = prob.tolist(), label.tolist(), [1.0] * 120, fitted.temperature_
+    assert twin.mixture_loss(*given_rows, fitted.weights_) == pytest.approx(
+        twin.least_mixture_loss(*given_rows), abs=1e-8
+    )
+
+
+@given(rows=tables())
+def test_weights_lie_on_the_simplex_and_are_certified(rows):
+    label, prob, weight = rows
+    fitted = EnsembleTemperatureScaling(labels=range(prob.shape[1])).fit(prob, label, weight)
+    assert (fitted.weights_ >= 0).all()
+    assert fitted.weights_.sum() == pytest.approx(1.0, abs=1e-12)
+    assert fitted.gradient_ <= ensemble_temperature.CERTAIN
+
+
+def test_the_residual_is_that_of_the_conditions_of_karush_kuhn_and_tucker():
+    prob, label = noisy()
+    fitted = EnsembleTemperatureScaling().fit(prob, label)
+    came = np.column_stack([np.array(part)[np.arange(2000), label] for part in fitted._parts(Forecast(prob))])
+    gradient = 1.0 - (came / (came @ fitted.weights_)[:, None]).mean(axis=0)
+    assert abs(gradient[fitted.weights_ > 0]).max() < 1e-8
+    assert gradient.min() > -1e-8
+
+
+def test_labels_drawn_at_random_call_for_the_uniform_part():
+    prob, label = noisy(n=20_000, share=0.2)
+    assert EnsembleTemperatureScaling().fit(prob, label).weights_[2] > 0.1
+    prob, label = noisy(n=20_000, share=0.0)
+    assert EnsembleTemperatureScaling().fit(prob, label).weights_[2] < 0.01
+
+
+def test_the_temperature_is_that_of_temperature_scaling():
+    prob, label = noisy()
+    assert EnsembleTemperatureScaling().fit(prob, label).temperature_ == pytest.approx(
+        TemperatureScaling().fit(prob, label).temperature_
+    )
+
+
+def test_it_is_no_worse_than_temperature_on_the_rows_fitted():
+    y, prob = load_digits_forecast()
+    ours, theirs = (c.fit(prob, y).predict_proba(prob) for c in (EnsembleTemperatureScaling(), TemperatureScaling()))
+    assert negative_log_likelihood(y, ours) <= negative_log_likelihood(y, theirs) + 1e-12
+
+
+def test_a_forecast_worse_than_uniform_keeps_its_predicted_class():
+    prob = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])
+    fitted = EnsembleTemperatureScaling().fit(prob, [2, 0, 1])
+    assert fitted.weights_ == pytest.approx([0, 0, 1], abs=1e-5)
+    assert fitted.predict(prob).tolist() == [0, 1, 2]
+
+
+def test_a_zero_for_what_came_is_survived():
+    prob = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [0.2, 0.8]])
+    fitted = EnsembleTemperatureScaling().fit(prob, [0, 1, 0, 1])
+    assert fitted.predict_proba([[1.0, 0.0]]).min() > 0.01
+
+
+def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
+    fitted = EnsembleTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    assert fitted.predict_proba([[0.9, 0.1], [0.4, 0.6]]).min() > 0
+    fitted = EnsembleTemperatureScaling(input="logit").fit([[9e3, 0.0], [0.0, 8e3]], [0, 1])
+    assert fitted.predict_proba([[9e3, 0.0], [0.0, 8e3]]).min() > 0
+
+
+def test_a_uniform_forecast_stays_uniform():
+    fitted = EnsembleTemperatureScaling().fit(np.full((4, 2), 0.5), [0, 1, 1, 0])
+    np.testing.assert_allclose(fitted.predict_proba([[0.5, 0.5]]), [[0.5, 0.5]])
+
+
+def test_weights_that_are_not_optimal_are_told_of(monkeypatch):
+    monkeypatch.setattr(ensemble_temperature, "MOST_STEPS", 1)
+    with pytest.warns(ConvergenceWarning, match="the weights must have a KKT residual below 1e-08; got"):
+        EnsembleTemperatureScaling().fit(*noisy())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("cifar10_lenet5", 1.32619), ("cifar100_densenet_bc", 0.86661), ("cifar100_lenet5", 3.81405)],
+)
+def test_its_figures_on_networks(name, expected, data_dir):
+    data = np.load(data_dir / f"{name}.npz")
+    prob = data["P"].astype(np.float64)
+    prob /= prob.sum(axis=1, keepdims=True)
+    fitted = EnsembleTemperatureScaling().fit(prob[:5000], data["y"][:5000])
+    assert negative_log_likelihood(data["y"][5000:], fitted.predict_proba(prob[5000:])) == pytest.approx(
+        expected, abs=5.1e-6
+    )

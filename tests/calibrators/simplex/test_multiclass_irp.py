@@ -1,0 +1,584 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import multiclass_irp as twin
+from sklearn.exceptions import NotFittedError
+from strategies import columns, tables
+
+from calibrant import (
+    CalibrationWarning,
+    IsotonicCalibrator,
+    MulticlassRecursivePartitioning,
+    load_calibrator,
+    save_calibrator,
+)
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant._kernels.irp import side_of
+from calibrant.interop.persistence import from_document, to_document
+from calibrant.solvers import simplex_tree, split_candidates
+from calibrant.solvers.folds import folds_of
+from calibrant.solvers.path_choice import SMOOTHINGS, FoldLosses, chosen
+from calibrant.solvers.simplex_rows import JoinedRows, Rows
+from calibrant.solvers.split_candidates import DataCandidates
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+smoothings = st.sampled_from([0.0, 0.5, 1.0, 4.0])
+to_the_end = {"max_regions": None, "smoothing": 1.0}
+
+
+def fitted(rows, **options):
+    label, prob, weight = rows
+    options = to_the_end | {"labels": range(prob.shape[1])} | options
+    return MulticlassRecursivePartitioning(**options).fit(prob, label, weight)
+
+
+def random_rows(seed, n, k):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.full(k, 0.7), n)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = prob**2
+    return label, prob / prob.sum(axis=1, keepdims=True), np.ones(n)
+
+
+def in_order(rows):
+    """Rows as lists, in the order in which the library has them: candidates made of forecasts come in that order."""
+    label, prob, weight = rows
+    order = np.lexsort([label, *prob.T[::-1]])
+    return prob[order].tolist(), label[order].tolist(), weight[order].tolist()
+
+
+def on_the_grid(points):
+    def candidates_of(rows, before, gamma, k):
+        return points if before is None else [c for c in before if twin.on_closed_side(c, gamma, k)]
+
+    return candidates_of
+
+
+def require_same_splits(calibrator, splits):
+    tree = calibrator.tree_
+    assert tree.parent.tolist() == [v for v, _, _ in splits]
+    assert tree.gamma.tolist() == [gamma for _, gamma, _ in splits]
+    np.testing.assert_allclose(calibrator.gain_, [m for _, _, m in splits], rtol=1e-9)
+
+
+# Algorithm 2
+
+
+@given(rows=tables(max_rows=12), steps=st.integers(2, 5), smoothing=smoothings)
+def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, smoothing):
+    prob = rows[1]
+    points = twin.grid(prob.shape[1], steps)
+    calibrator = fitted(rows, candidates=steps, smoothing=smoothing)
+    splits, nodes = twin.fit(*in_order(rows), on_the_grid(points), smoothing=smoothing)
+    require_same_splits(calibrator, splits)
+    p, y, w = in_order(rows)
+    for node, inside in nodes.items():
+        value = twin.rates(twin.sums(inside, y, w, prob.shape[1]), smoothing)
+        np.testing.assert_allclose(calibrator.node_value_[node], value, rtol=1e-12, atol=1e-15)
+        assert calibrator.node_count_[node] == len(inside)
+    leaves = calibrator.tree_.leaves().tolist()
+    for cell, leaf in enumerate(leaves):
+        assert (calibrator.cells(np.array([p[i] for i in nodes[leaf]])) == cell).all()
+
+
+@given(
+    rows=tables(max_rows=12),
+    smoothing=smoothings,
+    exact=st.booleans(),
+    check=st.sampled_from([None, 1, 2, 3]),
+    max_regions=st.sampled_from([None, 2, 4]),
+    min_gain=st.sampled_from([0.0, 0.1]),
+    min_samples=st.sampled_from([1, 3]),
+)
+def test_all_options_are_those_of_the_definition(rows, smoothing, exact, check, max_regions, min_gain, min_samples):
+    n_classes = rows[1].shape[1]
+    options = {"max_regions": max_regions, "min_gain": min_gain, "min_samples": min_samples, "smoothing": smoothing}
+    calibrator = fitted(rows, candidates=4, check=check, monotone="exact" if exact else "pairwise", **options)
+    checks = [] if check is None else twin.grid(n_classes, check)
+    points = twin.grid(n_classes, 4)
+    splits, _ = twin.fit(*in_order(rows), on_the_grid(points), exact=exact, checks=checks, **options)
+    require_same_splits(calibrator, splits)
+
+
+@given(rows=tables(max_rows=9, n_classes=st.integers(3, 4)))
+def test_candidates_of_the_data_are_those_of_each_region(rows):
+    prob, label, weight = in_order(rows)
+
+    def candidates_of(some, before, gamma, k):
+        points = np.array(prob)[some]
+        table = Rows(points, np.array(label)[some], np.array(weight)[some])
+        return DataCandidates(2000, np.random.default_rng(0)).of_simplex(table, 0.0).gamma.tolist()
+
+    splits, _ = twin.fit(prob, label, weight, candidates_of, smoothing=1.0)
+    require_same_splits(fitted(rows), splits)
+
+
+def test_of_regions_that_gain_alike_the_oldest_is_split_first_even_if_another_promises_more():
+    """What promises more does not leave the map monotone."""
+    rng = np.random.default_rng(366)
+    n = int(rng.integers(8, 26))
+    rows = rng.multinomial(4, [1 / 3] * 3, n) / 4, rng.integers(0, 3, n)
+    calibrator = fitted((rows[1], rows[0], np.ones(n)), candidates=4, smoothing=0.0)
+    splits, _ = twin.fit(*in_order((rows[1], rows[0], np.ones(n))), on_the_grid(twin.grid(3, 4)))
+    require_same_splits(calibrator, splits)
+    assert [v for v, _, _ in splits] == [0, 1, 2, 4]
+
+
+@given(rows=tables(n_classes=st.just(3)), smoothing=smoothings)
+def test_a_weight_is_repetition(rows, smoothing):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    once = fitted(rows, smoothing=smoothing)
+    repeated = fitted((np.repeat(label, times), np.repeat(prob, times, axis=0), None), smoothing=smoothing)
+    np.testing.assert_array_equal(once.tree_.gamma, repeated.tree_.gamma)
+    np.testing.assert_array_equal(once.predict_proba(prob), repeated.predict_proba(prob))
+
+
+@pytest.mark.parametrize("scale", [0.25, 1 / 3, 7.5])
+def test_the_unit_of_fractional_weights_is_irrelevant(scale):
+    label, prob, _ = random_rows(9, 200, 3)
+    weight = np.random.default_rng(9).uniform(0.1, 2.0, 200)
+    options = {"smoothing": 2.0, "min_samples": 10}
+    one, other = (fitted((label, prob, w), **options) for w in (weight, weight * scale))
+    assert one.n_regions_ > 3
+    np.testing.assert_array_equal(one.tree_.gamma, other.tree_.gamma)
+    np.testing.assert_allclose(one.value_, other.value_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mixture", [0.0, 0.3])
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_what_is_delivered_can_be_parted_wherever_it_was_split(n_classes, mixture):
+    for seed in range(5):
+        label, prob, weight = random_rows(seed, 200, n_classes)
+        calibrator = fitted((label, prob, weight), mixture=mixture)
+        assert calibrator.n_regions_ > n_classes
+        value = calibrator.predict_proba(prob)
+        for gamma in calibrator.tree_.gamma:
+            of = np.array([side_of(p, gamma) for p in prob])
+            for i, j in combinations(range(n_classes), 2):
+                over = value[:, i] - value[:, j]
+                assert over[of == i].min(initial=np.inf) >= over[of == j].max(initial=-np.inf) - 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_if_it_is_to_be_exact_one_point_parts_what_is_delivered_as_each_split_parts_the_forecasts(n_classes):
+    refused = 0
+    for seed in range(4):
+        label, prob, weight = random_rows(seed, 200, n_classes)
+        options = {"n_candidates": 300, "smoothing": 0.0}
+        for monotone in ("exact", "pairwise"):
+            calibrator = fitted((label, prob, weight), monotone=monotone, **options)
+            value = calibrator.predict_proba(prob).tolist()
+            of = [[side_of(p, gamma) for p in prob] for gamma in calibrator.tree_.gamma]
+            are_parted = [twin.is_parted_by_one_point(sides, value, n_classes) for sides in of]
+            assert all(are_parted) or monotone == "pairwise"
+            refused += not all(are_parted)
+    assert refused
+
+
+def test_mixing_changes_values_and_no_split():
+    rows = random_rows(0, 300, 3)
+    plain = fitted(rows)
+    for prior, level in (("uniform", np.full(3, 1 / 3)), ("class-rate", np.bincount(rows[0]) / 300)):
+        mixed = fitted(rows, mixture=0.2, prior=prior)
+        np.testing.assert_array_equal(mixed.tree_.gamma, plain.tree_.gamma)
+        np.testing.assert_allclose(mixed.value_, 0.8 * plain.value_ + 0.2 * level, rtol=1e-12)
+
+
+@given(rows=tables(max_rows=12), part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
+def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_forecast_says(rows, part, smoothing):
+    label, prob, weight = rows
+    n, k = prob.shape
+    share = part * prob
+    share[np.arange(n), label] += 1 - part
+    each = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), (weight[:, None] * share).ravel()
+    # A row of the table is worth as much as all K rows that it is made into: weights that are no counts have a mean of one.
+    some = each[2] > 0
+    assume(each[2][some].min() > 1e-9)
+    worth = some.sum() / weight.sum()
+    label_of, prob_of, weight_of = (part[some] for part in each)
+    by_hand = fitted((label_of, prob_of, 0.37 * weight_of), smoothing=smoothing * worth, candidates=4, min_samples=0)
+    softened = fitted(rows, softening=part, smoothing=smoothing, candidates=4, min_samples=0)
+    assert softened.n_regions_ == by_hand.n_regions_
+    np.testing.assert_allclose(softened.predict_proba(prob), by_hand.predict_proba(prob), rtol=1e-9)
+
+
+def test_a_region_of_softened_labels_gives_its_class_rates_and_its_mean_forecast():
+    label, prob, weight = random_rows(3, 400, 3)
+    calibrator = fitted((label, prob, weight), softening=0.6, smoothing=0.0)
+    assert calibrator.n_regions_ > fitted((label, prob, weight), smoothing=0.0).n_regions_
+    region = calibrator.cells(prob)
+    for r in range(calibrator.n_regions_):
+        rate, mean = np.bincount(label[region == r], minlength=3) / (region == r).sum(), prob[region == r].mean(axis=0)
+        np.testing.assert_allclose(calibrator.value_[r], 0.4 * rate + 0.6 * mean, rtol=1e-12)
+
+
+@pytest.mark.deep
+def test_cross_validation_softens_where_the_forecast_is_right_and_not_where_it_is_wrong():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 400)
+    right = (rng.random((400, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    found = fitted((right, prob, None), smoothing="cv", softening="cv")
+    assert found.softening_ >= 0.6
+    given_it = fitted((right, prob, None), smoothing=found.smoothing_, softening=found.softening_)
+    np.testing.assert_array_equal(found.predict_proba(prob), given_it.predict_proba(prob))
+    assert fitted(((right + 1) % 3, prob, None), smoothing="cv", softening="cv").softening_ < 0.6
+
+
+def test_the_kernels_may_return_early_without_another_result(monkeypatch):
+    rows = random_rows(1, 150, 3)
+    whole = fitted(rows, check=2)
+    monkeypatch.setattr(simplex_tree, "BUDGET", 0)
+    monkeypatch.setattr(split_candidates, "AT_A_TIME", 1)
+    np.testing.assert_array_equal(fitted(rows, check=2).tree_.gamma, whole.tree_.gamma)
+
+
+def test_a_fit_of_many_splits_outgrows_the_first_tables():
+    rows = random_rows(3, 400, 2)
+    calibrator = fitted(rows, candidates=500, smoothing=0.0)
+    assert calibrator.n_regions_ > 8
+    splits, _ = twin.fit(*in_order(random_rows(3, 60, 2)), on_the_grid(twin.grid(2, 40)))
+    require_same_splits(fitted(random_rows(3, 60, 2), candidates=40, smoothing=0.0), splits)
+
+
+# Two classes
+
+
+@given(rows=columns(min_rows=2))
+def test_two_classes_are_isotonic_regression(rows):
+    label, score, weight = rows
+    score = np.round(score, 2)
+    calibrator = MulticlassRecursivePartitioning(max_regions=None, smoothing=0.0, labels=[0, 1]).fit(
+        score, label, weight
+    )
+    isotonic = IsotonicCalibrator(finite=None, labels=[0, 1]).fit(score, label, weight)
+    assert calibrator.n_regions_ == isotonic.value_.size
+    np.testing.assert_allclose(calibrator.calibrate(score), isotonic.calibrate(score), rtol=1e-12, atol=1e-12)
+
+
+def test_two_classes_on_a_fine_grid_are_isotonic_regression():
+    label, prob, weight = random_rows(5, 300, 2)
+    prob = np.round(prob, 2)
+    calibrator = fitted((label, prob, weight), candidates=200, smoothing=0.0)
+    isotonic = IsotonicCalibrator(finite=None).fit(prob, label)
+    assert calibrator.n_regions_ == isotonic.value_.size
+    np.testing.assert_allclose(calibrator.predict_proba(prob), isotonic.predict_proba(prob), rtol=1e-12, atol=1e-12)
+
+
+# Stages and stopping
+
+
+def test_stages_are_what_fewer_regions_give():
+    label, prob, weight = random_rows(2, 300, 3)
+    whole = fitted((label, prob, weight))
+    assert whole.n_regions_ >= 8
+    tables_of = list(whole.staged_predict_proba(prob))
+    assert len(tables_of) == whole.staged_regions_.size == whole.gain_.size + 1
+    for n_regions, table in zip(whole.staged_regions_.tolist(), tables_of, strict=True):
+        stopped = fitted((label, prob, weight), max_regions=n_regions)
+        assert stopped.n_regions_ == n_regions
+        np.testing.assert_array_equal(stopped.predict_proba(prob), table)
+    np.testing.assert_array_equal(tables_of[-1], whole.predict_proba(prob))
+    np.testing.assert_allclose(tables_of[0], np.tile((np.bincount(label) + 1) / 303, (300, 1)), rtol=1e-12)
+
+
+def test_stages_of_what_is_not_fitted_are_refused_at_once():
+    with pytest.raises(NotFittedError):
+        MulticlassRecursivePartitioning().staged_predict_proba(np.eye(3))
+
+
+def test_a_split_that_makes_too_many_regions_ends_the_growth():
+    rows = random_rows(2, 300, 3)
+    assert fitted(rows).staged_regions_[1] == 3
+    assert fitted(rows, max_regions=2).n_regions_ == 1
+
+
+def test_regions_have_the_rows_that_they_are_asked_for():
+    rows = random_rows(4, 300, 3)
+    assert fitted(rows).count_.min() < 20
+    calibrator = fitted(rows, min_samples=20)
+    assert calibrator.n_regions_ > 2
+    assert calibrator.count_.min() >= 20
+    assert fitted(rows, min_gain=0.05).gain_.min() >= 0.05 > fitted(rows).gain_.min()
+
+
+def test_what_cross_validation_finds_can_be_given():
+    label, prob, weight = random_rows(6, 400, 3)
+    by_folds = fitted((label, prob, weight), max_regions="cv", smoothing="cv")
+    assert by_folds.n_regions_ > 1
+    assert by_folds.smoothing_ in SMOOTHINGS
+    given_both = fitted((label, prob, weight), max_regions=by_folds.n_regions_, smoothing=by_folds.smoothing_)
+    np.testing.assert_array_equal(given_both.predict_proba(prob), by_folds.predict_proba(prob))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cross_validation_takes_the_best_of_all_stages_of_trees_that_have_not_seen_the_rows(seed):
+    """Trees grow with a smoothing of one; their regions are smoothed anew."""
+    label, prob, _ = random_rows(seed, 150, 3)
+    options = {"candidates": 6, "mixture": 0.05, "prior": "uniform"}
+    folds = []
+    for kept, left_out in folds_of(as_simplex(as_problem(label, prob))):
+        tree, losses = fitted((label, prob, kept), **options).tree_, []
+        for node in tree.stages(prob):
+            count = np.zeros((tree.split.size, 3))
+            np.add.at(count, (node, label), kept)
+            mass = count.sum(axis=1)[node]
+            value = [0.95 * (count[node, label] + a) / (mass + 3 * a) + 0.05 / 3 for a in SMOOTHINGS]
+            losses.append([left_out @ -np.log(v) for v in value])
+        folds.append((tree.n_regions, losses))
+    mean = {
+        (n_regions, -a): sum(losses[(reached <= n_regions).sum() - 1][at] for reached, losses in folds)
+        for n_regions in range(1, 1 + max(reached[-1] for reached, _ in folds))
+        for at, a in enumerate(SMOOTHINGS)
+    }
+    n_regions, smoothing = min(mean, key=lambda which: (mean[which], which))
+    by_folds = fitted((label, prob, None), max_regions="cv", smoothing="cv", **options)
+    best = fitted((label, prob, None), max_regions=n_regions, smoothing=-smoothing, **options)
+    assert by_folds.smoothing_ == best.smoothing_
+    np.testing.assert_array_equal(by_folds.predict_proba(prob), best.predict_proba(prob))
+
+
+def test_cross_validation_leaves_out_rows_that_it_does_not_fit(monkeypatch):
+    seen = []
+    grow = simplex_tree.grow
+    monkeypatch.setattr(
+        "calibrant.calibrators.simplex.multiclass_irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest)
+    )
+    label, prob, weight = random_rows(7, 200, 3)
+    fitted((label, prob, weight), max_regions="cv", smoothing="cv")
+    *folds, final = seen
+    assert len(folds) == 5
+    assert sum(200 - len(rows.label) for rows in folds) == 200
+    assert len(final.label) == 200
+
+
+def test_a_tree_that_is_not_to_stop_has_more_regions_than_the_folds_that_choose_its_smoothing():
+    assert fitted(([0, 1, 2], np.eye(3), None), smoothing="cv").n_regions_ == 3
+
+
+def test_one_forecast_for_all_is_one_region_of_the_class_rates():
+    label = np.repeat([0, 1, 2], [10, 20, 30])
+    calibrator = fitted((label, np.tile([0.2, 0.3, 0.5], (60, 1)), None), max_regions="cv", smoothing="cv")
+    assert calibrator.n_regions_ == 1
+    expected = (np.array([10, 20, 30]) + calibrator.smoothing_) / (60 + 3 * calibrator.smoothing_)
+    np.testing.assert_allclose(calibrator.value_, [expected], rtol=1e-12)
+
+
+def test_large_problems_leave_out_fewer_folds(monkeypatch):
+    seen = []
+    grow = simplex_tree.grow
+    monkeypatch.setattr(
+        "calibrant.calibrators.simplex.multiclass_irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest)
+    )
+    monkeypatch.setattr("calibrant.solvers.simplex_tree_choice.ROWS_LEFT_OUT", 45)
+    fitted(random_rows(7, 200, 3), max_regions="cv")
+    assert len(seen) == 2 + 1
+
+
+def test_one_row_is_one_region():
+    calibrator = MulticlassRecursivePartitioning(labels=range(3)).fit([[0.2, 0.3, 0.5]], [2])
+    assert calibrator.n_regions_ == 1
+    np.testing.assert_allclose(calibrator.predict_proba([[1.0, 0.0, 0.0]]), [[16 / 49, 16 / 49, 17 / 49]])
+
+
+def test_extreme_forecasts_and_one_class_are_fitted():
+    corners = np.repeat(np.eye(3), 5, axis=0)
+    calibrator = fitted((np.repeat([0, 1, 2], 5), corners, np.ones(15)), smoothing=0.0)
+    np.testing.assert_array_equal(calibrator.predict_proba(np.eye(3)), np.eye(3))
+    with pytest.warns(CalibrationWarning, match="only the class"):
+        single = fitted((np.zeros(15, dtype=int), corners, np.ones(15)), smoothing=0.0)
+    assert single.n_regions_ == 1
+
+
+def test_the_choice_is_the_least_mean_loss_and_of_equal_ones_that_with_fewer_regions():
+    first = FoldLosses(np.array([1, 3, 5]), np.array([[9.0, 9.0], [4.0, 5.0], [3.0, 4.0]]), 2.0)
+    second = FoldLosses(np.array([1, 2, 4]), np.array([[9.0, 9.0], [5.0, 4.0], [7.0, 4.0]]), 2.0)
+    # Regions 1 to 5: 18 18, 14 13, 9 9, 11 9, 10 8.
+    assert chosen([first, second])[:2] == (5, 1)
+    assert chosen([first._replace(loss=first.loss[:2], n_regions=first.n_regions[:2]), second])[:2] == (3, 0)
+    assert chosen([first])[:2] == (5, 0)
+    assert chosen([first._replace(n_regions=np.array([1, 3, 9])), second], stops=False)[:2] == (9, 1)
+    assert chosen([])[:2] == (1, 0)
+
+
+# Candidates
+
+
+def rows_of(prob, label):
+    return JoinedRows.of(as_simplex(as_problem(label, prob, labels=range(prob.shape[1])))).rows
+
+
+def test_few_rows_try_all_forecasts_all_mid_points_and_all_sets_of_classes():
+    label, prob, _ = random_rows(0, 6, 3)
+    gamma = DataCandidates(2000, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma
+    assert len(gamma) == 6 + 15 + 6 * 3
+    np.testing.assert_allclose(gamma.sum(axis=1), 1.0, rtol=1e-12)
+    everywhere = np.random.default_rng(1).dirichlet(np.ones(3), 500)
+    n_sides = [len({side_of(p, g) for p in everywhere}) for g in gamma[21:]]
+    assert max(n_sides) == 2
+
+
+@pytest.mark.parametrize("budget", [1, 2, 50, 2000])
+def test_a_budget_is_kept_and_nearly_used(budget):
+    label, prob, _ = random_rows(0, 3000, 4)
+    found = DataCandidates(budget, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0)
+    assert len(found.gamma) == len(found.gain)
+    assert 0.9 * budget - 10 <= len(found.gamma) <= max(budget, 2)
+
+
+def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
+    label, prob, _ = random_rows(0, 3000, 3)
+    found = DataCandidates(400, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0)
+    best = found.gamma[np.argsort(-found.gain[:100], kind="stable")[:20]]
+    middle = [(a + b) / 2.0 for a, b in combinations(best, 2)]
+    np.testing.assert_array_equal(found.gamma[100 : 100 + len(middle)], middle)
+    assert len(middle) == 190
+    # 105 forecasts, the 210 mid-points of 21 of them, and 105 of the last kind: nothing is left.
+    assert len(DataCandidates(420, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma) == 420
+
+
+def test_a_seed_gives_the_same_map():
+    rows = random_rows(8, 800, 3)
+    options = {"n_candidates": 60}
+    once, again, other = (fitted(rows, random_state=seed, **options).tree_.gamma for seed in (0, 0, 1))
+    np.testing.assert_array_equal(once, again)
+    assert not np.array_equal(once, other)
+
+
+# Persistence
+
+
+@pytest.mark.parametrize("n", [1, 300])
+def test_a_saved_tree_comes_back_with_and_without_splits(n, tmp_path):
+    label, prob, _ = random_rows(0, n, 3)
+    calibrator = fitted((label, prob, None))
+    save_calibrator(calibrator, tmp_path / "c.json")
+    again = load_calibrator(tmp_path / "c.json")
+    np.testing.assert_array_equal(again.predict_proba(prob), calibrator.predict_proba(prob))
+    np.testing.assert_array_equal(again.cells(prob), calibrator.cells(prob))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "change"),
+    [
+        ("node_value_", lambda value: value[:-1]),
+        ("node_value_", lambda value: 2.0 * value),
+        ("value_", lambda value: value[:, :2]),
+        ("count_", lambda count: count[:-1]),
+        ("node_count_", lambda count: count[:-1]),
+        ("gain_", lambda gain: np.nan * gain),
+        ("staged_regions_", lambda n_regions: n_regions + 1),
+        ("n_regions_", lambda n_regions: n_regions + 1),
+    ],
+)
+def test_values_that_do_not_fit_the_tree_are_refused(attribute, change):
+    label, prob, _ = random_rows(0, 300, 3)
+    calibrator = fitted((label, prob, None))
+    setattr(calibrator, attribute, change(getattr(calibrator, attribute)))
+    with pytest.raises(ValueError, match="must describe a calibrator fully"):
+        from_document(to_document(calibrator))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"candidates": 0}, ValueError, "candidates must be a whole number, at least 1; got 0"),
+        ({"candidates": "grid"}, TypeError, "candidates must be a whole number, at least 1; got 'grid'"),
+        (
+            {"candidates": 4000},
+            ValueError,
+            "candidates must make a grid of at most 20000000 numbers; got 4000 steps for 3",
+        ),
+        ({"check": 4000}, ValueError, "check must make a grid of at most 20000000 numbers"),
+        ({"n_candidates": 0}, ValueError, "n_candidates must be"),
+        ({"max_regions": 0}, ValueError, "max_regions must be"),
+        ({"max_regions": "all"}, TypeError, "max_regions must be"),
+        ({"min_gain": -1}, ValueError, "min_gain must be"),
+        ({"min_samples": -1}, ValueError, "min_samples must be"),
+        ({"smoothing": -0.1}, ValueError, "smoothing must be"),
+        ({"softening": 1.0}, ValueError, "softening must be"),
+        ({"softening": "much"}, TypeError, "softening must be"),
+        ({"mixture": 1.0}, ValueError, "mixture must be"),
+        ({"prior": "flat"}, ValueError, "prior must be one of"),
+        ({"monotone": "jointly"}, ValueError, "monotone must be one of"),
+        ({"check": 0}, ValueError, "check must be"),
+        ({"progress": 1}, TypeError, "progress must be"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(options, error, said):
+    with pytest.raises(error, match=said):
+        fitted(random_rows(0, 30, 3), **options)
+
+
+def test_more_than_five_classes_are_warned_of_and_more_than_32_refused():
+    with pytest.warns(CalibrationWarning, match=r"is for up to 5 classes; got 6: .* 'top-label'"):
+        calibrator = fitted(random_rows(0, 60, 6))
+    assert calibrator.predict_proba(np.eye(6)).shape == (6, 6)
+    with pytest.raises(ValueError, match=r"at most 32 classes; got 33\. For more take ByNotion"):
+        fitted(random_rows(0, 60, 33))
+
+
+# The paper's experiment
+
+
+def covertype(data_dir, n_classes):
+    with np.load(data_dir / f"covertype{n_classes}.npz") as data:
+        return data["P_cal"], data["y_cal"]
+
+
+def authors_map(prob, label, steps):
+    """Fit with the authors' grid and smoothing, (mean + 0.05) / 1.05, whose rows sum to (1 + 0.05 K) / 1.05."""
+    total = 1.0 + 0.05 * prob.shape[1]
+    calibrator = MulticlassRecursivePartitioning(
+        candidates=steps, max_regions=None, smoothing=0.0, mixture=1.0 - 1.0 / total, prior="uniform"
+    ).fit(prob, label)
+    value = np.log(calibrator.predict_proba(prob) * total / 1.05)
+    loss = -(value[np.arange(len(label)), label] + 0.05 * value.sum(axis=1)).mean()
+    return calibrator, loss
+
+
+def test_the_two_classes_of_the_paper(data_dir):
+    prob, label = covertype(data_dir, 2)
+    calibrator, loss = authors_map(prob, label, 1000)
+    assert loss == pytest.approx(0.489725, abs=1e-6)
+    assert calibrator.tree_.gamma[:5, 0].tolist() == [0.453, 0.715, 0.249, 0.849, 0.392]
+    isotonic = IsotonicCalibrator(finite=None).fit(prob, label).predict_proba(prob)
+    blocks = np.unique(isotonic[:, 1], return_inverse=True)[1]
+    regions = np.unique(calibrator.predict_proba(prob)[:, 1], return_inverse=True)[1]
+    assert calibrator.n_regions_ == blocks.max() + 1 == 16
+    assert (regions != blocks).sum() == 7  # no multiple of 1/1000 lies between these and the next block
+    exact = fitted((label, prob, None), smoothing=0.0)
+    np.testing.assert_allclose(exact.predict_proba(prob), isotonic, rtol=0.0, atol=1e-15)
+
+
+def test_the_three_classes_of_the_paper(data_dir):
+    calibrator, loss = authors_map(*covertype(data_dir, 3), 100)
+    assert loss == pytest.approx(0.711578, abs=1e-6)
+    assert calibrator.staged_regions_.tolist() == [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16]
+    first = [[0.29, 0.37, 0.34], [0.20, 0.70, 0.10], [0.00, 0.08, 0.92], [0.73, 0.27, 0.00]]
+    np.testing.assert_allclose(calibrator.tree_.gamma[:4], first, rtol=0.0, atol=1e-12)
+
+
+def test_candidates_of_the_data_can_miss_the_best_first_split():
+    """As the docstring says: here a point within the simplex parts the rows with a higher quality, and keeps them monotone."""
+    rng = np.random.default_rng(7)
+    truth = rng.dirichlet(np.ones(3), 12)
+    label = (rng.random((12, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    prob = truth**0.7 / (truth**0.7).sum(axis=1, keepdims=True)
+    found = MulticlassRecursivePartitioning(max_regions=3, smoothing=0.0, labels=[0, 1, 2]).fit(prob, label)
+    side = (prob - [0.306, 0.414, 0.280]).argmax(axis=1)
+    means = np.array([np.eye(3)[label[side == k]].mean(axis=0) for k in range(3)])
+    apart = np.abs(means - np.eye(3)[label].mean(axis=0)).sum(axis=1)
+    quality = (np.bincount(side) * apart).sum() / 12
+    assert all(means[i, i] - means[i, j] >= means[j, i] - means[j, j] for i in range(3) for j in range(3))
+    assert found.gain_[0] == pytest.approx(1.0)
+    assert quality == pytest.approx(7 / 6)

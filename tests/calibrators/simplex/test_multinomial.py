@@ -1,0 +1,411 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant._core.problem import Forecast, SimplexProblem, unit_weight
+from calibrant.calibrators.simplex import multinomial
+from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
+from calibrant.calibrators.simplex.matrix import MatrixScaling
+from calibrant.calibrators.simplex.multinomial import Diagonal, Full, Objective, fit_table, identity, penalties
+from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
+from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
+from calibrant.calibrators.simplex.temperature import prob_of_scores
+from calibrant.calibrators.simplex.vector import VectorScaling
+from calibrant.solvers import newton
+
+FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorScaling, StructuredMatrixScaling]
+DESIGNS = {
+    "vector": (lambda: Diagonal(intercept=True), lambda k: np.stack([np.ones(k), np.zeros(k)])),
+    "vector without bias": (lambda: Diagonal(intercept=False), lambda k: np.ones((1, k))),
+    "matrix": (Full, identity),
+}
+each_design = pytest.mark.parametrize("name", DESIGNS)
+each_method = pytest.mark.parametrize("method", FAMILY, ids=lambda method: method.__name__)
+
+
+def drawn(n=200, k=4, seed=0, weighted=False):
+    """Log-probabilities, and a problem whose truth is another linear map of them."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0.0, 1.5, (n, k))
+    z -= np.log(np.exp(z).sum(axis=1, keepdims=True))
+    truth = prob_of_scores(0.6 * z + z @ rng.normal(0, 0.3, (k, k)) + rng.normal(0, 0.5, k))
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else unit_weight(n)
+    return z, SimplexProblem(Forecast(z, is_logit=True), label, weight, np.arange(k))
+
+
+def objective_of(name, weighted=True, dense=True, **size):
+    z, problem = drawn(weighted=weighted, **size)
+    make, centre = DESIGNS[name]
+    design, middle = make(), centre(z.shape[1])
+    design.most_dense = 10**6 if dense else 0
+    ridge = np.random.default_rng(1).uniform(0.0, 0.1, middle.shape)
+    return Objective(design, z, problem, ridge, middle)
+
+
+# Derivatives
+
+
+@each_design
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gradient_is_that_of_the_value(name, weighted):
+    objective = objective_of(name, weighted=weighted)
+    rng = np.random.default_rng(2)
+    table = objective.centre + rng.normal(0, 0.3, objective.centre.shape)
+    gradient = objective.evaluate(table)[1]
+    for _ in range(5):
+        way = rng.normal(size=table.shape)
+        up, down = (objective.evaluate(table + h * way)[0] for h in (1e-5, -1e-5))
+        assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-9)
+
+
+@each_design
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_hessian_is_that_of_the_gradient(name, weighted):
+    objective = objective_of(name, weighted=weighted)
+    rng = np.random.default_rng(2)
+    table = objective.centre + rng.normal(0, 0.3, objective.centre.shape)
+    objective.evaluate(table)
+    hessian = objective.hessian()
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-14)
+    for _ in range(5):
+        way = rng.normal(size=table.shape)
+        up, down = (objective.evaluate(table + h * way)[1] for h in (1e-5, -1e-5))
+        np.testing.assert_allclose(hessian @ way.ravel(), ((up - down) / 2e-5).ravel(), rtol=1e-5, atol=1e-8)
+
+
+@each_design
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_with_the_hessian_agree_to_single_precision(name, weighted):
+    whole, products = (objective_of(name, weighted=weighted, dense=dense) for dense in (True, False))
+    rng = np.random.default_rng(2)
+    table = whole.centre + rng.normal(0, 0.3, whole.centre.shape)
+    whole.evaluate(table)
+    products.evaluate(table)
+    way = rng.normal(size=table.shape)
+    expected = (whole.hessian() @ way.ravel()).reshape(table.shape)
+    np.testing.assert_allclose(products.product(way), expected, atol=1e-5 * np.abs(expected).max())
+
+
+@each_design
+def test_a_settled_change_has_the_same_effect_and_the_least_penalty(name):
+    objective = objective_of(name)
+    change = np.random.default_rng(2).normal(size=objective.centre.shape)
+    settled = objective.settled(change)
+    scores = objective.design.scores(objective.z, change), objective.design.scores(objective.z, settled)
+    np.testing.assert_allclose(prob_of_scores(scores[0]), prob_of_scores(scores[1]), rtol=1e-10)
+    pull = (objective.ridge * settled).sum(axis=1)[objective.design.shared]
+    np.testing.assert_allclose(pull, 0.0, atol=1e-12)
+
+
+@each_design
+def test_rough_evaluations_are_close(name):
+    objective = objective_of(name, dense=False)
+    table = objective.centre + np.random.default_rng(2).normal(0, 0.3, objective.centre.shape)
+    (value, gradient), (rough, rough_gradient) = objective.evaluate(table), objective.evaluate(table, rough=True)
+    assert rough == pytest.approx(value, rel=1e-5)
+    np.testing.assert_allclose(rough_gradient, gradient, atol=1e-5)
+
+
+# The two ways to a step
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 0.1])
+@each_design
+def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name, ridge, weighted):
+    z, problem = drawn(n=400, k=6, weighted=weighted)
+    make, centre = DESIGNS[name]
+    middle = centre(6)
+    whole = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    for design in (Diagonal, Full):
+        monkeypatch.setattr(design, "most_dense", 0)
+    rough = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    monkeypatch.setattr(newton, "BLOCK_ROWS", 50)
+    fewer = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    assert whole.gradient < 1e-12
+    for other in (rough, fewer):
+        assert other.gradient < 1e-7
+        np.testing.assert_allclose(other.table, whole.table, atol=2e-4 if ridge == 0.0 else 1e-5)
+
+
+def test_the_blocks_of_classes_are_inverses_of_those_of_the_hessian(monkeypatch):
+    whole, products = (objective_of("matrix", dense=dense) for dense in (True, False))
+    for objective in (whole, products):
+        objective.evaluate(objective.centre)
+    blocks = newton.ConjugateGradients(products)._inverse_blocks()
+    f, k = whole.centre.shape
+    hessian = whole.hessian().reshape(f, k, f, k)
+    for j in range(k):
+        np.testing.assert_allclose(np.linalg.inv(blocks[j]), hessian[:, j, :, j], rtol=1e-3, atol=1e-4)
+
+
+def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
+    whole, products = (objective_of("vector", dense=dense) for dense in (True, False))
+    for objective in (whole, products):
+        objective.evaluate(objective.centre)
+    apply, hessian = newton.ConjugateGradients(products)._by_rank_one(), whole.hessian().reshape(2, 4, 2, 4)
+    left = np.random.default_rng(2).normal(size=(2, 4))
+    expected = np.column_stack([np.linalg.solve(hessian[:, j, :, j], left[:, j]) for j in range(4)])
+    np.testing.assert_allclose(apply(left), expected, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:every class must come")
+def test_a_large_problem_comes_to_use_blocks(monkeypatch):
+    """Hardly any penalty, and log-probabilities that go together: the first preconditioner is not enough."""
+    made = []
+    inverse = newton.ConjugateGradients._inverse_blocks
+    monkeypatch.setattr(newton.ConjugateGradients, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
+    z, problem = drawn(n=3000, k=30)
+    found = fit_table(Full(), z, problem, np.zeros((31, 30)), identity(30), identity(30))
+    assert made
+    assert found.gradient <= 1e-8 * np.abs(z).max(axis=1).mean()
+
+
+@each_design
+def test_a_forecast_that_is_right_is_left_alone_with_an_exact_certificate(monkeypatch, name):
+    """Every row comes with all classes, weighted by their probabilities: the first table is the solution."""
+    z, _ = drawn(n=40, k=5)
+    weight, label = np.exp(z).ravel(), np.tile(np.arange(5), 40)
+    problem = SimplexProblem(Forecast(np.repeat(z, 5, axis=0), is_logit=True), label, weight, np.arange(5))
+    make, centre = DESIGNS[name]
+    for design in (Diagonal, Full):
+        monkeypatch.setattr(design, "most_dense", 0)
+    found = fit_table(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5), centre(5))
+    np.testing.assert_allclose(found.table, centre(5), atol=1e-7)
+    exact = Objective(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5))
+    assert found.gradient == pytest.approx(np.abs(exact.evaluate(found.table)[1]).max(), rel=1e-6, abs=1e-15)
+
+
+def test_a_search_cut_short_is_told_of(monkeypatch):
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
+    z, problem = drawn()
+    with pytest.warns(ConvergenceWarning, match=r"gradient must come below .*after 1 Newton steps"):
+        fit_table(Full(), z, problem, np.zeros((5, 4)), identity(4), identity(4))
+
+
+def test_few_steps_are_enough():
+    z, problem = drawn(n=2000)
+    assert fit_table(Full(), z, problem, np.zeros((5, 4)), identity(4), identity(4)).steps <= 10
+
+
+# Probabilities
+
+
+@given(scores=st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=1, max_size=5).map(np.array))
+def test_no_probability_is_zero_and_rows_sum_to_one(scores):
+    prob = prob_of_scores(scores)
+    assert (prob > 0).all()
+    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_penalties_lie_where_they_belong():
+    np.testing.assert_array_equal(
+        penalties(2, diagonal=1.0, off_diagonal=2.0, intercept=3.0), [[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]
+    )
+
+
+# What all five methods keep, on degenerate forecasts too
+
+
+def soft(n, k, seed=0, sharp=1.0):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = truth**sharp
+    return prob / prob.sum(axis=1, keepdims=True), label
+
+
+@each_method
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6))
+def test_the_gradient_certifies_the_optimum(method, seed):
+    prob, label = soft(120, 4, seed, sharp=2.0)
+    assert method(labels=range(4)).fit(prob, label).gradient_ < 1e-10
+
+
+@each_method
+def test_logits_and_their_probabilities_give_the_same_map(method):
+    prob, label = soft(300, 4, sharp=2.0)
+    logit = np.log(prob) + np.linspace(-50, 50, 300)[:, None]
+    options = (
+        {"logits": "log-softmax"} if method in (VectorScaling, MatrixScaling) else {}
+    )  # else they take them as given
+    of_prob, of_logit = method().fit(prob, label), method(**options, input="logit").fit(logit, label)
+    np.testing.assert_allclose(of_logit.coef_, of_prob.coef_, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(of_logit.predict_proba(logit), of_prob.predict_proba(prob), rtol=1e-6)
+
+
+@each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
+def test_a_class_that_did_not_come_gets_little_and_not_nothing(method):
+    prob, label = soft(400, 4)
+    kept = label != 2
+    fitted = method(labels=range(4)).fit(prob[kept], label[kept])
+    given = fitted.predict_proba(prob)[:, 2]
+    assert fitted.gradient_ < 1e-8
+    assert given.min() > 0
+    assert given.mean() < prob[:, 2].mean()
+
+
+@each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+def test_separated_classes_have_an_answer(method):
+    prob = np.vstack([np.tile(row, (10, 1)) for row in np.eye(3) * 0.7 + 0.1])
+    label = np.repeat([0, 1, 2], 10)
+    fitted = method().fit(prob, label)
+    assert fitted.gradient_ < 1e-8
+    assert (fitted.predict(prob) == label).all()
+
+
+@each_method
+@pytest.mark.filterwarnings("ignore:every temperature is as good")
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+def test_a_constant_forecast_becomes_the_frequencies(method):
+    """As far as the penalties let it; for vector scaling they hardly do anything."""
+    label = np.repeat([0, 1, 2], [20, 30, 50])
+    fitted = method().fit(np.full((100, 3), 1 / 3), label)
+    rows = fitted.predict_proba(np.full((2, 3), 1 / 3))
+    np.testing.assert_allclose(rows[0], rows[1], rtol=1e-14)
+    assert (np.diff(rows[0]) > 0).all()
+    np.testing.assert_allclose(rows[0], [0.2, 0.3, 0.5], atol=1e-5 if method is VectorScaling else 0.1)
+
+
+@each_method
+def test_zeros_in_the_forecast_are_allowed(method):
+    prob, label = soft(200, 4)
+    prob[::5, 1] = 0.0
+    prob /= prob.sum(axis=1, keepdims=True)
+    fitted = method().fit(prob, label)
+    assert fitted.gradient_ < 1e-8
+    assert (fitted.predict_proba(np.eye(4)) > 0).all()
+
+
+@each_method
+@pytest.mark.filterwarnings("ignore:every class must come")
+@pytest.mark.parametrize(("n", "k"), [(40, 60), (1, 3), (30, 300)])
+@pytest.mark.filterwarnings("ignore:only the class")
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+def test_fewer_rows_than_classes_are_enough(method, n, k):
+    prob, label = soft(n, k)
+    fitted = method(labels=range(k)).fit(prob, label)
+    scale = max(1.0, -np.log(np.maximum(prob, 1e-12)).min(axis=1).mean())
+    assert fitted.gradient_ <= 1e-8 * scale
+    np.testing.assert_allclose(fitted.predict_proba(prob).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@each_method
+def test_logits_a_thousand_times_too_large_are_repaired(method):
+    prob, label = soft(300, 3)
+    fitted = method(input="logit").fit(1e3 * np.log(prob), label)
+    q = fitted.predict_proba(1e3 * np.log(prob))
+    assert -np.log(q[np.arange(300), label]).mean() < np.log(3)
+
+
+@each_method
+def test_many_classes_and_few_find_the_same_optimum(monkeypatch, method):
+    """The same fit by conjugate gradients in place of the whole Hessian, blocks of rows included."""
+    prob, label = soft(600, 5, sharp=1.5)
+    weight = np.random.default_rng(0).integers(1, 3, 600).astype(float)
+    whole = method().fit(prob, label, weight).predict_proba(prob)
+    for design in (Diagonal, Full):
+        monkeypatch.setattr(design, "most_dense", 0)
+    monkeypatch.setattr(multinomial, "BLOCK", 1)
+    np.testing.assert_allclose(method().fit(prob, label, weight).predict_proba(prob), whole, rtol=2e-5, atol=1e-7)
+
+
+@each_method
+def test_intercepts_sum_to_zero(method):
+    prob, label = soft(300, 4)
+    assert method().fit(prob, label).intercept_.sum() == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", [StructuredVectorScaling, StructuredMatrixScaling])
+@pytest.mark.parametrize("rho", [10.0, 40.0, 100.0])
+def test_a_penalty_that_holds_everything_is_no_failure_of_the_search(method, rho):
+    """Warnings are errors here."""
+    prob, label = soft(200, 4)
+    np.testing.assert_allclose(method(rho=rho).fit(prob, label).intercept_, 0.0, atol=1e-3)
+
+
+# What nothing but the smallest ridge holds
+
+
+SEPARATED = np.array([[0.9, 0.05, 0.05], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
+held_by_ridge = pytest.mark.parametrize(
+    "calibrator",
+    [
+        VectorScaling(),
+        VectorScaling(bias=False),
+        MatrixScaling(),
+        MatrixScaling(off_diagonal=0.0, intercept=0.0),
+        DirichletCalibration(diagonal=0.0),
+    ],
+    ids=repr,
+)
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_where_labels_agree_with_the_forecast(calibrator):
+    with pytest.warns(ConvergenceWarning, match="the classes are separated: only the ridge of 1e-08 holds the map"):
+        calibrator.fit(SEPARATED, [0, 0, 1, 2])
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_of_an_absent_class(calibrator):
+    prob, label = soft(100, 3)
+    label[label == 1] = 0
+    with pytest.warns(ConvergenceWarning, match="the class b did not come: only the ridge of 1e-08 holds the map"):
+        calibrator.set_params(labels=["a", "b", "c"]).fit(prob, np.array(["a", "b", "c"])[label])
+
+
+def test_classes_that_a_matrix_separates_and_the_forecast_does_not_are_told_of():
+    with pytest.warns(ConvergenceWarning, match="the classes are separated"):
+        MatrixScaling(off_diagonal=0.0, intercept=0.0).fit(SEPARATED, [1, 1, 2, 0])
+
+
+@each_method
+def test_where_classes_overlap_nothing_is_said(method):
+    """Warnings are errors here."""
+    for seed in range(5):
+        prob, label = soft(60, 3, seed)
+        assert method().fit(prob, label).gradient_ < 1e-8
+
+
+@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+@pytest.mark.parametrize(
+    "calibrator", [DirichletCalibration(diagonal=1e-3), StructuredVectorScaling(), StructuredMatrixScaling()]
+)
+def test_where_a_penalty_holds_the_map_nothing_is_said(calibrator):
+    calibrator.fit(SEPARATED, [0, 0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "error", "message"),
+    [
+        (
+            MatrixScaling(off_diagonal=-1.0),
+            ValueError,
+            r"off_diagonal must be a number, at least 0 and .*; got -1\.0",
+        ),
+        (MatrixScaling(intercept=np.inf), ValueError, "intercept must be a number, at least 0 and .*; got inf"),
+        (DirichletCalibration(diagonal="l2"), TypeError, "diagonal must be a number, at least 0 and .*; got 'l2'"),
+        (
+            DirichletCalibration(intercept=np.nan),
+            ValueError,
+            "intercept must be a number, at least 0 and .*; got nan",
+        ),
+        (StructuredVectorScaling(rho=None), TypeError, "rho must be a number, at least 0 and at most 100; got None"),
+        (StructuredMatrixScaling(tau=True), TypeError, "tau must be a number, at least 0 and at most 100; got True"),
+        (StructuredVectorScaling(rho=1e300), ValueError, r"rho must be a number, .* at most 100; got 1e\+300"),
+        (StructuredMatrixScaling(tau=1e300), ValueError, r"tau must be a number, .* at most 100; got 1e\+300"),
+        (VectorScaling(bias="no"), TypeError, "bias must be True or False; got 'no'"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(calibrator, error, message):
+    prob, label = soft(50, 3)
+    with pytest.raises(error, match=message):
+        calibrator.fit(prob, label)

@@ -1,0 +1,518 @@
+import io
+import json
+import os
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import folds as folds_twin
+from reference import nafir as twin
+from sklearn.exceptions import ConvergenceWarning
+from strategies import tables
+
+from calibrant import ByNotion, IsotonicCalibrator, MulticlassIsotonic, negative_log_likelihood
+from calibrant._core.validation import as_problem
+from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
+from calibrant.solvers import conditional_logit, nafir_smoothing
+from calibrant.solvers.comparisons import Comparisons
+from calibrant.solvers.conditional_logit import Penalty, Solution, solve, violation
+from calibrant.solvers.folds import Fold, folds_of
+from calibrant.solvers.nafir_blocks import Cells, split_blocks
+from calibrant.solvers.nafir_smoothing import SMOOTHINGS, choose_smoothing
+from calibrant.solvers.threads import n_processors
+
+# Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
+    pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
+]
+
+CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
+
+any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
+smoothings = st.sampled_from([0.0, 1e-3, 0.1, 1.0])
+ridges = st.sampled_from([0.0, 0.0, 1e-4, 0.1])
+
+
+def fitted(rows, **options):
+    label, prob, weight = rows
+    return NormalizedFlattenedIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
+
+
+def random_rows(n=300, k=5, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return label, truth**2 / (truth**2).sum(axis=1, keepdims=True), np.ones(n)
+
+
+def half(data_dir, name):
+    data = np.load(data_dir / f"{name}.npz")
+    prob = data["P"].astype(np.float64)
+    prob /= prob.sum(axis=1, keepdims=True)
+    return (data["y"][:5000], prob[:5000], None), data["y"][5000:], prob[5000:]
+
+
+# The optimum
+
+
+@given(rows=tables(max_rows=10, weights=any_weights), smoothing=smoothings, ridge=ridges)
+def test_no_generic_search_finds_a_better_map(rows, smoothing, ridge):
+    label, prob, weight = (column.tolist() for column in rows)
+    calibrator = fitted(rows, smoothing=smoothing, ridge=ridge, blocks="distinct")
+    left, values = calibrator.left_.tolist(), np.maximum(calibrator.log_value_, -600.0).tolist()
+    ours = twin.loss(prob, label, weight, lambda p: np.exp(twin.step(left, values, p)), smoothing, ridge)
+    steps = twin.steps_at_classes_that_came(prob, label)
+    assert ours <= twin.least_loss(prob, label, weight, steps, smoothing, ridge) + 1e-9
+
+
+@given(
+    rows=tables(weights=any_weights),
+    smoothing=smoothings,
+    ridge=ridges,
+    blocks=st.sampled_from(["isotonic", "distinct"]),
+)
+def test_the_conditions_of_the_optimum_are_met(rows, smoothing, ridge, blocks):
+    """Raising all steps above a boundary by the same amount never helps, and lowering them only where they would cross."""
+    label, prob, weight = rows
+    calibrator = fitted(rows, smoothing=smoothing, ridge=ridge, blocks=blocks)
+    assert calibrator.gradient_ <= 1e-8
+    share = (weight / weight.sum())[:, None]
+    calibrated, k = calibrator.predict_proba(prob), prob.shape[1]
+    target = (1 - smoothing) * np.eye(k)[label] + smoothing / k
+    theta = calibrator.log_value_[np.searchsorted(calibrator.left_[1:], prob, side="right")]
+    gap = share * (calibrated - target + ridge * (theta - (share * theta).sum() / k) / k)
+    for left in calibrator.left_[1:]:  # steps that are there are in balance, but for those at the cap
+        assert gap[prob >= left].sum() == pytest.approx(0.0, abs=2e-8)
+    if blocks == "distinct":  # and a step that is not there would gain nothing
+        for came in np.unique(prob[np.arange(label.size), label]):
+            assert gap[prob >= came].sum() >= -2e-8
+
+
+@pytest.mark.parametrize(("penalty", "expected"), [(Penalty(0.0), 2 / 3), (Penalty(0.3), 7 / 15)])
+def test_of_a_flat_map_the_certificate_is_what_a_step_would_gain(penalty, expected):
+    """Raised above 0.7 a class gets 1 / 3 there, and should get all; with smoothing 0.7 of it and a third of the rest."""
+    label, prob = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]])
+    cells = Cells.of(as_problem(label, prob))
+    assert cells.lower.tolist() == [0.1, 0.7]
+    counts = Comparisons.of(cells, np.arange(2))
+    assert violation(counts, penalty, np.zeros(2)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "penalty"), [(1, (0.0, 0.0)), (1, (1e-4, 0.0)), (1, (1e-3, 0.0)), (8, (0.0, 1e-7))])
+@pytest.mark.parametrize("blocks", ["isotonic", "distinct"])
+def test_few_distinct_rows_are_solved_in_few_steps(seed, penalty, blocks):
+    """Their maps have many steps for the rows that they have: the curvature is next to nothing in some directions."""
+    rng = np.random.default_rng(seed)
+    leaves = rng.dirichlet(np.full(3, 0.3), 10)
+    forecast = np.array([rng.multinomial(50, leaf) for leaf in leaves]) / 50.0
+    leaf = rng.integers(0, 10, 5000)
+    label = (rng.random((5000, 1)) > leaves[leaf].cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    calibrator = fitted((label, forecast[leaf], None), smoothing=penalty[0], ridge=penalty[1], blocks=blocks)
+    assert calibrator.gradient_ <= 1e-11
+    assert calibrator.n_iter_ <= 20
+
+
+@given(rows=tables(weights=any_weights), smoothing=smoothings)
+def test_rows_are_the_map_divided_by_its_sum(rows, smoothing):
+    calibrator = fitted(rows, smoothing=smoothing)
+    values = np.maximum(calibrator.log_value_, -600.0).tolist()
+    expected = []
+    for row in rows[1].tolist():
+        theta = [twin.step(calibrator.left_.tolist(), values, p) for p in row]
+        raised = [np.exp(t + 1e-9 * p - max(theta)) for t, p in zip(theta, row, strict=True)]
+        expected.append([v / sum(raised) for v in raised])
+    np.testing.assert_allclose(calibrator.predict_proba(rows[1]), expected, rtol=1e-11, atol=1e-200)
+
+
+def test_classes_on_one_step_keep_their_order():
+    label, prob, weight = random_rows()
+    calibrator = NormalizedFlattenedIsotonic(smoothing=0.3).fit(prob, label, weight)
+    mapped, order = calibrator.predict_proba(prob), np.argsort(prob, axis=1)
+    on_one_step = np.diff(np.searchsorted(calibrator.left_[1:], np.sort(prob, axis=1), side="right"), axis=1) == 0
+    gained = np.diff(np.take_along_axis(mapped, order, axis=1), axis=1)
+    apart = np.diff(np.sort(prob, axis=1), axis=1) > 1e-6
+    assert (gained[on_one_step & apart] > 0).all()
+    assert (on_one_step & apart).sum() > 100
+    assert (gained >= 0).all()
+
+
+def test_small_problems_have_the_loss_that_a_conic_solver_found():
+    known = json.loads(CONIC_SOLVER.read_text())["nafir_small_reference"]
+    prob, label = np.array(known["P"]), np.array(known["y"])
+    prob /= prob.sum(axis=1, keepdims=True)
+    calibrator = fitted((label, prob, None), smoothing=0.0, blocks="distinct")
+    assert calibrator.loss_ == pytest.approx(known["mean_nll"], abs=1e-7)
+    assert calibrator.loss_ <= known["mean_nll"] + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_finer_blocks_never_have_a_higher_loss_and_agree_where_they_are_as_good(seed):
+    rows = random_rows(seed=seed)
+    coarse, cut, fine = (
+        fitted(rows, smoothing=0.0, **o) for o in ({}, {"min_blocks": 60, "min_block_size": 5}, {"blocks": "distinct"})
+    )
+    assert coarse.n_blocks_ < cut.n_blocks_ <= 60 < fine.n_blocks_
+    assert fine.loss_ - 1e-9 <= cut.loss_ <= coarse.loss_ + 1e-9
+    # Fitted again over the steps that the fine map has, nothing changes.
+    cells = Cells.of(as_problem(rows[0], rows[1]))
+    starts = np.searchsorted(cells.lower, fine.left_)
+    again = solve(Comparisons.of(cells, starts), Penalty(0.0))
+    assert Comparisons.of(cells, starts).loss(again.theta) == pytest.approx(fine.loss_, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_has_a_lower_loss_than_flattened_isotonic_regression_on_the_rows_fitted(seed):
+    label, prob, weight = random_rows(seed=seed)
+    flattened = MulticlassIsotonic(epsilon=0.0).fit(prob, label).predict_proba(prob)
+    assert fitted((label, prob, weight), smoothing=0.0).loss_ < negative_log_likelihood(label, flattened)
+
+
+# Real forecasts
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks", "optimum", "smoothed", "chosen"),
+    [
+        ("cifar100_densenet_bc", 76, 0.877675, 0.8706, 0.8710),
+        ("cifar100_lenet5", 89, 3.780798, 3.8159, 3.8160),
+        ("cifar10_lenet5", 68, 1.288225, 1.3307, 1.3316),
+    ],
+)
+def test_real_forecasts_have_the_known_optima(name, blocks, optimum, smoothed, chosen, data_dir):
+    rows, label, prob = half(data_dir, name)
+    exact = fitted(rows, smoothing=0.0)
+    assert exact.n_blocks_ == blocks
+    assert exact.loss_ == pytest.approx(optimum, abs=5.1e-7)
+    held_out = negative_log_likelihood(label, fitted(rows, smoothing=1e-3).predict_proba(prob))
+    assert held_out == pytest.approx(smoothed, abs=5.1e-5)
+    by_default = negative_log_likelihood(label, fitted(rows).predict_proba(prob))
+    assert by_default <= chosen
+    assert by_default < negative_log_likelihood(label, exact.predict_proba(prob))
+
+
+@pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
+def test_isotonic_by_flattened_has_the_known_figure(data_dir):
+    rows, label, prob = half(data_dir, "cifar100_densenet_bc")
+    flattened = ByNotion(IsotonicCalibrator(finite=None), "flattened").fit(rows[1], rows[0])
+    assert negative_log_likelihood(label, flattened.predict_proba(prob), clip=1e-12) == pytest.approx(
+        0.88739, abs=5.1e-6
+    )
+
+
+# At infinity
+
+
+def test_a_step_that_should_be_infinite_is_capped_and_said():
+    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
+    with pytest.warns(ConvergenceWarning, match=r"grows for ever as 1 steps .* Pass a higher smoothing"):
+        calibrator = fitted(rows, smoothing=0.0)
+    np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
+    assert (calibrator.predict_proba(rows[1]) > 0).all()
+
+
+@pytest.mark.parametrize("option", [{"smoothing": 1e-20}, {"ridge": 1e-300}, {"ridge": 1e-12}])
+def test_what_is_too_small_to_be_minded_does_not_move_the_cap(option):
+    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
+    with pytest.warns(ConvergenceWarning, match="grows for ever as 1 steps"):
+        calibrator = fitted(rows, **({"smoothing": 0.0} | option))
+    np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
+
+
+def test_the_highest_ridge_makes_the_map_flat_and_keeps_the_certificate():
+    calibrator = fitted(random_rows(), smoothing=0.0, ridge=1e6)
+    assert calibrator.gradient_ <= 1e-8
+    assert -1e-4 < calibrator.log_value_[0] < 0.0
+
+
+def test_with_smoothing_nothing_is_infinite_and_nothing_is_said():
+    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrator = fitted(rows, smoothing=0.3)
+    np.testing.assert_allclose(calibrator.predict_proba(rows[1])[0], [0.1, 0.1, 0.8], rtol=1e-9)
+
+
+def test_with_a_smoothing_of_one_the_map_is_constant():
+    label, prob, weight = random_rows()
+    np.testing.assert_allclose(fitted((label, prob, weight), smoothing=1.0).predict_proba(prob), 0.2, rtol=1e-6)
+
+
+def test_with_a_ridge_nothing_is_infinite_and_the_more_ridge_the_flatter_the_map():
+    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowest = [fitted(rows, smoothing=0.0, ridge=ridge).log_value_[0] for ridge in (1e-6, 1e-3, 1e-1, 10.0)]
+    assert np.log(1e-12) < lowest[0] < lowest[1] < lowest[2] < lowest[3] < 0.0
+    # The slope of the loss, 2 e^t / (1 + 2 e^t), meets that of the ridge, -t * 2 / 9 of it.
+    t = lowest[2]
+    assert 2 * np.exp(t) / (1 + 2 * np.exp(t)) == pytest.approx(-t * 0.1 * 2 / 9, rel=1e-7)
+
+
+@pytest.mark.parametrize(("penalty", "lowest"), [((0.0, 1e-3), 0.0), ((0.0, 0.0), -1.0), ((0.1, 0.0), -1.0)])
+def test_where_no_row_decides_a_ridge_makes_the_map_flat_and_nothing_else_moves_it(penalty, lowest):
+    """Equal classes in each row: no step matters to the loss."""
+    cells = Cells(np.array([0.2, 0.5]), np.array([[0, 0], [1, 1]], dtype=np.int32), np.array([0, 1]), np.ones(2))
+    found = solve(Comparisons.of(cells, np.arange(2)), Penalty(*penalty), np.array([-1.0, 0.0]))
+    np.testing.assert_allclose(found.theta, [lowest, 0.0], atol=1e-6)
+    assert found.n_capped == 0
+
+
+@pytest.mark.filterwarnings("ignore:log loss")  # a step of 27.6 rounds to 0
+def test_steps_end_where_the_fitted_loss_no_longer_tells_but_held_out_rows_do(data_dir):
+    """Other programs stop an infinite step elsewhere: their 0.8881, 3.8184, 1.3326 lie between those of ends 10 and 27.6."""
+    ends = {
+        "cifar100_densenet_bc": (0.8822, 0.8881, 0.8956),
+        "cifar100_lenet5": (3.8171, 3.8184, 3.8192),
+        "cifar10_lenet5": (1.3323, 1.3326, 1.3348),
+    }
+    for name, (at_10, theirs, at_cap) in ends.items():
+        rows, label, prob = half(data_dir, name)
+        calibrator = fitted(rows, smoothing=0.0)
+        loss = calibrator.loss_
+        held_out = [negative_log_likelihood(label, calibrator.predict_proba(prob), clip=1e-12)]
+        increments = np.minimum(np.diff(calibrator.log_value_), 10.0)
+        calibrator.log_value_ = -np.append(np.cumsum(increments[::-1])[::-1], 0.0)
+        held_out.append(negative_log_likelihood(label, calibrator.predict_proba(prob)))
+        assert held_out == pytest.approx([at_cap, at_10], abs=5.1e-5)
+        assert at_10 < theirs < at_cap
+        assert negative_log_likelihood(rows[0], calibrator.predict_proba(rows[1])) == pytest.approx(loss, abs=2e-6)
+
+
+# The choice of the smoothing
+
+
+def test_a_single_row_is_smoothed_by_a_half():
+    calibrator = fitted((np.array([0]), np.array([[0.7, 0.2, 0.1]]), None))
+    assert calibrator.smoothing_ == 0.5
+    np.testing.assert_allclose(calibrator.predict_proba([[0.7, 0.2, 0.1]]), [[2 / 3, 1 / 6, 1 / 6]], rtol=1e-8)
+
+
+def chosen_without_a_limit(rows, blocks="isotonic"):
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    blocks_of = partial(NormalizedFlattenedIsotonic(blocks=blocks)._blocks_of, least=1.0)
+    return choose_smoothing(Cells.of(problem), list(folds_of(problem)), blocks_of, 0.0, 0.0, lambda units: None)
+
+
+@given(rows=tables(max_rows=8), blocks=st.sampled_from(["isotonic", "distinct"]))
+def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, blocks):
+    """Of maps that are fitted to what is kept as if there were no other rows."""
+    label, prob, weight = rows
+    out = folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())
+    losses = np.zeros(len(SMOOTHINGS))
+    for fold in map(np.array, out):
+        kept = np.maximum(weight - fold, 0.0) * (weight - fold > 1e-9)
+        maps = [fitted((label, prob, kept), smoothing=s, blocks=blocks).predict_proba(prob) for s in SMOOTHINGS]
+        losses += [-fold @ np.log(np.maximum(found[np.arange(label.size), label], 1e-12)) for found in maps]
+    chosen = chosen_without_a_limit(rows, blocks)
+    if out:
+        assert losses[SMOOTHINGS.index(chosen)] <= losses.min() * (1 + 1e-4)
+    else:
+        assert chosen == 0.0
+    assert fitted(rows, blocks=blocks).smoothing_ == max(chosen, 1 / (1 + weight.sum()))
+
+
+def test_few_rows_that_agree_are_not_taken_for_all():
+    calibrator = fitted((np.array([0, 0]), np.tile([0.7, 0.2, 0.1], (2, 1)), None))
+    assert calibrator.smoothing_ == 1 / 3
+    np.testing.assert_allclose(calibrator.predict_proba([[0.7, 0.2, 0.1]]), [[7 / 9, 1 / 9, 1 / 9]], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("losses", "best"),
+    [
+        ([1.0, 1.0 - 1e-12, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.3),
+        ([1.0, 0.9, 0.9 - 1e-12, 1.0, 1.0, 1.0, 1.0, 0.9], 0.1),
+        ([1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 1.0, 1.0], 0.001),
+    ],
+)
+def test_of_smoothings_as_good_as_each_other_the_largest_is_chosen(losses, best, monkeypatch):
+    monkeypatch.setattr(nafir_smoothing, "_losses", lambda *_: iter(losses))
+    assert chosen_without_a_limit(random_rows()) == best
+
+
+def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
+    rows = random_rows(n=40)
+    cells = Cells.of(as_problem(*rows[:2]))
+    left_out = np.where(np.arange(40) < 10, 2.0, 0.0)
+
+    def steep(counts, *_, **__):
+        return Solution(-100.0 * np.arange(counts.n_blocks)[::-1], 0.0, 0, 0)
+
+    monkeypatch.setattr(nafir_smoothing, "solve", steep)
+    blocks_of = partial(NormalizedFlattenedIsotonic()._blocks_of, least=1.0)
+    (loss, *_) = nafir_smoothing._losses(cells, Fold(1.0 - left_out / 2.0, left_out), blocks_of, 0.0)
+    lower = cells.lower[blocks_of(cells.of_rows(left_out == 0), Penalty(0.3))[1]]
+    theta = 100.0 * np.searchsorted(lower[1:], rows[1][:10], side="right")
+    prob = np.exp(theta - theta.max(axis=1, keepdims=True))
+    prob /= prob.sum(axis=1, keepdims=True)
+    came = prob[np.arange(10), rows[0][:10]]
+    assert came.min() < 1e-12
+    assert loss == pytest.approx(-2.0 * np.log(np.maximum(came, 1e-12)).sum(), rel=1e-9)
+
+
+@given(rows=tables())
+def test_integer_weights_choose_what_repeated_rows_choose(rows):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    repeated = np.repeat(label, times), np.repeat(prob, times, axis=0), None
+    assert fitted(rows).smoothing_ == fitted(repeated).smoothing_
+
+
+# Blocks
+
+
+def test_blocks_are_split_as_in_figure_4_of_the_paper():
+    assert split_blocks(np.array([0, 8]), np.ones(12), 6, 2.0).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_split_makes_the_largest_pieces_smaller():
+    assert split_blocks(np.array([0, 8]), np.ones(12), 3, 2.0).tolist() == [0, 4, 8]
+    assert split_blocks(np.array([0, 8]), np.ones(12), 1, 2.0).tolist() == [0, 8]
+
+
+def most_pieces(mass, least):
+    """How many pieces at least so large a block can be cut into: each ends as soon as it is large enough."""
+    pieces, held = 0, 0.0
+    for m in mass:
+        held += m
+        if held >= least:
+            pieces, held = pieces + 1, 0.0
+    return max(pieces, 1)
+
+
+@given(
+    mass=st.lists(st.integers(1, 9), min_size=1, max_size=30),
+    cuts=st.sets(st.integers(1, 29)),
+    most=st.integers(1, 40),
+    least=st.integers(1, 12),
+)
+def test_pieces_keep_the_old_cuts_are_not_too_small_and_as_many_as_asked_for_if_possible(mass, cuts, most, least):
+    mass = np.array(mass, dtype=float)
+    starts = np.array(sorted({0} | {c for c in cuts if c < mass.size}))
+    finer = split_blocks(starts, mass, most, float(least))
+    assert (np.diff(finer) > 0).all()
+    assert set(starts) <= set(finer)
+    possible = sum(most_pieces(part, least) for part in np.split(mass, starts[1:]))
+    assert finer.size == min(max(most, starts.size), possible)
+    of_old = np.add.reduceat(mass, finer)
+    assert all(size >= least for first, size in zip(finer, of_old, strict=True) if first not in starts)
+
+
+@given(n=st.integers(1, 60), pieces=st.integers(1, 60))
+def test_pieces_of_equal_cells_differ_by_one_at_most(n, pieces):
+    starts = split_blocks(np.array([0]), np.ones(n), pieces, 1.0)
+    assert starts.size == min(n, pieces)
+    assert np.ptp(np.diff(starts, append=n)) <= 1
+
+
+@pytest.mark.parametrize(("asked", "found"), [(100, 100), (200, 200), (400, 201)])
+def test_there_are_as_many_blocks_as_asked_for_up_to_one_a_cell(asked, found):
+    rows = random_rows(n=200, k=4)
+    assert Cells.of(as_problem(*rows[:2])).size == 201
+    assert fitted(rows, smoothing=0.01, min_blocks=asked).n_blocks_ == found
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 2.5])
+def test_the_least_size_of_pieces_counts_scores_whatever_a_row_weighs(weight):
+    label, prob, ones = random_rows()
+    options = {"smoothing": 0.01, "min_blocks": 60, "min_block_size": 20}
+    expected, found = (fitted((label, prob, w), **options) for w in (ones, weight * ones))
+    assert found.n_blocks_ == expected.n_blocks_ < 60
+    np.testing.assert_allclose(found.predict_proba(prob), expected.predict_proba(prob), rtol=1e-6)
+
+
+def test_blocks_are_those_of_flattened_isotonic_regression():
+    label, prob, _ = random_rows()
+    cells = Cells.of(as_problem(label, prob))
+    expected = MulticlassIsotonic(epsilon=0.0).fit(prob, label).left_
+    np.testing.assert_array_equal(cells.lower[cells.isotonic_starts(cells.mass())], expected)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"smoothing": 1.5},
+        {"ridge": -1.0},
+        {"ridge": 1.1e6},
+        {"blocks": "all"},
+        {"min_blocks": 0},
+        {"min_block_size": 0},
+        {"solver": "bfgs"},
+        {"granularity": 0.0},
+        {"random_state": -1},
+        {"ridge": 0.1, "solver": "annealing"},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(option):
+    with pytest.raises(ValueError, match=rf"{next(iter(option))} must be .*; got .*\. [A-Z]"):
+        fitted((np.array([0, 1]), np.array([[0.6, 0.4], [0.3, 0.7]]), None), **option)
+
+
+# Stopping on the way
+
+
+@pytest.mark.parametrize("options", [{}, {"smoothing": 0.1}])
+def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(options, monkeypatch):
+    calibrator = fitted(random_rows(seed=1), **options)
+    before = dict(vars(calibrator))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conditional_logit, "_bounded_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        calibrator.fit(*random_rows(seed=2)[1::-1])
+    assert vars(calibrator) == before
+
+
+def test_an_interruption_waits_only_for_the_fits_that_run(monkeypatch):
+    """Not for those that other folds, and other smoothings, would need."""
+    begun = []
+
+    def interrupted(*_, **__):
+        begun.append(True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nafir_smoothing, "solve", interrupted)
+    monkeypatch.setattr(nafir_smoothing, "n_processors", lambda: 2)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(random_rows())
+    assert 1 <= len(begun) <= 2
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_choice_does_not_depend_on_the_number_of_processors(n, monkeypatch):
+    expected = vars(fitted(random_rows()))
+    monkeypatch.setattr(nafir_smoothing, "n_processors", lambda: n)
+    found = vars(fitted(random_rows()))
+    assert found["smoothing_"] == expected["smoothing_"]
+    np.testing.assert_array_equal(found["log_value_"], expected["log_value_"])
+
+
+@pytest.mark.parametrize(("there", "expected"), [(7, 7), (None, 1)])
+def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: there)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 3, 5}, raising=False)
+    assert n_processors() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert n_processors() == expected
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("options", "said"), [({}, "smoothing"), ({"solver": "annealing"}, "annealing")])
+def test_a_bar_is_shown_where_it_is_asked_for(options, said, monkeypatch):
+    pytest.importorskip("tqdm")
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    fitted(random_rows(), **options)
+    assert shown.getvalue() == ""
+    fitted(random_rows(), progress=True, **options)
+    assert said in shown.getvalue()

@@ -1,0 +1,403 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import isotonic as one_rank
+from reference import scir as twin
+from scipy.optimize import LinearConstraint, minimize
+from scipy.special import xlogy
+from strategies import tables
+
+from calibrant._core.problem import unit_weight
+from calibrant._core.validation import as_problem
+from calibrant._kernels.staircase import next_set
+from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
+from calibrant.solvers import cumulated as points_of_rows
+from calibrant.solvers import staircase
+from calibrant.solvers.cumulated import Cumulated, Points, cumulated, in_order
+from calibrant.solvers.staircase import fitted_values, staircase_fit
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+
+CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
+
+ways = pytest.mark.parametrize("ties", ["share", "column"])
+both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
+fractional = st.sampled_from([0.1, 0.25, 0.7, 1.0, 3.3])
+
+
+def fitted(rows, **options):
+    label, prob, weight = rows
+    options = {"epsilon": 1e-4, "rise": "last", "labels": range(prob.shape[1])} | options  # rises as in the paper
+    return SortedCumulativeIsotonic(**options).fit(prob, label, weight)
+
+
+def value(calibrator, score, rank):
+    left, values = calibrator.steps(rank)
+    return values[np.searchsorted(left, score, side="right") - 1]
+
+
+def random_rows(seed, n, k, sharp=1.0):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.full(k, 0.7), n)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = prob**sharp
+    return label, prob / prob.sum(axis=1, keepdims=True), np.ones(n)
+
+
+def half_of(data):
+    prob = data["P"].astype(np.float64)
+    return data["y"][:5000], prob / prob.sum(axis=1, keepdims=True)
+
+
+@ways
+@both_rises
+@given(rows=tables(max_rows=5), new=tables(n_classes=st.just(3)))
+def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rise, rows, new):
+    label, prob, weight = rows
+    calibrator = fitted(rows, ties=ties, rise=rise, epsilon=1e-3)
+    share = ties == "share"
+    exact = twin.fit(twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=share))
+    other = np.vstack([prob, new[1]]) if prob.shape[1] == 3 else prob
+    expected = twin.calibrated(exact, other.tolist(), 1e-3, share=share, spread=rise == "spread")
+    np.testing.assert_allclose(calibrator.predict_proba(other), expected, rtol=1e-9, atol=1e-12)
+
+
+@given(rows=tables(max_rows=5, weights=fractional))
+def test_weights_that_are_no_counts_are_fitted_as_well(rows):
+    label, prob, weight = rows
+    exact = twin.fit(twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=True))
+    expected = twin.calibrated(exact, prob.tolist(), 1e-3, share=True)
+    np.testing.assert_allclose(fitted(rows, epsilon=1e-3).predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_one_block_is_not_split_by_rounding():
+    score, rank = np.linspace(0.1, 0.9, 5), np.array([2, 2, 3, 1, 3], dtype=np.uint16)
+    weight, events = np.array([2.0, 2.0, 1.0, 2.0, 3.0]), np.array([2.0, 0.0, 0.0, 2.0, 0.0])
+    for unit in (1.0, 0.7):
+        fit = fitted_values(Points(score, rank, unit * weight, unit * events), 3, is_whole=unit == 1.0)
+        assert np.unique(fit).size == 1
+        assert fit[0] == pytest.approx(0.4)
+
+
+@ways
+@given(rows=tables(max_rows=20))
+def test_no_upper_set_asks_for_more(ties, rows):
+    label, prob, weight = rows
+    calibrator = fitted(rows, ties=ties)
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
+    assert twin.most_residual_of_an_upper_set(held, lambda p: value(calibrator, *p)) < 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_upper_set_of_many_points_asks_for_more(seed, weighted):
+    label, prob, weight = random_rows(seed, 60, 6, sharp=2.0)
+    if weighted:
+        weight = np.random.default_rng(seed).gamma(1.0, size=60)
+    calibrator = fitted((label, prob, weight))
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=True)
+    assert twin.most_residual_of_an_upper_set(held, lambda p: value(calibrator, *p)) < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fit_equals_a_quadratic_program(seed):
+    label, prob, weight = random_rows(seed, 8, 4)
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=True)
+    places, rate = list(held), np.array([float(e / w) for w, e in held.values()])
+    pairs = [(i, j) for i, a in enumerate(places) for j, b in enumerate(places) if i != j and twin.below(a, b)]
+    rises = np.zeros((len(pairs), len(places)))
+    for row, (i, j) in enumerate(pairs):
+        rises[row, [i, j]] = -1.0, 1.0
+    program = minimize(
+        lambda g: ((g - rate) ** 2).sum(),
+        np.full(len(places), rate.mean()),
+        jac=lambda g: 2.0 * (g - rate),
+        method="SLSQP",
+        constraints=LinearConstraint(rises, 0.0),
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    calibrator = fitted((label, prob, weight))
+    np.testing.assert_allclose([value(calibrator, *p) for p in places], program.x, atol=1e-5)
+
+
+@ways
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_equals_recursive_minimum_cuts(seed, ties):
+    label, prob, weight = random_rows(seed, 20, 5)
+    prob = np.round(prob, 1) + 0.05  # ties
+    prob, weight = prob / prob.sum(axis=1, keepdims=True), weight + np.arange(20) % 3
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
+    calibrator = fitted((label, prob, weight), ties=ties)
+    for place, expected in twin.fit_by_minimum_cuts(held).items():
+        assert value(calibrator, *place) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
+    """Ranks 1, 2, 1 with outcomes 1, 1, 0: the best upper set is the second point alone; the paper's takes all three."""
+    score = np.array([0.1, 0.2, 0.3])
+    points = Points(score, np.array([1, 2, 1], dtype=np.uint16), np.ones(3), np.array([1.0, 1.0, 0.0]))
+    assert fitted_values(points, 2, is_whole=True).tolist() == [0.5, 1.0, 0.5]
+
+
+def test_it_equals_the_exact_solution_of_a_small_problem():
+    known = json.loads(CONIC_SOLVER.read_text())["small_reference"]
+    calibrator = fitted((np.array(known["y"]), np.array(known["P"]), None), epsilon=0.0)
+    found = [value(calibrator, point["q"] + 1e-12, point["rank"]) for point in known["fitted"]]
+    np.testing.assert_allclose(found, [point["value"] for point in known["fitted"]], atol=1e-12)
+    np.testing.assert_allclose(calibrator.predict_proba(known["P"]), known["pred_on_P_eps0"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_points", "n_blocks", "squared", "log_loss"),
+    [
+        ("cifar10_lenet5", 45_000, 117, 3514.275622, 11409.817947),
+        ("cifar100_densenet_bc", 413_321, 234, 4622.846964, 17601.853697),
+        # The prototype printed a log loss of 164588.597700: this one is lower, of a fit that is shown below to be isotone.
+        ("cifar100_lenet5", 493_911, 430, 51718.457725, 164588.597685),
+    ],
+)
+def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir):
+    label, prob = half_of(np.load(data_dir / f"{name}.npz"))
+    rows = cumulated(as_problem(label, prob[:5000]), share=True)
+    points = rows.points()
+    fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole)
+    came, missed = points.events, points.weight - points.events
+    assert points.score.size == n_points
+    assert np.unique(fit).size == n_blocks
+    assert (came * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
+    assert -(xlogy(came, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
+    # Each point has its own value on the map: none below it has more.
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
+    for rank in range(1, rows.n_ranks + 1):
+        here = points.rank == rank
+        np.testing.assert_array_equal(value(calibrator, points.score[here], rank), fit[here])
+
+
+@pytest.mark.parametrize(
+    ("name", "rise", "expected"),
+    [
+        ("cifar10_lenet5", "last", 1.3406),
+        ("cifar100_densenet_bc", "last", 0.9356),
+        ("cifar100_lenet5", "last", 3.9673),
+        ("cifar10_lenet5", "spread", 1.3409),
+        ("cifar100_densenet_bc", "spread", 0.9071),
+        ("cifar100_lenet5", "spread", 3.8909),
+    ],
+)
+def test_the_log_loss_on_new_rows(name, rise, expected, data_dir):
+    data = np.load(data_dir / f"{name}.npz")
+    label, prob = half_of(data)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise=rise).fit(prob[:5000], label)
+    new = calibrator.predict_proba(prob[5000:])
+    assert -np.log(new[np.arange(5000), data["y"][5000:]]).mean() == pytest.approx(expected, abs=5.1e-5)
+
+
+def test_parts_that_are_solved_side_by_side_are_solved_alike(monkeypatch):
+    label, prob, weight = random_rows(0, 400, 12, sharp=2.0)
+    whole = fitted((label, prob, weight))
+    monkeypatch.setattr(staircase, "PARALLEL_FROM", 1)
+    parts = fitted((label, prob, weight))
+    for name in ("score_", "rank_", "value_"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+@pytest.mark.deep
+def test_many_ranks_and_points_have_longer_numbers(monkeypatch):
+    rows = random_rows(0, 50, 80)
+    short = fitted(rows)
+    monkeypatch.setattr(points_of_rows, "MOST_SHORT_RANKS", 1)
+    monkeypatch.setattr(points_of_rows, "MOST_SHORT_PLACES", 1)
+    long = fitted(rows)
+    for name in ("score_", "rank_", "value_"):
+        np.testing.assert_array_equal(getattr(long, name), getattr(short, name))
+
+
+@given(keys=st.lists(st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 5e-324, 0.5, 1.0])), max_size=60))
+def test_keys_are_sorted_and_equal_ones_stay_in_order(keys):
+    scores = np.abs(np.array(keys, dtype=np.float64))  # -0.0 has other bits
+    found, place = in_order(scores)
+    expected = np.argsort(scores, kind="stable")
+    np.testing.assert_array_equal(place, expected)
+    np.testing.assert_array_equal(found, scores[expected])
+
+
+@given(held=st.sets(st.integers(0, 199)), start=st.integers(0, 260))
+def test_the_next_bit_that_is_set_is_found(held, start):
+    bits = np.zeros(4, np.uint64)
+    for j in held:
+        bits[j >> 6] |= np.uint64(1 << (j & 63))
+    assert next_set(bits, start) == min((j for j in held if j >= start), default=256)
+
+
+@given(rows=tables(n_classes=st.just(2)))
+def test_two_classes_have_the_isotonic_regression_of_the_highest_probability(rows):
+    label, prob, weight = rows
+    tied = prob[:, 0] == prob[:, 1]
+    top = np.where(tied, 0.5, prob.argmax(axis=1) == label)
+    distinct, values = one_rank.fit(prob.max(axis=1).tolist(), top.tolist(), weight.tolist())
+    expected = [one_rank.step(distinct, values, p) for p in prob.max(axis=1)]
+    found = fitted(rows, epsilon=0.0).predict_proba(prob)
+    first = np.where(tied, 0.5, found[np.arange(len(prob)), prob.argmax(axis=1)])
+    np.testing.assert_allclose(first, np.where(tied, 0.5, expected), atol=1e-12)
+
+
+def test_one_column_is_two_classes():
+    score, label = [0.1, 0.2, 0.7, 0.9], [0, 1, 0, 1]
+    calibrator = SortedCumulativeIsotonic(epsilon=0.0, rise="last").fit(score, label)
+    np.testing.assert_allclose(calibrator.calibrate([0.1, 0.25, 0.9]), [0.0, 1.0, 1.0])
+
+
+def test_one_class_only_is_one_event_at_each_rank():
+    calibrator = fitted((np.array([0, 0]), np.array([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]]), None), epsilon=0.0)
+    np.testing.assert_array_equal(calibrator.predict_proba([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]]), [[1, 0, 0], [0, 0, 1]])
+
+
+def test_one_row_is_fitted():
+    calibrator = fitted((np.array([1]), np.array([[0.6, 0.3, 0.1]]), None), epsilon=0.0)
+    np.testing.assert_array_equal(calibrator.predict_proba([[0.6, 0.3, 0.1]]), [[0.0, 1.0, 0.0]])
+    assert calibrator.steps(1)[1].tolist() == [0.0]
+    assert calibrator.steps(2)[1].tolist() == [0.0, 1.0]
+
+
+def test_below_all_points_the_lowest_value_holds():
+    calibrator = fitted(random_rows(1, 60, 3))
+    for rank in (1, 2):
+        left, values = calibrator.steps(rank)
+        assert left[0] == 0.0
+        assert values[0] == calibrator.value_.min()
+
+
+@given(rows=tables())
+def test_the_map_rises_with_the_score_and_with_the_rank(rows):
+    calibrator = fitted(rows)
+    grid = np.linspace(0.0, 1.0, 41)
+    table = np.array([value(calibrator, grid, rank) for rank in range(1, rows[1].shape[1])])
+    assert (np.diff(table, axis=0) >= 0).all()
+    assert (np.diff(table, axis=1) >= 0).all()
+
+
+def test_few_corners_make_the_map(data_dir):
+    label, prob = half_of(np.load(data_dir / "cifar100_densenet_bc.npz"))
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
+    assert calibrator.score_.size < 2000
+
+
+def test_classes_with_equal_scores_share():
+    rows = np.array([0, 2, 2, 2]), np.array([[0.6, 0.2, 0.2], [0.6, 0.2, 0.2], [0.4, 0.4, 0.2], [0.4, 0.4, 0.2]]), None
+    new = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]]
+    np.testing.assert_allclose(fitted(rows, epsilon=0.0).predict_proba(new)[0], [5 / 12, 7 / 24, 7 / 24])
+    column = fitted(rows, ties="column", epsilon=0.0).predict_proba(new)
+    np.testing.assert_allclose(column[0], [1 / 3, 0, 2 / 3], atol=1e-15)
+    # The first of the two columns comes first, wherever it stands.
+    np.testing.assert_array_equal(column[1], column[0][[1, 0, 2]])
+    np.testing.assert_array_equal(column[2], column[0][[1, 2, 0]])
+
+
+def test_a_row_that_ties_counts_in_equal_parts():
+    problem = as_problem(np.array([2]), np.array([[0.25, 0.25, 0.25, 0.25]]), labels=range(4))
+    points = cumulated(problem, share=True).points()
+    np.testing.assert_allclose(points.events, [0.25, 0.5, 0.75])
+    assert cumulated(problem, share=False).points().events.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_points_that_are_equal_are_one():
+    prob = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]])
+    points = cumulated(as_problem(np.array([0, 0]), prob, labels=range(3)), share=False).points()
+    assert points.score.tolist() == [0.5, 0.75]
+    assert points.weight.tolist() == [2.0, 2.0]
+    assert points.events.tolist() == [1.0, 2.0]
+
+
+def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
+    score, places = np.full((1, 2), 0.5), np.array([0, 1])
+    for weight, tied, whole in (
+        (unit_weight(2), 1, True),
+        (np.array([1.0, 3.0]), 1, True),
+        (np.array([1.0, 0.5]), 1, False),
+        (unit_weight(2), 2, False),
+        (np.array([1.0, 2.0**26]), 1, False),
+    ):
+        assert Cumulated(score, places, np.full(2, tied), weight).is_whole == whole
+
+
+def test_large_whole_weights_are_fitted():
+    label, prob, _ = random_rows(3, 40, 3)
+    big = fitted((label, prob, np.full(40, 1e9)))
+    np.testing.assert_allclose(big.value_, fitted((label, prob, None)).value_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", ["small", -1e-9, 1.5, float("nan"), None, True])
+def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
+    wanted = r"epsilon must be a number, at least 0 and at most 1; got .* Pass a small one"
+    with pytest.raises((ValueError, TypeError), match=wanted):
+        SortedCumulativeIsotonic(epsilon=epsilon).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
+
+
+def test_ties_that_are_no_known_word_are_refused():
+    with pytest.raises(ValueError, match="ties must be one of 'share', 'column'; got 'first'"):
+        SortedCumulativeIsotonic(ties="first").fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
+
+
+@pytest.mark.parametrize("rank", [0, 3, 1.5])
+def test_a_rank_that_is_none_is_refused(rank):
+    with pytest.raises((ValueError, TypeError), match="rank must be"):
+        fitted(random_rows(0, 10, 3)).steps(rank)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("rank_", [1, 9]),
+        ("rank_", [0, 1]),
+        ("value_", [0.5]),
+        ("score_", []),
+        ("score_", [0.5, 0.1]),
+        ("score_", [-0.1, 0.5]),
+        ("score_", [0.0, np.nan]),
+        ("value_", [0.5, 0.2]),
+        ("value_", [-0.1, 0.5]),
+        ("value_", [0.0, 1.1]),
+        ("value_", [np.nan, 1.0]),
+        ("value_", [0.0, np.nan]),
+    ],
+)
+def test_corners_that_do_not_fit_together_are_refused(name, changed):
+    calibrator = fitted(random_rows(0, 10, 3))
+    calibrator.score_, calibrator.rank_, calibrator.value_ = np.zeros(2), np.array([1, 2]), np.array([0.0, 1.0])
+    setattr(calibrator, name, np.array(changed))
+    with pytest.raises(ValueError, match="corners must"):
+        calibrator.predict_proba([[0.2, 0.3, 0.5]])
+
+
+def test_the_twin_fits_in_fractions():
+    held = {
+        (0.1, 1): [Fraction(1), Fraction(1)],
+        (0.2, 2): [Fraction(1), Fraction(1)],
+        (0.3, 1): [Fraction(1), Fraction(0)],
+    }
+    assert twin.fit(held) == {(0.1, 1): Fraction(1, 2), (0.2, 2): 1, (0.3, 1): Fraction(1, 2)}
+
+
+def test_the_fit_of_the_rows_is_given_by_its_corners():
+    found = staircase_fit(cumulated(as_problem(*random_rows(2, 30, 4)[:2], labels=range(4)), share=True))
+    assert found.rank[0] == 1
+    assert found.score[0] == 0.0
+    assert (np.diff(found.score) >= 0).all()
+    assert found.value[0] == found.value.min()
+
+
+def test_by_default_rises_are_spread():
+    label, prob, weight = rows = (np.array([0, 1, 2, 0]), np.eye(3)[[0, 1, 2, 0]] * 0.5 + 1 / 6, None)
+    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
+    default = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob, label, weight).predict_proba(prob)
+    np.testing.assert_array_equal(default, spread)
+    prob = np.array([[0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
+    rows = np.array([0, 2, 0, 2]), prob, None
+    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
+    assert (spread > 0.01).sum() > (last > 0.01).sum()

@@ -1,0 +1,158 @@
+"""How SCIR is fitted: in pieces, side by side, with a bar, and so that it can be stopped."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from calibrant._core.validation import as_problem
+from calibrant._kernels.staircase import solve
+from calibrant.calibrators.simplex import scir
+from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
+from calibrant.solvers import staircase
+from calibrant.solvers.cumulated import cumulated
+from calibrant.solvers.staircase import fitted_values
+
+MAPS = ("score_", "rank_", "value_")
+ways = pytest.mark.parametrize("parallel_from", [1, 1 << 19])
+
+
+def rows_of(seed, n=300, k=10):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.full(k, 0.7), n)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = prob**2
+    return prob / prob.sum(axis=1, keepdims=True), label
+
+
+def fitted(rows, **options):
+    return SortedCumulativeIsotonic(labels=range(rows[0].shape[1]), **options).fit(*rows)
+
+
+@ways
+@pytest.mark.parametrize("budget", [0, 100, 5000])
+def test_a_fit_in_pieces_is_the_fit_in_one(budget, parallel_from, monkeypatch):
+    whole = fitted(rows_of(0))
+    monkeypatch.setattr(staircase, "BUDGET", budget)
+    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
+    pieces = fitted(rows_of(0))
+    assert pieces.epsilon_ == whole.epsilon_
+    for name in MAPS:
+        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("budget", [0, 100, 3000, 20_000])
+def test_compiled_code_comes_back_when_it_has_looked_at_enough_points(budget):
+    prob, label = rows_of(0)
+    rows = cumulated(as_problem(label, prob), share=True)
+    points = rows.points()
+    n = points.score.size
+    exact = fitted_values(points, rows.n_ranks, is_whole=True)
+    fit = np.full(n, np.nan)
+    place = np.arange(n, dtype=np.uint32)
+    data = points.rank.copy(), points.weight.copy(), points.events.copy(), place
+    spare = (*map(np.empty_like, data), np.empty_like(points.rank))
+    left = solve(*data, 0, n, rows.n_ranks, 0.0, budget, fit, spare)
+    waits = np.zeros(n, dtype=bool)
+    for begin, end in left:
+        assert not waits[begin:end].any()
+        waits[begin:end] = True
+    np.testing.assert_array_equal(np.isnan(fit[place]), waits)
+    np.testing.assert_array_equal(fit[place][~waits], exact[place][~waits])
+    # Nine times as many points as there are would have been looked at by now.
+    assert waits.any() == (budget < 5 * n)
+
+
+def heard(monkeypatch, act=lambda total: None):
+    """Replace the bar by one that remembers, and lets something happen at each step."""
+    bars = []
+
+    class Bar:
+        def __init__(self, total, *, show, desc, unit):
+            self.total, self.show, self.unit, self.steps = total, show, unit, []
+            bars.append(self)
+
+        def __enter__(self):
+            return self.advance
+
+        def __exit__(self, *error):
+            pass
+
+        def advance(self, units):
+            self.steps.append(units)
+            act(sum(self.steps))
+
+    monkeypatch.setattr(scir, "progress_bar", Bar)
+    return bars
+
+
+@ways
+@pytest.mark.parametrize("epsilon", ["cv", 1e-4])
+def test_the_bar_ends_when_every_point_is_solved(epsilon, parallel_from, monkeypatch):
+    monkeypatch.setattr(staircase, "BUDGET", 500)
+    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
+    bars = heard(monkeypatch)
+    prob, label = rows_of(0)
+    prob[10:20], label[10:20] = prob[:10], label[:10]  # equal points are one
+    fitted((prob, label), epsilon=epsilon, progress=True)
+    (bar,) = bars
+    assert (bar.show, bar.unit) == (True, "point")
+    # In cross-validation each row is fitted in four of five folds, and of two equal ones each in part in all.
+    assert bar.total == 9 * (300 + (280 * 4 + 20 * 5 if epsilon == "cv" else 0))
+    assert sum(bar.steps) == bar.total
+    assert min(bar.steps) >= 0
+    assert len(bar.steps) > 5
+
+
+def test_no_bar_is_shown_unless_asked_for(capsys):
+    fitted(rows_of(0))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_is_shown_where_asked_for(capsys):
+    pytest.importorskip("tqdm")
+    fitted(rows_of(0), progress=True)
+    assert "SCIR" in capsys.readouterr().err
+
+
+@ways
+@pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
+def test_an_interrupted_fit_stops_and_leaves_what_was(part, parallel_from, monkeypatch):
+    monkeypatch.setattr(staircase, "BUDGET", 500)
+    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
+    calibrator = fitted(rows_of(0))
+    before = dict(vars(calibrator))
+
+    def interrupt(solved):
+        if solved > part * 300 * 9 * 5:
+            raise KeyboardInterrupt
+
+    heard(monkeypatch, interrupt)
+    n_threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        calibrator.fit(*rows_of(1))
+    assert threading.active_count() == n_threads
+    assert vars(calibrator).keys() == before.keys()
+    assert all(vars(calibrator)[name] is value for name, value in before.items())
+
+
+def test_a_part_that_fails_fails_the_fit(monkeypatch):
+    monkeypatch.setattr(staircase, "PARALLEL_FROM", 1)
+    calls = []
+
+    def solved(*args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise MemoryError
+        return solve(*args)
+
+    monkeypatch.setattr(staircase, "BUDGET", 100)
+    monkeypatch.setattr("calibrant._kernels.staircase.solve", solved)
+    with pytest.raises(MemoryError):
+        fitted(rows_of(0), epsilon=1e-4)
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, None])
+def test_progress_is_true_or_false(progress):
+    with pytest.raises(TypeError, match="progress must be True or False; got"):
+        SortedCumulativeIsotonic(progress=progress).fit(*rows_of(0))

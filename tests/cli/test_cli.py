@@ -1,0 +1,1074 @@
+"""The command line does what the library does, from any format of file and any way of naming columns."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import (
+    BetaCalibration,
+    ByNotion,
+    CanonicalBinning,
+    EqualMass,
+    HistogramBinning,
+    IsotonicCalibrator,
+    IsotonicRecursivePartitioning,
+    MulticlassRecursivePartitioning,
+    PlattScaling,
+    PointsPerBin,
+    RecursiveSplit,
+    SafeCalibrator,
+    Sierpinski,
+    TemperatureScaling,
+    VectorScaling,
+    advise,
+    assess,
+    calibration_in_the_large,
+    cli,
+    confusion_table,
+    decide,
+    hosmer_lemeshow_test,
+    load_calibrator,
+    load_digits_forecast,
+    make_survey_forecast,
+    paired_difference,
+    shift_prior,
+    spiegelhalter_test,
+)
+from calibrant._core.registry import HOMES, entries
+from calibrant.cli.commands import USUAL_TESTS
+from calibrant.interop.tables import read_table, write_table
+
+ENDINGS = ["csv", "parquet", "feather", "npz"]
+RNG = np.random.default_rng(5)
+LOGIT = RNG.normal(0.0, 2.0, (80, 3))
+PROB = np.exp(LOGIT) / np.exp(LOGIT).sum(axis=1, keepdims=True)
+TRUTH = (RNG.random((80, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+WEIGHT = RNG.integers(1, 4, 80).astype(float)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command line in an empty folder: its exit code, what it printed, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        try:
+            code = cli.main([str(word) for word in words])
+        except SystemExit as end:  # argparse ends the program itself
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def columns(prefix, table, names="012"):
+    return {f"{prefix}{name}": column for name, column in zip(names, table.T, strict=True)}
+
+
+def save(name, /, **table):
+    write_table(name, {key: np.asarray(column) for key, column in table.items()})
+    return name
+
+
+def figures(run, *words):
+    """The values that `assess --json` gives."""
+    code, out, _ = run("assess", *words, "--json", "--resamples", 1)
+    assert code == 0
+    return {name: estimate["value"] for name, estimate in json.loads(out)["metrics"].items()}
+
+
+def expected(truth=TRUTH, prob=PROB, **options):
+    return {row.metric: row.estimate.value for row in assess(truth, prob, n_resamples=1, **options).rows}
+
+
+@pytest.fixture
+def forecast(run):
+    return save("forecast.csv", label=TRUTH, **columns("p_", PROB))
+
+
+@pytest.fixture
+def calibrator(run, forecast):
+    assert run("fit", forecast, "-o", "calibrator.json")[0] == 0
+    return "calibrator.json"
+
+
+# assess
+
+
+def test_assess_prints_the_table_of_the_library(run, forecast):
+    code, out, _ = run("assess", forecast, "--resamples", 20)
+    assert code == 0
+    assert out == f"{assess(TRUTH, PROB, n_resamples=20)}\n"
+
+
+def test_assess_prints_json_without_nan_that_equals_the_library(run, forecast):
+    code, out, _ = run("assess", forecast, "--json", "--resamples", 20, "--seed", 3)
+    assert code == 0
+    document = json.loads(out, parse_constant=pytest.fail)
+    found = assess(TRUTH, PROB, n_resamples=20, rng=3)
+    assert document["rows"] == 80
+    assert document["resamples"] == 20
+    assert document["columns"] == {"label": "label", "probability": ["p_0", "p_1", "p_2"]}
+    assert document["classes"] == found.class_weight
+    for row in found.rows:
+        assert document["metrics"][row.metric] == vars(row.estimate)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_gives_the_same_numbers(ending, run):
+    assert figures(run, save(f"f.{ending}", label=TRUTH, **columns("p_", PROB))) == expected()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--prob", "p_0,p_1,p_2"],
+        ["--prob", "p_0:p_2"],
+        ["--prob", "p_?"],
+        ["--label", "label", "--prob", "p_*"],
+        ["--label", "lab*"],
+    ],
+    ids=" ".join,
+)
+def test_columns_are_named_by_names_globs_or_ranges(words, run, forecast):
+    assert figures(run, forecast, *words) == expected()
+
+
+def test_what_is_guessed_is_said_on_stderr(run, forecast):
+    _, out, err = run("assess", forecast, "--resamples", 1)
+    assert err == "forecast.csv: reading label 'label', probability 'p_0' to 'p_2' (3 columns)\n"
+    assert "reading" not in out
+
+
+def test_nothing_is_said_where_all_is_named(run, forecast):
+    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1)[2] == ""
+
+
+@pytest.mark.parametrize("order", [["cat", "dog", "eel"], ["eel", "cat", "dog"]], ids="-".join)
+def test_words_are_matched_with_the_names_of_columns(order, run):
+    at = [["cat", "dog", "eel"].index(name) for name in order]
+    truth = np.array(["cat", "dog", "eel"])[TRUTH]
+    path = save("f.csv", label=truth, **columns("p_", PROB[:, at], order))
+    assert figures(run, path) == pytest.approx(expected())
+
+
+def test_labels_from_one_to_k_are_matched_with_the_names_of_columns(run):
+    assert figures(run, save("f.csv", label=TRUTH + 1, **columns("p_", PROB, "123"))) == expected()
+
+
+@pytest.mark.parametrize(
+    ("truth", "classes"), [(TRUTH + 1, "1,2,3"), (np.array(["b", "a", "c"])[TRUTH], "b, a, c")], ids=["1..K", "words"]
+)
+def test_classes_name_the_columns_where_their_names_do_not(truth, classes, run):
+    path = save("f.csv", label=truth, **columns("score", PROB))
+    assert figures(run, path, "--prob", "score*", "--classes", classes) == expected()
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        (TRUTH == 0, []),
+        ((TRUTH == 0).astype(int), []),
+        (np.where(TRUTH == 0, 1, -1), []),
+        (np.where(TRUTH == 0, "yes", "no"), ["--classes", "no,yes"]),
+    ],
+    ids=["booleans", "0 and 1", "-1 and 1", "words"],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_one_column_is_the_probability_of_the_positive_class(truth, words, ending, run):
+    path = save(f"f.{ending}", label=truth, score=PROB[:, 0])
+    assert figures(run, path, *words) == expected(TRUTH == 0, PROB[:, 0])
+
+
+def test_logits_are_declared_by_the_option_or_by_their_names(run):
+    path = save("f.csv", label=TRUTH, **columns("z_", LOGIT))
+    values = expected(prob=LOGIT, input="logit")
+    assert figures(run, path) == values
+    assert figures(run, path, "--logit", "z_0:z_2") == values
+    assert values == pytest.approx(expected())
+
+
+def test_weights_are_a_column(run):
+    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
+    assert figures(run, path, "--weight", "weight") == expected(sample_weight=WEIGHT)
+
+
+@pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
+def test_rows_are_cut_out(rows, cut, run, forecast):
+    assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])
+
+
+def test_rows_that_do_not_sum_to_one_are_divided_where_asked(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", PROB / 2))
+    code, _, err = run("assess", path)
+    assert code == 2
+    assert "--normalize" in err
+    assert figures(run, path, "--normalize") == pytest.approx(expected())
+
+
+def test_bins_are_as_asked(run, forecast):
+    assert figures(run, forecast, "--bins", 4) == expected(binning=4)
+    assert figures(run, forecast, "--bins", 4, "--binning", "equal-mass") == expected(binning=EqualMass(4))
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["--metrics", "tce", "--binning", "equal-mass", "--bins", 10], "no metric here takes --binning or --bins; bins of"),
+        (["--metrics", "ace,tece", "--bins", 15], "no metric here takes --bins; bins of ace, tece are always their own"),
+        (["--metrics", "accuracy,tce", "--bins", 9], "no metric here takes --bins; bins of tce are always their own"),
+        (["--metrics", "accuracy,ks-error", "--bins", 9], "no metric here takes --bins"),
+    ],
+)  # fmt: skip
+def test_bins_that_no_metric_takes_are_noted_once(words, note, run, forecast):
+    named = ["--label", "label", "--prob", "p_*", "--resamples", 1]
+    code, out, err = run("assess", forecast, *named, *words)
+    assert code == 0
+    assert err.startswith(f"calibrant: note: {note}")
+    assert len(err.splitlines()) == 1
+    assert out == run("assess", forecast, *named, *words[:2])[1]
+
+
+@pytest.mark.parametrize("words", [["--bins", 9], ["--metrics", "tce"], ["--metrics", "tce,ece", "--bins", 9]], ids=str)
+def test_nothing_is_noted_where_a_metric_takes_the_bins_or_none_are_asked_for(words, run, forecast):
+    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1, *words)[2] == ""
+
+
+@pytest.mark.parametrize("command", ["assess", "report"])
+@pytest.mark.parametrize("option", ["--bins", "--binning"])
+def test_the_help_of_bins_names_the_metrics_that_keep_theirs(command, option, run):
+    text = " ".join(run(command, "--help")[1].split())
+    own = [name for name, entry in entries("metric").items() if entry.has_own_bins]
+    named = f"metrics that have no bins of their own ({', '.join(own[:-1])} and {own[-1]} keep theirs)"
+    assert re.search(rf"{option} \w+ [\w ]*bins of {re.escape(named)}", text)
+
+
+def test_a_figure_is_found_by_any_word_for_it(run, forecast):
+    assert figures(run, forecast, "--metrics", "tece,tace") == {"tece": expected(metrics=["tace"])["tace"]}
+    code, out, err = run("assess", forecast, "--metrics", "tece", "--fail-if", "tace > 0", "--resamples", 1)
+    assert code == 1
+    assert "gate failed: tace > 0" in err
+    assert len(out.splitlines()) == 4
+
+
+def test_what_a_forecast_tells_apart_is_measured_by_its_words(run, forecast):
+    words = ["nll", "roc-auc", "hull-auc", "hand-till", "vus"]
+    assert figures(run, forecast, "--metrics", ",".join(words)) == expected(metrics=words)
+
+
+def test_the_level_widens_the_intervals(run, forecast):
+    def width(level):
+        ece = json.loads(run("assess", forecast, "--json", "--level", level)[1])["metrics"]["nll"]
+        return ece["upper"] - ece["lower"]
+
+    assert width(0.01) > width(0.2)
+
+
+# Gates
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("accuracy < 0.999", 1),
+        ("accuracy<.1", 0),
+        ("accuracy > 1e-1", 1),
+        ("ece.lower > .9", 0),
+        ("ece.lower <= .9", 1),
+        ("ece.upper <= .9999", 1),
+        ("ece.pvalue <= +.99", 1),
+        ("ece.pvalue > .999", 0),
+        ("ece.noise_floor < 1e-9", 0),
+        ("nll.value > 0", 1),
+        ("rmsce > 0", 1),
+        ("top-label-mce < 1", 1),
+        ("calibration-slope.pvalue < 1e-300", 0),
+    ],
+)
+def test_a_gate_that_holds_makes_the_exit_code_one(condition, code, run, forecast):
+    found, out, err = run("assess", forecast, "--resamples", 20, "--fail-if", condition)
+    assert found == code
+    assert (f"gate failed: {condition}" in err) == bool(code)
+    assert out.startswith("80 rows")
+
+
+def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast):
+    words = ["--fail-if", "nll > 20", "--fail-if", "nll < 20", "--json", "--resamples", 1]
+    code, out, _ = run("assess", forecast, *words)
+    assert code == 1
+    assert json.loads(out)["gates"] == [
+        {"condition": "nll > 20", "failed": False},
+        {"condition": "nll < 20", "failed": True},
+    ]
+
+
+# fit and apply
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ([], TemperatureScaling()),
+        (["--method", "temperature"], TemperatureScaling()),
+        (["--method", "isotonic"], ByNotion(IsotonicCalibrator(), "class-wise")),
+        (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibrator(), "top-label")),
+        (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
+        (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
+        (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
+        (
+            ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
+            ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
+        ),
+        (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
+        (["--method", "irp"], ByNotion(IsotonicRecursivePartitioning())),
+        (
+            ["--method", "irp", "--set", "max_bins=3", "--set", "smoothing=1", "--notion", "top-label"],
+            ByNotion(IsotonicRecursivePartitioning(max_bins=3, smoothing=1), "top-label"),
+        ),
+        (["--method", "multiclass-irp"], MulticlassRecursivePartitioning()),
+        (
+            [
+                "--method",
+                "multiclass-irp",
+                "--set",
+                "max_regions=null",
+                "--set",
+                "candidates=20",
+                "--set",
+                "smoothing=0.5",
+            ],
+            MulticlassRecursivePartitioning(max_regions=None, candidates=20, smoothing=0.5),
+        ),
+        (
+            ["--method", "canonical-binning", "--set", "binning=recursive-split-2"],
+            CanonicalBinning(RecursiveSplit(2)),
+        ),
+        (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
+        (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
+        (
+            ["--method", "platt", "--set", "smooth_targets=False", "--safe", "--set", "safe.caution=2"],
+            SafeCalibrator(ByNotion(PlattScaling(smooth_targets=False)), caution=2),
+        ),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, ending, run, forecast):
+    assert run("fit", forecast, *words, "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", forecast, "-o", f"out.{ending}")[0] == 0
+    table = read_table(f"out.{ending}")
+    assert list(table) == ["label", "p_0", "p_1", "p_2"]
+    np.testing.assert_array_equal(
+        np.column_stack([table[f"p_{k}"] for k in range(3)]), same.fit(PROB, TRUTH).predict_proba(PROB)
+    )
+
+
+def test_fit_prints_the_temperature(run, forecast):
+    code, out, _ = run("fit", forecast, "-o", "c.json")
+    assert code == 0
+    assert out.splitlines() == [
+        "fitted temperature (the default; --method NAME takes another) on 80 rows: "
+        f"temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
+        "wrote c.json",
+    ]
+
+
+def test_one_event_gets_an_intercept_and_the_choice_is_printed(run):
+    """A temperature has none: of a forecast that is too low it makes one that is too low."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.0, 2000)
+    y, prob = rng.random(2000) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
+    path = save("one.csv", y=y, p=prob)
+    code, out, _ = run("fit", path, "-o", "c.json")
+    assert code == 0
+    assert out.startswith("fitted beta (the default; --method NAME takes another) on 2000 rows: a ")
+    fitted = load_calibrator("c.json")
+    assert isinstance(fitted, BetaCalibration)
+    assert calibration_in_the_large(y, fitted.calibrate(prob)) == pytest.approx(0.0, abs=1e-6)
+    assert calibration_in_the_large(y, TemperatureScaling().fit(prob, y).calibrate(prob)) > 0.3
+    assert "(the default" not in run("fit", path, "--method", "beta", "-o", "c.json", "--force")[1]
+
+
+def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, forecast):
+    path = save("two.csv", label=(TRUTH == 1).astype(int), p_0=1 - PROB[:, 1], p_1=PROB[:, 1])
+    assert run("fit", path, "-o", "two.json")[1].startswith("fitted beta (the default;")
+    assert isinstance(load_calibrator("two.json"), BetaCalibration)
+    assert run("fit", forecast, "--notion", "top-label", "-o", "c.json")[1].startswith("fitted beta (the default;")
+    assert isinstance(load_calibrator("c.json").calibrator, BetaCalibration)
+
+
+# advise
+
+
+def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(run):
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 1000)
+    path = save("my file.csv", came=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
+    code, out, _ = run("advise", path, "--label", "came", "--logit", "z", "--weight", "w")
+    assert code == 0
+    rows, *table, command = out.splitlines()
+    table_of = read_table(path)
+    expected = advise(table_of["came"], table_of["z"], input="logit", sample_weight=np.ones(1000))
+    assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
+    assert "\n".join(table) == str(expected)
+    assert command == "calibrant fit 'my file.csv' --label came --logit z --weight w --method platt -o calibrator.json"
+    assert run(*shlex.split(command)[1:])[0] == 0
+    assert load_calibrator("calibrator.json").input == "logit"
+
+
+def test_a_report_names_the_classes_where_the_event_was_named(run):
+    """`calibrant fit` has no word for the event of one column but the classes."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 1000)
+    ill = np.where(rng.random(1000) < 1 / (1 + np.exp(-z)), "ill", "well")
+    path = save("f.csv", label=ill, p=1 / (1 + np.exp(-3 * z - 2)))
+    code, out, _ = run("report", path, "--pos-label", "ill", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    command = re.search(r"calibrant fit CALIBRATION_FILE .*?-o calibrator\.json", out)[0]
+    assert " --classes well,ill --method platt " in command
+    assert run(*shlex.split(command.replace("CALIBRATION_FILE", path))[1:])[0] == 0
+    assert load_calibrator("calibrator.json").classes_.tolist() == ["well", "ill"]
+
+
+def test_advise_prints_no_command_where_the_forecast_should_stay(run, forecast):
+    code, out, _ = run("advise", forecast)
+    assert code == 0
+    assert out.splitlines()[-1] == "80 rows are too few to judge a calibrator: 100 or more are needed."
+
+
+def test_fit_prints_how_many_regions_were_found(run, forecast):
+    fitted = MulticlassRecursivePartitioning().fit(PROB, TRUTH)
+    out = run("fit", forecast, "--method", "multiclass-irp", "-o", "c.json")[1]
+    assert out.splitlines()[0] == (
+        f"fitted multiclass-irp on 80 rows: n_regions {fitted.n_regions_}, smoothing {fitted.smoothing_:.6g}, softening 0"
+    )
+
+
+def test_fit_prints_how_many_bins_were_found(run):
+    path = save("one.csv", y=TRUTH == 1, p=PROB[:, 1])
+    fitted = IsotonicRecursivePartitioning().fit(PROB[:, 1], TRUTH == 1)
+    out = run("fit", path, "--method", "irp", "-o", "c.json")[1]
+    found = f"smoothing {fitted.smoothing_:.6g}, softening {fitted.softening_:.6g}"
+    assert f"irp on 80 rows: n_bins {fitted.n_bins_}, {found}\n" in out
+
+
+@pytest.mark.parametrize("safe", [[], ["--safe"]], ids=["alone", "safe"])
+def test_fit_prints_the_groups_of_classes_that_it_found(safe, run, forecast):
+    code, out, _ = run("fit", forecast, "--method", "isotonic", "--notion", "shared-class-wise", *safe, "-o", "c.json")
+    assert code == 0
+    found = ByNotion(IsotonicCalibrator(), "shared-class-wise").fit(PROB, TRUTH).notion_
+    assert out.splitlines()[-2:] == [f"found {found!r}", "wrote c.json"]
+
+
+@pytest.mark.parametrize("notion", ["class-wise", "flattened", "top-label"])
+def test_fit_prints_no_notion_that_is_known_before(notion, run, forecast):
+    assert "found" not in run("fit", forecast, "--method", "isotonic", "--notion", notion, "-o", "c.json")[1]
+
+
+def test_fit_uses_weights_and_rows(run):
+    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
+    assert run("fit", path, "--weight", "weight", "--rows", ":50", "-o", "c.json")[0] == 0
+    fitted = TemperatureScaling().fit(PROB[:50], TRUTH[:50], sample_weight=WEIGHT[:50])
+    assert load_calibrator("c.json").temperature_ == fitted.temperature_
+
+
+def test_a_binary_score_is_calibrated_as_one_column(run):
+    path = save("f.csv", y=TRUTH == 0, score=PROB[:, 0])
+    assert run("fit", path, "--method", "isotonic", "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
+    fitted = IsotonicCalibrator().fit(PROB[:, 0], TRUTH == 0)
+    np.testing.assert_array_equal(read_table("out.csv")["score"], fitted.calibrate(PROB[:, 0]))
+
+
+def test_calibrated_logits_are_probabilities_and_are_named_so(run):
+    path = save("f.csv", label=np.array(["cat", "dog", "eel"])[TRUTH], **columns("z_", LOGIT, ["cat", "dog", "eel"]))
+    assert run("fit", path, "-o", "c.json")[0] == 0
+    assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
+    table = read_table("out.csv")
+    assert list(table) == ["label", "p_cat", "p_dog", "p_eel"]
+    fitted = TemperatureScaling(input="logit").fit(LOGIT, TRUTH)
+    np.testing.assert_array_equal(np.column_stack(list(table.values())[1:]).astype(float), fitted.predict_proba(LOGIT))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_other_columns_are_carried_over_in_their_places(ending, run, calibrator):
+    names = np.array([f"row {i}, or so" for i in range(80)])
+    extra = {"when": np.arange(80), **columns("p_", PROB), "name": names}
+    assert run("apply", calibrator, save(f"new.{ending}", **extra), "-o", f"out.{ending}")[0] == 0
+    table = read_table(f"out.{ending}")
+    assert list(table) == list(extra)
+    np.testing.assert_array_equal(table["when"], extra["when"])
+    np.testing.assert_array_equal(table["name"], names)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("names", [[0, 1, 2], ["cat", "dog", "eel"]], ids=["numbers", "words"])
+def test_the_top_pair_is_written_in_place_of_the_table(ending, names, run):
+    label = np.array(names)[TRUTH]
+    path = save("f.csv", id=np.arange(80), **columns("p_", PROB, names), y=label, note=np.arange(80) / 8)
+    assert run("fit", path, "--label", "y", "--method", "isotonic", "--notion", "top-label", "-o", "c.json")[0] == 0
+    code, out, _ = run("apply", "c.json", path, "--label", "y", "--top", "-o", f"out.{ending}")
+    assert (code, out) == (0, f"wrote out.{ending}: 80 rows, calibrated predicted, probability\n")
+    table = read_table(f"out.{ending}")
+    assert list(table) == ["id", "predicted", "probability", "y", "note"]
+    predicted, score = ByNotion(IsotonicCalibrator(), "top-label", labels=names).fit(PROB, label).predict_top(PROB)
+    np.testing.assert_array_equal(table["predicted"], predicted)
+    np.testing.assert_array_equal(table["probability"], score)
+
+
+def test_the_top_pair_does_not_hang_on_the_order_of_the_columns(run, forecast):
+    assert run("fit", forecast, "--method", "isotonic", "--notion", "top-2-label", "-o", "c.json")[0] == 0
+    turned = save("turned.csv", **dict(reversed(columns("p_", PROB).items())))
+    for path, out in ((forecast, "1.csv"), (turned, "2.csv")):
+        assert run("apply", "c.json", path, "--top", "-o", out)[0] == 0
+    there, here = read_table("1.csv"), read_table("2.csv")
+    for name in ("predicted", "probability"):
+        np.testing.assert_array_equal(there[name], here[name])
+
+
+def test_the_top_pair_of_logits_and_of_one_column_is_that_of_the_library(run):
+    path = save("z.csv", label=TRUTH, **columns("z_", LOGIT))
+    assert run("fit", path, "--method", "platt", "--notion", "confidence", "-o", "z.json")[0] == 0
+    assert run("apply", "z.json", path, "--top", "-o", "z_out.csv")[0] == 0
+    fitted = ByNotion(PlattScaling(), "confidence", input="logit").fit(LOGIT, TRUTH)
+    np.testing.assert_array_equal(read_table("z_out.csv")["probability"], fitted.predict_top(LOGIT)[1])
+    path = save("p.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    assert run("fit", path, "--method", "isotonic", "--notion", "top-label", "-o", "p.json")[0] == 0
+    assert run("apply", "p.json", path, "--top", "-o", "p_out.csv")[0] == 0
+    label, score = ByNotion(IsotonicCalibrator(), "top-label").fit(PROB[:, 0], TRUTH == 0).predict_top(PROB[:, 0])
+    table = read_table("p_out.csv")
+    np.testing.assert_array_equal(table["predicted"], label.astype(int))
+    np.testing.assert_array_equal(table["probability"], score)
+
+
+def test_apply_needs_no_label(run, calibrator):
+    code, out, _ = run("apply", calibrator, save("new.csv", **columns("p_", PROB[:5])), "-o", "out.csv")
+    assert code == 0
+    assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
+
+
+def test_a_class_that_never_came_is_fine(run):
+    truth = np.where(TRUTH == 2, 0, TRUTH)
+    path = save("f.csv", label=truth, **columns("p_", PROB))
+    assert run("fit", path, "-o", "c.json")[0] == 0
+    assert json.loads(run("assess", path, "--json", "--resamples", 1)[1])["classes"]["2"] == 0.0
+
+
+# The forecast calls the true class of row 0 impossible.
+IMPOSSIBLE = np.vstack([(1.0 - np.eye(3)[TRUTH[0]]) / 2.0, PROB[1:]])
+
+
+def strictly(text):
+    """Parse JSON as a strict parser does, which knows no Infinity and no NaN."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--clip", 0), ("--clip", 0, "--json")])
+def test_an_impossible_event_is_said_in_a_line_and_the_exit_code_stays(run, words):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    code, _, err = run("assess", path, "--resamples", 5, *words)
+    assert code == 0
+    said = [line for line in err.splitlines() if line.startswith("calibrant: warning: log loss")]
+    assert len(said) == 1
+    assert "got probability 0 in 1 of 80 rows" in said[0]
+    assert ("Here: --clip 0." in said[0]) == ("--clip" not in words)
+    assert "Traceback" not in err
+
+
+def test_a_report_and_an_assessment_say_it_beside_the_figure(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    beside = "1 of 80 rows with probability 0 for the true class, 36.04 nats each"
+    assert run("assess", path, "--resamples", 5)[1].count(beside) == 1
+    code, out, err = run("report", path, "-o", "r.html", "--resamples", 5)
+    assert (code, out.count(beside), err.count("warning")) == (0, 1, 1)
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert page.count(beside) == 2  # in the table of figures and among the findings
+    assert run("report", path, "-o", "r.html", "--force", "--resamples", 5, "--clip", 0)[0] == 0
+    assert "inf]" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_json_holds_an_infinite_loss_as_a_word_that_becomes_a_number(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    found = strictly(run("assess", path, "--json", "--resamples", 99, "--clip", 0)[1])["metrics"]["nll"]
+    assert (found["value"], found["upper"]) == ("Infinity", "Infinity")
+    assert float(found["value"]) == np.inf
+    assert 0 < found["lower"] < 3
+    assert found["note"] == "1 of 80 rows with probability 0 for the true class"
+    assert found["pvalue"] is None  # what there is not stays null
+    clipped = strictly(run("assess", path, "--json", "--resamples", 5)[1])["metrics"]
+    assert isinstance(clipped["nll"]["value"], float)
+    assert "note" not in clipped["ece"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [("nll > 3", 1), ("nll >= 3", 1), ("nll.upper > 1e300", 1), ("nll < 3", 0), ("nll.value <= 1e300", 0)],
+)
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_gate_compares_an_infinite_loss(run, condition, code, as_json):
+    path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    words = ("assess", path, "--resamples", 5, "--clip", 0, *as_json, "--fail-if", condition)
+    found, out, err = run(*words)
+    assert found == code
+    assert ("gate failed" in err) == bool(code)
+    if as_json:
+        assert strictly(out)["gates"] == [{"condition": condition, "failed": bool(code)}]
+
+
+def test_list_states_the_range_of_the_log_loss(run):
+    (line,) = [line for line in run("list", "metrics")[1].splitlines() if line.split()[0] == "nll"]
+    assert "in [0, inf]" in line
+    assert "36.04" in line
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_on_stderr(run):
+    path = save("f.csv", label=PROB.argmax(axis=1), **columns("p_", PROB))
+    code, _, err = run("fit", path, "--label", "label", "--prob", "p_*", "-o", "c.json")
+    assert code == 0
+    assert err.startswith("calibrant: warning: the likelihood grows for ever")
+    assert len(err.splitlines()) == 1
+
+
+# report, demo, list
+
+
+# decide
+
+
+def test_decisions_cost_what_the_library_says(run, forecast):
+    cost = [[0, 4, 1], [1, 0, 1], [2, 2, 0]]
+    code, out, _ = run("decide", forecast, "--costs", "0,4,1;1,0,1;2,2,0")
+    assert code == 0
+    assert out == f"{confusion_table(TRUTH, PROB, cost_matrix=cost)}\n"
+
+
+def test_the_threshold_of_two_classes_is_said(run):
+    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("class 1 from a probability of 0.8 on\n")
+
+
+def test_decisions_are_written_beside_the_other_columns(run):
+    path = save("f.csv", **columns("p_", PROB))
+    code, out, _ = run("decide", path, "--costs", "0,4,1,0.3;1,0,1,0.3;2,2,0,0.3", "--extra", "ask", "-o", "out.csv")
+    assert code == 0
+    found = decide(PROB, [[0, 4, 1, 0.3], [1, 0, 1, 0.3], [2, 2, 0, 0.3]], extra=["ask"])
+    table = read_table("out.csv")
+    assert list(table) == ["p_0", "p_1", "p_2", "decision", "expected_cost"]
+    assert table["decision"].tolist() == found.named.astype(str).tolist()
+    np.testing.assert_array_equal(table["expected_cost"], found.expected_cost)
+    assert "wrote out.csv: 80 rows" in out
+
+
+def test_new_priors_are_those_of_the_library(run):
+    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    out = run("decide", path, "--old-prior", "0.5", "--new-prior", "0.1")[1]
+    shifted = shift_prior(PROB[:, 0], old_prior=0.5, new_prior=0.1)
+    assert str(confusion_table((TRUTH == 0).astype(int), shifted, cost_matrix=[[0, 1], [1, 0]])) in out
+
+
+def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator):
+    assert run("apply", calibrator, forecast, "-o", "after.csv")[0] == 0
+    code, out, _ = run("report", forecast, "after.csv", "-o", "r.html", "--resamples", 20, "--title", "A & B")
+    assert code == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "<title>A &amp; B</title>" in page
+    assert "forecast: 80 rows, 3 classes, notion: confidence" in page
+    assert "after: 80 rows, 3 classes, notion: confidence" in page
+    assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
+
+
+def test_report_adds_the_metrics_that_it_speaks_of(run, forecast):
+    code, out, _ = run("report", forecast, "-o", "r.html", "--metrics", "tce,ece", "--resamples", 9)
+    assert code == 0
+    found = assess(TRUTH, PROB, metrics=["tce", "ece", "accuracy", "nll"], n_resamples=9)
+    assert f"forecast: {found}" in out
+    assert "TCE (%)" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_report_shows_a_forecast_also_after_a_calibrator(run, forecast, calibrator):
+    code, out, _ = run(
+        "report", forecast, "-o", "r.html", "--calibrator", calibrator, "--names", "net", "--resamples", 9
+    )
+    assert code == 0
+    after = TemperatureScaling().fit(PROB, TRUTH).predict_proba(PROB)
+    assert f"net: {assess(TRUTH, PROB, n_resamples=9)}" in out
+    assert f"net, calibrated: {assess(TRUTH, after, n_resamples=9)}" in out
+    assert "net, calibrated" in Path("r.html").read_text(encoding="utf-8")
+
+
+def saved_pair(run, second=TRUTH, **more):
+    """Two files of the same rows, unless the labels of the second are other ones."""
+    bold = PROB**2 / (PROB**2).sum(axis=1, keepdims=True)
+    save("a.csv", label=TRUTH, **columns("p_", PROB))
+    save("b.csv", label=second, **columns("p_", bold[: len(second)]), **more)
+    return bold
+
+
+def test_two_files_of_the_same_labels_are_compared_row_by_row(run):
+    bold = saved_pair(run)
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    found = paired_difference(TRUTH, bold, PROB, metric="nll")
+    told = f"(difference {found.difference:+.4f}, 95 % interval [{found.lower:+.4f}, {found.upper:+.4f}])"
+    assert f"From “a” to “b”, on the same {len(TRUTH)} rows: log loss goes from " in out
+    assert told in out
+    assert told in Path("r.html").read_text(encoding="utf-8").replace("&#43;", "+")
+    assert "different rows" not in err
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (np.where(np.arange(80) < 3, (TRUTH + 1) % 3, TRUTH), "other labels (in 3 of 80 rows)"),
+        (TRUTH[:60], "another number of rows"),
+    ],
+    ids=["labels", "rows"],
+)
+def test_files_of_different_rows_are_said_to_be_so_and_compared_as_samples(second, said, run):
+    saved_pair(run, second)
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
+    assert code == 0
+    assert f"calibrant: note: b has {said} than a: they are compared as samples of different rows\n" in err
+    assert f"on {len(second)} and 80 rows, taken for independent samples of different rows" in out
+
+
+def test_forecasts_before_and_after_are_compared_row_by_row(run):
+    assert "From “before” to “after”, on the same 749 rows: log loss goes from " in run("demo")[1]
+
+
+def test_logits_and_probabilities_of_the_same_rows_are_compared_as_probabilities(run):
+    save("p.csv", label=TRUTH, **columns("p_", PROB))
+    save("z.csv", label=TRUTH, **columns("z_", np.log(PROB)))
+    out = run("report", "p.csv", "z.csv", "-o", "r.html", "--resamples", 9)[1]
+    assert "log loss stays at " in out
+    assert "(difference +0.0000, 95 % interval [+0.0000, +0.0000])" in out.replace("-0.0000", "+0.0000")
+
+
+def test_a_report_has_weights(run):
+    path = save("f.csv", label=TRUTH, **columns("p_", PROB), w=WEIGHT)
+    code, out, _ = run("report", path, "-o", "r.html", "--weight", "w", "--resamples", 9)
+    assert code == 0
+    assert f"f: {assess(TRUTH, PROB, sample_weight=WEIGHT, n_resamples=9)}" in out
+
+
+FIGURE = r"(?:goes from (-?[\d.]+) to (-?[\d.]+)|stays at (-?[\d.]+)) \(difference ([+-][\d.]+)"
+
+
+def compared(run, *words):
+    """The figures of two files and their differences, as a report tells them, and what it says on stderr."""
+    code, out, err = run("report", *words, "-o", "r.html", "--force", "--resamples", 9)
+    assert code == 0
+    (sentence,) = (line for line in out.splitlines() if line.startswith("From "))
+    found = [[float(number) for number in match if number] for match in re.findall(FIGURE, sentence)]
+    return [(f[0], f[-2], f[-1]) for f in found], sentence, err
+
+
+@pytest.mark.parametrize("clip", [[], ["--clip", 0.1], ["--clip", 0]], ids=["usual", "0.1", "0"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("prefix", ["p_", "z_"])
+def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip, run):
+    """Logits so far apart that their probabilities become 0: their log loss is exact."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 8 if prefix == "p_" else 60, (2, 80, classes))
+    truth = rng.integers(0, classes, 80)
+    prob = np.exp(z - z.max(axis=2, keepdims=True))
+    tables = z if prefix == "z_" else prob / prob.sum(axis=2, keepdims=True)
+    names = [
+        save(f"{name}.npz", label=truth, **columns(prefix, t, "012"[:classes]))
+        for name, t in zip("ab", tables, strict=True)
+    ]
+    figures, sentence, _ = compared(run, *names, *clip)
+    assert len(figures) == 3
+    assert figures[0][0] != figures[0][1]
+    for before, after, difference in figures:
+        assert difference == pytest.approx(after - before, abs=1.1e-4)
+    assert f"on the same {len(truth)} rows" in sentence
+
+
+def test_one_column_of_logits_has_its_exact_loss_in_the_difference(run):
+    save("a.npz", label=[0, 1, 1, 0] * 20, z=[50.0, -90.0, 3.0, 60.0] * 20)
+    save("b.npz", label=[0, 1, 1, 0] * 20, z=[5.0, -9.0, 3.0, 6.0] * 20)
+    for clip in ([], ["--clip", 0]):
+        (before, after, difference), *_ = compared(run, "a.npz", "b.npz", *clip)[0]
+        assert before > 50
+        assert difference == pytest.approx(after - before, abs=1.1e-4)
+
+
+def test_an_infinite_loss_is_said_to_have_no_difference(run):
+    save("a.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
+    save("b.csv", label=TRUTH, **columns("p_", PROB))
+    for names, whose in ((["a.csv", "b.csv"], "“a”"), (["b.csv", "a.csv"], "“a”")):
+        figures, sentence, err = compared(run, *names, "--clip", 0)
+        assert sentence.endswith(f"The log loss of {whose} is infinite: no difference can be taken.")
+        assert len(figures) == 2  # of the ECE and of the accuracy
+        assert "nan" not in sentence
+        assert "RuntimeWarning" not in err
+
+
+def two_spellings(run, first, second, truth=None):
+    """The same forecast of one event in two files, of other columns or another order."""
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    event = rng.random(80) < p
+    truth = event if truth is None else np.where(event, *truth)
+    for name, spelled in (("a.csv", first), ("b.csv", second)):
+        save(name, label=truth, **{column: p if of_event else 1 - p for column, of_event in spelled.items()})
+    return truth, p
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "truth", "words"),
+    [
+        ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--pos-label", "yes"]),
+        ({"p": True}, {"p_yes": True, "p_no": False}, ("yes", "no"), ["--pos-label", "yes"]),
+        ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--classes", "no,yes"]),
+        ({"p": True}, {"p_1": True, "p_0": False}, (1, 0), []),
+        ({"p_1": True, "p_0": False}, {"p": True}, (1, 0), []),
+        ({"p_0": False, "p_1": True}, {"p_1": True, "p_0": False}, (1, 0), []),
+        ({"p_1": True, "p_0": False}, {"p_0": False, "p_1": True}, (1, 0), []),
+        ({"p_False": False, "p_True": True}, {"p_True": True, "p_False": False}, None, []),
+    ],
+)
+def test_one_event_in_other_columns_is_compared_row_by_row(first, second, truth, words, run):
+    two_spellings(run, first, second, truth)
+    figures, sentence, err = compared(run, "a.csv", "b.csv", *words)
+    assert "on the same 80 rows" in sentence
+    assert "different rows" not in err
+    assert all(difference == 0.0 and before == after for before, after, difference in figures)
+
+
+def test_three_classes_in_another_order_are_compared_row_by_row(run):
+    save("a.csv", label=TRUTH, **columns("p_", PROB))
+    save("b.csv", label=TRUTH, **columns("p_", PROB[:, ::-1], "210"))
+    figures, _, err = compared(run, "a.csv", "b.csv")
+    assert all(difference == 0.0 and before == after for before, after, difference in figures)
+    assert "different rows" not in err
+
+
+@pytest.mark.parametrize("names", [["p_no", "p_yes"], ["z.no", "z.yes"]])
+def test_classes_that_contradict_the_columns_are_refused_with_words_that_work(names, run):
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    truth = np.where(rng.random(80) < p, "yes", "no")
+    values = [1 - p, p] if names[0][0] == "p" else [np.zeros(80), np.log(p / (1 - p))]
+    path = save("f.csv", label=truth, **dict(zip(names, values, strict=True)))
+    words = ["--logit", "z*"] if names[0][0] == "z" else []
+    wanted = figures(run, path, *words)
+    code, _, err = run("assess", path, *words, "--classes", "yes,no")
+    assert code == 2
+    assert "in their order; got 'yes,no' for the columns" in err
+    hint = re.search(r"Leave --classes out, or add (--\w+) (\S+)\.\n", err)
+    assert hint.groups() == ("--logit" if words else "--prob", ",".join(names[::-1]))
+    found = figures(run, path, *hint.groups(), "--classes", "yes,no", "--pos-label", "yes")
+    assert found == pytest.approx(wanted)
+    assert figures(run, path, *words, "--classes", "no,yes") == wanted
+
+
+def one_event(run, truth=("yes", "no"), classes="no,yes"):
+    """A file of one column, and a calibrator that is fitted to it."""
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    save("f.csv", label=np.where(rng.random(80) < p**2, *truth), p=p)
+    assert run("fit", "f.csv", "-o", "k.json", "--classes", classes)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ["report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--pos-label", "no"],
+            " in place of --pos-label",
+        ),
+        (["report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--classes", "yes,no"], ""),
+        (["apply", "k.json", "f.csv", "-o", "o.csv", "--classes", "yes,no"], ""),
+    ],
+)
+def test_a_calibrator_of_the_other_event_is_refused_with_words_that_work(words, hint, run):
+    one_event(run)
+    code, _, err = run(*words)
+    assert code == 2
+    assert "must be the probability of yes, for which k.json was fitted; got the probability of no." in err
+    assert f"If they are, say --classes no,yes{hint}; else fit" in err
+    code, *_ = run(*words[:-2], "--classes", "no,yes")
+    assert code == 0
+    if words[0] == "report":
+        assert run(*words[:-2], "--pos-label", "yes", "--force")[0] == 0
+
+
+def test_a_calibrator_of_the_other_number_is_refused_where_none_is_named(run):
+    one_event(run, (1, 0), "1,0")
+    code, _, err = run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html")
+    assert code == 2
+    assert "must be the probability of 0, for which k.json was fitted; got the probability of 1." in err
+    assert run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--classes", "1,0")[0] == 0
+    assert run("apply", "k.json", "f.csv", "-o", "o.csv")[0] == 0  # its columns are said to be of no other event
+
+
+def test_columns_that_are_said_to_be_of_another_order_than_fitted_are_refused(run):
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    truth = np.where(rng.random(80) < p, "yes", "no")
+    save("f.csv", label=truth, p_no=1 - p, p_yes=p)
+    save("g.csv", one=p, two=1 - p)
+    assert run("fit", "f.csv", "-o", "k.json", "--method", "temperature")[0] == 0
+    words = ["apply", "k.json", "g.csv", "-o", "o.csv"]
+    code, _, err = run(*words, "--prob", "one,two", "--classes", "yes,no")
+    assert code == 2
+    assert "must be those of no, yes, for which k.json was fitted; got yes, no. Name them in that order, --prob" in err
+    assert run(*words, "--prob", "two,one", "--classes", "no,yes")[0] == 0
+
+
+def test_one_row_is_reported_without_an_interval_of_the_difference(run):
+    save("a.csv", label=[1], p=[0.7])
+    save("b.csv", label=[1], p=[0.6])
+    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 9)
+    assert code == 0
+    assert "note: one row shows no interval of a difference" in err
+    assert "log loss goes from 0.3567 to 0.5108, " in out
+    assert "One row does not say how much a difference varies." in out
+    assert "(difference" not in out
+
+
+def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
+    code, out, _ = run("demo")
+    assert code == 0
+    y, prob = load_digits_forecast()
+    half = len(y) // 2
+    assert f"T = {TemperatureScaling().fit(prob[:half], y[:half]).temperature_:.4f}" in out
+    assert "before: 749 rows" in out
+    assert "after: 749 rows" in out
+    assert "Handwritten digits" in Path("demo/report.html").read_text(encoding="utf-8")
+    assert run("demo")[0] == 2
+    assert run("demo", "--force")[0] == 0
+
+
+def test_list_prints_everything_that_is_registered(run):
+    code, out, _ = run("list")
+    assert code == 0
+    for kind in HOMES:
+        for name, entry in entries(kind).items():
+            shown = f"{name} (also {', '.join(entry.also)})" if entry.also else name
+            assert re.search(rf"^  {re.escape(shown)} +{re.escape(entry.summary)}$", out, flags=re.M)
+
+
+def test_list_prints_other_words_for_a_metric(run):
+    assert re.search(r"^  tace \(also tece\) +Mean gap", run("list", "metrics")[1], flags=re.M)
+
+
+def test_list_prints_one_kind(run):
+    _, out, _ = run("list", "notions")
+    assert out.splitlines()[0] == "notions"
+    assert len(out.splitlines()) == 1 + len(entries("notion"))
+
+
+# Tests of calibration
+
+
+def test_tests_are_printed_with_p_values_alone_and_together(run, forecast):
+    code, out, _ = run("test", forecast)
+    assert code == 0
+    first, _, *lines = out.splitlines()
+    assert first == "80 rows, 3 classes"
+    assert [line.split()[0] for line in lines] == [*USUAL_TESTS]
+    for line in lines:
+        _, _, pvalue, together, *_ = line.split()
+        assert 0 <= float(pvalue) <= float(together) <= 1
+
+
+def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
+    truth = make_survey_forecast(500, model="over-confident", rng=2)
+    file = tmp_path / "truth.csv"
+    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
+    code, out, _ = run("test", file, "--tests", "spiegelhalter,hosmer-lemeshow", "--json", "--fail-below", 0.01)
+    document = json.loads(out)
+    assert code == 1
+    assert document["failed"]
+    assert list(document["tests"]) == ["spiegelhalter", "hosmer-lemeshow"]
+    expected = spiegelhalter_test(truth.y, truth.prob)
+    assert document["tests"]["spiegelhalter"]["pvalue"] == pytest.approx(expected.pvalue)
+    held_out = hosmer_lemeshow_test(truth.y, truth.prob)
+    assert document["tests"]["hosmer-lemeshow"]["statistic"] == pytest.approx(held_out.statistic)
+    assert document["tests"]["hosmer-lemeshow"]["pvalue"] == held_out.pvalue
+
+
+@pytest.mark.parametrize("words", [["--tests", "equivalence"], ["--fail-below", "5"]])
+def test_a_gate_that_would_fail_the_wrong_forecasts_is_refused(words, run, forecast):
+    code, _, err = run("test", forecast, *words)
+    assert code == 2
+    assert words[0] in err
+
+
+def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):
+    truth = make_survey_forecast(500, model="bayes-optimal", rng=3)
+    file = tmp_path / "truth.csv"
+    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
+    assert run("test", file, "--fail-below", 0.01)[0] == 0
+
+
+def test_an_unknown_test_is_refused_with_the_nearest(run, forecast):
+    code, _, err = run("test", forecast, "--tests", "spiegelhalder")
+    assert code == 2
+    assert "Did you mean 'spiegelhalter'?" in err
+
+
+# Terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_only_on_a_terminal(terminal, run, forecast, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    _, out, err = run("assess", forecast, "--resamples", 30)
+    assert ("resampling" in err) == terminal
+    assert "resampling" not in out
+
+
+@pytest.mark.parametrize("command", ["", "assess", "test", "fit", "apply", "decide", "report", "demo", "list"])
+def test_help_tells_each_command(command, run):
+    code, out, _ = run(*command.split(), "--help")
+    assert code == 0
+    assert f"usage: calibrant {command}".strip() in out
+
+
+# Real figures
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_published_figures_come_out_of_exported_files(ending, run, data_dir):
+    """ResNet-50 on CIFAR-10: figures of independent code."""
+    with np.load(data_dir / "cifar10_resnet50.npz") as data:
+        for part in ("cal", "test"):
+            save(f"{part}.{ending}", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))
+    before = figures(run, f"test.{ending}")
+    assert round(before["accuracy"], 4) == 0.9502
+    assert round(before["nll"], 6) == 0.175509
+    assert round(before["ece"], 7) == 0.0155164
+    assert round(before["top-label-ece"], 7) == 0.0222267
+    assert round(before["classwise-ece"], 8) == 0.00421983
+    assert round(figures(run, f"test.{ending}", "--binning", "equal-mass")["ece"], 7) == 0.0156190
+    code, out, _ = run("fit", f"cal.{ending}", "--method", "temperature", "-o", "c.json")
+    assert code == 0
+    assert "fitted temperature on 5000 rows: temperature 1.06258\n" in out
+    assert run("apply", "c.json", f"test.{ending}", "-o", f"out.{ending}")[0] == 0
+    after = figures(run, f"out.{ending}")
+    assert round(after["nll"], 6) == 0.173842
+    assert round(after["ece"], 8) == 0.00972077
+    assert after["accuracy"] == before["accuracy"]
+
+
+def test_an_npz_of_several_tables_is_read_in_place(run, data_dir):
+    path = data_dir / "cifar10_resnet50.npz"
+    found = figures(run, path, "--label", "y_test", "--logit", "logits_test")
+    assert round(found["nll"], 6) == 0.175509
+    assert run("fit", path, "--label", "y_cal", "--logit", "logits_cal", "-o", "c.json")[0] == 0
+    assert round(load_calibrator("c.json").temperature_, 5) == 1.06258

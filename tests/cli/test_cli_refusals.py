@@ -1,0 +1,419 @@
+"""Bad use of the command line: exit code 2, one line on stderr that says what to do, and nothing written."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import cli
+from calibrant.interop import tables
+from calibrant.interop.tables import write_table
+
+GOOD = "label,p_0,p_1\n0,0.7,0.3\n1,0.4,0.6\n1,0.2,0.8\n0,0.1,0.9\n"
+BINARY = {
+    "cut.parquet": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
+    "cut.feather": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
+    "cut.npz": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
+}
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """An empty folder with one good file and a calibrator fitted on it."""
+    monkeypatch.chdir(tmp_path)
+    Path("good.csv").write_text(GOOD)
+    assert cli.main(["fit", "good.csv", "-o", "c.json"]) == 0
+    return tmp_path
+
+
+@pytest.fixture
+def refused(capsys, folder):
+    """Run the command line, expect a refusal, and return its message."""
+
+    def refused(*words):
+        before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        capsys.readouterr()
+        code = cli.main(list(words))
+        out, err = capsys.readouterr()
+        assert code == cli.BAD_USE
+        assert out == ""
+        assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+        *said, message = err.splitlines()
+        assert all(": reading " in line for line in said)
+        assert message.startswith("calibrant: error: ")
+        return message.removeprefix("calibrant: error: ")
+
+    return refused
+
+
+PARTS = r".*\b(must|needs?|belongs?|is|are|was)\b.*[;:,] .*\. \S.*"
+"""What must hold; what came and where. What to do."""
+
+
+# Files
+
+FILES = {
+    "missing": ("nothing.csv", None, r"file must exist; got nothing\.csv"),
+    "a directory": (".", None, r"must be a file; got the directory"),
+    "empty": ("f.csv", "", r"f\.csv must hold a table; it is empty"),
+    "header only": ("f.csv", "label,p_0,p_1\n", r"f\.csv must hold at least one row; it has none"),
+    "ragged": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.5,.5\n", r"f\.csv must be a readable csv file; it is not: "),
+    "a short line": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5\n", r"f\.csv must be a readable csv file; it is not: "),
+    "a name twice": ("f.csv", "label,p_0,p_0\n0,.5,.5\n", r"more than once"),
+    "mixed types": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,a,.5\n", r"numbers in the column 'p_0'; got 'a' in row 1"),
+    "a missing number": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,,1\n", r"must be finite; got nan at index \(1, 0\)"),
+    "a missing label": (
+        "f.csv",
+        "label,p_0,p_1\n0,.5,.5\n,0,1\n",
+        r"y_true must hold class labels.*; got nan at index 1",
+    ),
+    "labels that are probabilities": (
+        "f.csv",
+        "label,p_0,p_1\n.5,.5,.5\n",
+        r"y_true must hold class labels.*; got 0\.5",
+    ),
+    "no label": ("f.csv", "p_0,p_1\n.5,.5\n", r"f\.csv must have a label column; it has 'p_0', 'p_1'\. .*--label"),
+    "no forecast": ("f.csv", "label,a\n0,.5\n", r"f\.csv must have forecast columns; it has 'a'\. .*--prob"),
+    "two labels": ("f.csv", "label,y,p_0,p_1\n0,0,.5,.5\n", r"label column must be clear; .* 'label', 'y'\. .*--label"),
+    "two forecasts": ("f.csv", "label,p_0,p_1,z_0,z_1\n0,.5,.5,1,2\n", r"must be clear; .*--prob or --logit"),
+    "one class of a table": ("f.csv", "label,p_0\n2,.5\n3,.5\n", r"y_true must be 0 and 1.*; got 2, 3\..*--classes"),
+    "negative": ("f.csv", "label,p_0,p_1\n0,-.5,1.5\n", r"probabilities in \[0, 1\]; got -0\.5 at index \(0, 0\)"),
+    "sums": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.6\n", r"sum to one within 0\.001; got 1\.1 in row 1.*--normalize"),
+    "logits": ("f.csv", "label,p_0,p_1\n0,3.1,-.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
+    "percent": ("f.csv", "label,p_0,p_1\n0,97,3\n", r"in \[0, 1\]; got 97 at index \(0, 0\).*Here: --percent\."),
+    "votes": ("f.csv", "label,p_0,p_1\n0,7,3\n", r"in \[0, 1\]; got 7 at index \(0, 0\).*Here: --normalize\."),
+    "a class too many": (
+        "f.csv",
+        "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n",
+        r"names of columns; got 2 .*--classes",
+    ),
+    "unknown words": ("f.csv", "label,p_cat,p_dog\nCat,.5,.5\n", r"names of columns; got 'Cat' .*--classes"),
+    "unknown ending": ("f.txt", GOOD, r"must end in \.csv, .*; got 'f\.txt'\. Rename"),
+    "no text": ("f.csv", "\x00\x01\x02", r"f\.csv must "),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "message"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize("command", ["assess", "fit", "report"])
+def test_a_bad_file_is_refused(command, name, text, message, refused):
+    if text is not None:
+        Path(name).write_text(text)
+    told = refused(command, name, *([] if command == "assess" else ["-o", "out.html"]))
+    assert re.search(message, told)
+    assert re.fullmatch(PARTS, told)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_truncated_file_is_refused(name, refused):
+    BINARY[name](name)
+    whole = Path(name).read_bytes()
+    Path(name).write_bytes(whole[: len(whole) // 2])
+    assert re.fullmatch(
+        rf"{name} must be a readable \w+ file; it is not: .*\. Was it cut or damaged\?", refused("assess", name)
+    )
+
+
+# Words
+
+WORDS = {
+    "unknown label": (["assess", "good.csv", "--label", "truth"], r"must have the column 'truth'; it has 'label'"),
+    "unknown column": (["assess", "good.csv", "--prob", "q_*"], r"must have the column 'q_\*'; it has 'p_0', 'p_1'"),
+    "unknown weight": (["assess", "good.csv", "--weight", "w"], r"must have the column 'w'; it has"),
+    "two forecasts": (["assess", "good.csv", "--prob", "p_*", "--logit", "p_*"], r"probabilities or logits; got --prob"),
+    "rows": (["assess", "good.csv", "--rows", "1-2"], r"--rows must be START:STOP.*; got '1-2'"),
+    "no rows": (["assess", "good.csv", "--rows", "9:"], r"must hold at least one row; got shape"),
+    "too few classes": (["assess", "good.csv", "--classes", "0"], r"name each of the 2 columns once; got \[0\]"),
+    "classes of words": (["assess", "good.csv", "--classes", "a,b"], r"must be numbers .*; got 'a', and labels such as 0"),
+    "several weights": (["assess", "good.csv", "--weight", "p_*"], r"--weight must name one column of good\.csv; got 'p_\*'"),
+    "several labels": (["assess", "good.csv", "--label", "label,p_0"], r"--label must name one column of .*'label', 'p_0'"),
+    "too many bins": (["assess", "good.csv", "--bins", "100000000"], r"--bins must be at most 10000; got 100000000\."),
+    "classes that are not the columns'": (
+        ["assess", "good.csv", "--classes", "1,0"],
+        r"--classes must name the columns of good\.csv in their order; got '1,0' for the columns p_0, p_1\. Leave --classes",
+    ),
+    "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be at least 1; got 0"),
+    "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
+    "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
+    "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
+    "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
+    "a notion too many": (
+        ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"],
+        r"--notion belongs to methods of one",
+    ),
+    "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias, .*got 'bais"),
+    "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
+    "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
+    "safe without": (["fit", "good.csv", "--set", "safe.caution=2", "-o", "o"], r"--set safe\.NAME=VALUE must stand beside"),
+    "costs in words": (["decide", "good.csv", "--costs", "a,b;c,d"], r"--costs must be numbers between commas; got 'a,b'"),
+    "ragged costs": (["decide", "good.csv", "--costs", "0,1;1"], r"--costs must have rows of one length; got '0,1;1'"),
+    "one prior": (["decide", "good.csv", "--new-prior", "0.1"], r"--old-prior and --new-prior must be given together"),
+    "names": (["report", "good.csv", "-o", "o", "--names", "a,b"], r"needs a name of its own; got \['a', 'b'\] for 1"),
+    "one name twice": (["report", "good.csv", "good.csv", "-o", "o"], r"needs a name of its own; got \['good', 'good'\]"),
+    "no calibrator": (["apply", "no.json", "good.csv", "-o", "o.csv"], r"file that can be read; got no\.json: No such file"),
+    "a table as calibrator": (["apply", "good.csv", "good.csv", "-o", "o.csv"], r"must be a calibrator file \(JSON\); it is"),
+    "logits": (["apply", "c.json", "good.csv", "--logit", "p_*", "-o", "o.csv"], r"fitted on 2 probability .*--prob"),
+    "report of logits": (
+        ["report", "good.csv", "--logit", "p_*", "--calibrator", "c.json", "-o", "o"],
+        r"fitted on 2 probability columns; good\.csv gives 2 logit columns\. .*--prob",
+    ),
+    "a table to be lost to a calibrator": (
+        ["fit", "good.csv", "-o", "good.csv", "--force"],
+        r"must not be what is read; got good\.csv, which would be lost\. Choose another name",
+    ),
+    "a table to be lost to a page": (["report", "good.csv", "-o", "./good.csv", "--force"], r"must not be what is read"),
+    "a calibrator to be lost to a table": (["apply", "c.json", "good.csv", "-o", "c.json", "--force"], r"must not be what"),
+    "no top pair": (
+        ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
+        r"--top must have a calibrator of single scores, .*; got c\.json, a BetaCalibration\. Fit one with --notion",
+    ),
+    "other columns": (
+        ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
+        r"fitted on 2 probability columns; good\.csv gives 1 probability columns\. .*--prob",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "message"), WORDS.values(), ids=WORDS)
+def test_bad_words_are_refused(words, message, refused):
+    told = refused(*words)
+    assert re.search(message, told)
+    assert re.fullmatch(PARTS, told)
+
+
+def test_too_little_memory_is_told_with_what_to_do(refused, monkeypatch):
+    from calibrant.assessment import table as assessment
+
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 3.73 GiB")
+
+    monkeypatch.setattr(assessment, "assess", full)
+    told = refused("assess", "good.csv")
+    assert "that of good.csv does not: Unable to allocate 3.73 GiB. Pass a smaller --bins or --resamples" in told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "asess good.csv",
+        "assess",
+        "fit good.csv",
+        "apply c.json -o o.csv",
+        "assess good.csv --bins x",
+        "list colours",
+    ],
+)
+def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(words.split())
+    assert end.value.code == cli.BAD_USE
+    assert "usage: calibrant" in capsys.readouterr().err
+
+
+# Gates
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ece",
+        "ece > ",
+        "ece = 0.05",
+        "ece == 0.05",
+        "ece > 0..5",
+        "ece > nan",
+        "ece > inf",
+        "nll > 1e999",
+        "ece > nll",
+        "ece > 0.05 or 1",
+        "0.05 < ece",
+        "ece.__class__ > 0",
+        "ece.rows > 0",
+        "not ece > 0",
+        "__import__('pathlib').Path('pwned').touch() > 0",
+        "ece > __import__('pathlib').Path('pwned').touch()",
+        "ece > (lambda: 1)()",
+    ],
+)
+def test_a_gate_of_another_form_is_refused_and_never_evaluated(text, refused):
+    assert refused("assess", "good.csv", "--fail-if", text) == (
+        f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
+    )
+    assert not Path("pwned").exists()
+
+
+def test_a_gate_on_an_unknown_metric_is_refused_with_the_nearest_one(refused):
+    told = refused("assess", "good.csv", "--fail-if", "top-label-ec > 0.1")
+    assert told.endswith("got 'top-label-ec'. Did you mean 'top-label-ece'?")
+
+
+def test_a_gate_on_a_figure_that_a_metric_lacks_is_refused(refused):
+    told = refused("assess", "good.csv", "--fail-if", "nll.pvalue < 0.05")
+    assert told == "--fail-if needs a figure; nll has no pvalue. Use its value, lower, upper."
+
+
+def test_a_gate_on_the_interval_of_a_share_of_rejections_is_refused(refused):
+    told = refused("assess", "good.csv", "--metrics", "tce", "--fail-if", "tce.lower > 5")
+    assert told == "--fail-if needs a figure; tce has no lower. Use its value, noise_floor, pvalue."
+
+
+def test_a_gate_is_looked_at_before_the_file_is_read(refused):
+    assert "--fail-if" in refused("assess", "nothing.csv", "--fail-if", "nonsense")
+
+
+# Outputs
+
+WRITERS = {
+    "fit": ["fit", "good.csv", "-o", "out.json"],
+    "apply": ["apply", "c.json", "good.csv", "-o", "out.csv"],
+    "report": ["report", "good.csv", "-o", "out.html", "--resamples", "9"],
+}
+
+each_writer = pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
+
+
+def output(words):
+    return words[words.index("-o") + 1]
+
+
+def elsewhere(words, path):
+    return [path if word == output(words) else word for word in words]
+
+
+@each_writer
+def test_an_output_that_exists_is_kept_unless_forced(words, refused):
+    Path(output(words)).write_text("mine")
+    told = refused(*words)
+    assert (
+        told
+        == f"the output must not exist yet; got {output(words)}. Choose another name, or pass --force (force=True)."
+    )
+    assert cli.main([*words, "--force"]) == cli.OK
+    assert Path(output(words)).read_text() != "mine"
+
+
+@each_writer
+def test_an_output_directory_that_is_absent_is_refused(words, refused):
+    told = refused(*elsewhere(words, f"nowhere/{output(words)}"))
+    assert told == "the output's directory must exist; got nowhere. Create it first."
+    assert not Path("nowhere").exists()
+
+
+@each_writer
+def test_a_directory_as_output_is_refused(words, refused):
+    Path("folder.csv").mkdir()
+    told = refused(*elsewhere(words, "folder.csv"), "--force")
+    assert told == "the output must be a file; got the directory folder.csv. Name a file in it."
+
+
+def test_an_output_of_an_unknown_format_is_refused(refused):
+    assert "must end in .csv" in refused("apply", "c.json", "good.csv", "-o", "out.txt")
+
+
+def test_calibrated_columns_never_replace_others(refused):
+    Path("f.csv").write_text("label,p_0,z_0,z_1\n0,7,0.7,0.3\n1,8,0.4,0.6\n1,9,0.9,0.8\n")
+    assert cli.main(["fit", "f.csv", "--method", "temperature", "--logit", "z_*", "-o", "z.json"]) == 0
+    told = refused("apply", "z.json", "f.csv", "--logit", "z_*", "-o", "out.csv")
+    assert told.startswith("calibrated columns need names of their own; f.csv already has p_0.")
+
+
+def test_the_top_pair_never_replaces_other_columns(refused):
+    Path("f.csv").write_text("predicted,label,p_0,p_1\n7,0,0.7,0.3\n8,1,0.4,0.6\n9,1,0.2,0.8\n")
+    assert (
+        cli.main(["fit", "f.csv", "--method", "isotonic", "--notion", "confidence", "--label", "label", "-o", "t.json"])
+        == 0
+    )
+    told = refused("apply", "t.json", "f.csv", "--label", "label", "--top", "-o", "out.csv")
+    assert told.startswith("calibrated columns need names of their own; f.csv already has predicted.")
+
+
+# Accidents while writing
+
+
+def break_writing(monkeypatch, accident):
+    """Let every way of writing put down half a file and then fail."""
+
+    def half(path, *_, **__):
+        with Path(path).open("wb") as target:
+            target.write(b"half of it")
+        raise accident
+
+    for name in ("_write_csv", "_write_npz", "_write_arrow"):
+        monkeypatch.setattr(tables, name, half)
+    monkeypatch.setattr(Path, "write_text", half)
+
+
+@each_writer
+@pytest.mark.parametrize("old", [None, b"old"], ids=["new file", "old file"])
+@pytest.mark.parametrize(
+    ("accident", "code", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be: No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted; no file was left half written"),
+    ],
+    ids=["disk full", "interrupted"],
+)
+def test_an_accident_while_writing_leaves_the_old_file_intact(
+    words, old, accident, code, told, folder, capsys, monkeypatch
+):
+    target = Path(output(words))
+    if old is not None:
+        target.write_bytes(old)
+    before = sorted(folder.iterdir())
+    with monkeypatch.context() as patch:
+        break_writing(patch, accident)
+        assert cli.main([*words, "--force"]) == code
+    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert sorted(folder.iterdir()) == before  # no .part file is left
+    assert (target.read_bytes() if target.exists() else None) == old
+
+
+def test_control_characters_of_a_file_are_shown_and_not_obeyed(folder, capsys):
+    with open("evil.csv", "w") as file:
+        file.write("label,p\n1,\x1b[31mhalf\x07\n")
+    assert cli.main(["assess", "evil.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "\\x1b[31mhalf\\x07" in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("cell", ["x" * 5000, "x y " * 2000])
+def test_what_no_person_reads_is_left_out_of_an_error(cell, refused):
+    Path("bad.csv").write_text(GOOD + f"1,{cell},0.5\n")
+    message = refused("assess", "bad.csv")
+    assert "must hold numbers in the column 'p_0'; got 'x" in message
+    assert "Repair the column" in message
+    assert len(message) < 1400
+
+
+# Standard output
+
+
+@pytest.mark.parametrize("words", [["list"], ["assess", "good.csv", "--resamples", "5"], ["--help"]])
+def test_a_reader_that_stops_ends_the_command_as_a_pipe_does(words, folder, monkeypatch, capfd):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        monkeypatch.setattr("sys.stdout", pipe)
+        assert cli.main(words) == 141
+    assert "error" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_what_cannot_be_printed_is_said(folder, monkeypatch, capfd):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert cli.main(["list"]) == cli.BAD_USE
+    told = capfd.readouterr().err.removeprefix("calibrant: error: ").strip()
+    assert "standard output must be readable and writable; the system says: No space left" in told
+    assert re.fullmatch(PARTS, told)
+
+
+def test_a_command_without_standard_output_does_its_work(folder, monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    assert cli.main(["fit", "good.csv", "-o", "other.json"]) == 0
+    assert Path("other.json").exists()

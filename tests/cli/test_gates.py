@@ -1,0 +1,270 @@
+"""Gates can fail: NaN fails each of them, and one that no figure or no number of draws can decide is refused."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import by_class, cli, equivalence_test, kernel_test, kuiper_test, resampling_test
+from calibrant._core.result import shown_pvalue
+from calibrant.cli.gates import draws_for
+from calibrant.cli.words import parser
+from calibrant.interop.tables import write_table
+from calibrant.metrics.pairs import SimplexPairs
+
+RNG = np.random.default_rng(0)
+P = RNG.random(300)
+TRUTH = (RNG.random(300) < P).astype(int)
+WRONG = 1 - P
+"""A forecast so wrong that no draw of labels from it has as much error."""
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_table("good.csv", {"label": TRUTH, "p_0": 1 - P, "p_1": P})
+    write_table("wrong.csv", {"label": TRUTH, "p_0": 1 - WRONG, "p_1": WRONG})
+    write_table("ones.csv", {"label": np.ones(30, dtype=int), "p_0": 1 - P[:30], "p_1": P[:30]})
+
+    def run(*words):
+        code = cli.main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+# NaN
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(
+    "condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 0.9"]
+)
+def test_a_figure_that_is_nan_fails_every_gate(condition, run):
+    code, out, err = run(
+        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json"
+    )
+    assert code == 1
+    assert f"gate failed: {condition}: roc-auc is NaN on these rows, and NaN fails every gate" in err
+    assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
+
+
+@pytest.mark.parametrize(
+    "words", [["assess", "good.csv", "--fail-if", "ece > nan"], ["test", "good.csv", "--fail-below", "nan"]]
+)
+def test_a_threshold_that_is_nan_is_refused(words, run):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert re.search(r"got ('ece > nan'|nan)\.", err)
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_test_that_is_nan_fails_the_gate_of_tests(as_json, run, monkeypatch):
+    """The kernel test by blocks of so few rows that there is one block: its statistic is NaN, its p-value 1."""
+    monkeypatch.setattr(SimplexPairs, "too_many", True)
+    write_table("few.csv", {"label": np.arange(3), "p_0": P[:3] / 2, "p_1": P[:3] / 2, "p_2": 1 - P[:3]})
+    code, out, err = run("test", "few.csv", "--tests", "kernel", "--fail-below", 0.001, *as_json)
+    assert code == 1
+    assert "gate failed: kernel is NaN on these rows, and NaN fails every gate" in err
+    if as_json:
+        assert json.loads(out)["failed"] is True
+        assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(
+    ("label", "prob", "metric"), [([1], [0.5], "skce"), ([0, 1] * 5, [0.5] * 10, "calibration-slope")]
+)
+def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, run):
+    write_table("few.csv", {"label": label, "p_0": prob, "p_1": prob})
+    condition = f"{metric}.pvalue < 0.05"
+    code, out, err = run("assess", "few.csv", "--metrics", metric, "--fail-if", condition, "--json")
+    assert code == 1
+    assert f"gate failed: {condition}: {metric} is NaN on these rows, and NaN fails every gate" in err
+    assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+def test_a_p_value_that_a_metric_never_has_is_refused(run):
+    code, _, err = run(
+        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", "roc-auc.pvalue < 0.5"
+    )
+    assert code == 2
+    assert "roc-auc has no pvalue" in err
+
+
+def test_digits_of_other_scripts_are_no_number(run):
+    assert run("assess", "good.csv", "--fail-if", "ece > \u0665.5")[0] == 2
+
+
+# Draws
+
+
+@pytest.mark.parametrize(
+    ("comparison", "level", "needed"),
+    [("<", 0.001, 1000), ("<=", 0.001, 999), (">", 0.001, 999), (">=", 0.001, 1000), ("<", 0.0019, 526)],
+)
+def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(comparison, level, needed, run):
+    """And that number is the smallest one with which the command does its work."""
+    condition = f"ece.pvalue {comparison} {level}"
+    code, out, err = run("assess", "nothing.csv", "--fail-if", condition)  # before the file is opened
+    assert (code, out) == (2, "")
+    holds = "can never hold" if "<" in comparison else "always holds"
+    assert f"{condition!r} {holds}: the smallest p-value that 500 draws can show is 1/501." in err
+    assert f"Pass --resamples {needed} or more." in err
+    assert run("assess", "wrong.csv", "--fail-if", condition, "--resamples", needed - 1)[0] == 2
+    assert run("assess", "wrong.csv", "--fail-if", condition, "--resamples", needed)[0] == ("<" in comparison)
+
+
+@pytest.mark.parametrize("metric", ["mcb", "skce", "canonical-ece"])
+def test_metrics_that_draw_by_themselves_have_the_same_floor(metric, run):
+    code, out, err = run(
+        "assess", "good.csv", "--metrics", metric, "--fail-if", f"{metric}.pvalue < 0.01", "--resamples", 99
+    )
+    assert (code, out) == (2, "")
+    assert "the smallest p-value that 99 draws can show is 1/100. Pass --resamples 100 or more." in err
+
+
+def test_a_p_value_of_a_law_in_formulas_has_no_floor(run):
+    words = ("--metrics", "calibration-slope", "--resamples", 9, "--fail-if", "calibration-slope.pvalue < 1e-6")
+    assert run("assess", "wrong.csv", *words)[0] == 1
+    assert run("assess", "good.csv", *words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("ece.pvalue < 0", "can never hold: the p-value of ece is in [0.001996, 1]"),
+        ("ece.pvalue > 1", "can never hold"),
+        ("ece.pvalue <= 1", "always holds"),
+        ("calibration-slope.pvalue < 0", "can never hold: the p-value of calibration-slope is in [0, 1]"),
+        ("calibration-slope.pvalue >= 0", "always holds"),
+        ("accuracy < 80", "always holds: accuracy is in [0, 1]. Compare it with a number inside."),
+        ("ece > 5", "can never hold: ece is in [0, 1]"),
+        ("tce > 100", "can never hold: tce is in [0, 100]"),
+        ("nll < 0", "can never hold"),
+        ("ece.lower > 5", "can never hold: lower of ece is in [0, 1]. Compare it with a number inside."),
+        ("ece.lower >= 0", "always holds: lower of ece is in [0, 1]"),
+        ("ece.upper <= 1", "always holds"),
+        ("ece.noise_floor < 0", "can never hold"),
+        ("ece.debiased >= 0", "always holds"),
+        ("tce.detectable > 100", "can never hold: detectable of tce is in [0, 100]"),
+    ],
+)
+def test_a_condition_that_no_figure_decides_is_refused(condition, told, run):
+    code, out, err = run("assess", "nothing.csv", "--fail-if", condition)
+    assert (code, out) == (2, "")
+    assert f"must be a condition that can hold and can fail to hold; {condition!r} {told}" in err
+
+
+@pytest.mark.parametrize("level", [1e-300, 5e-324, 0.001, 1 / 3, 0.01, 0.07, 0.049999999])
+@pytest.mark.parametrize("times", [1, 6, 7])
+def test_the_number_of_draws_is_the_smallest(level, times):
+    for strictly in (True, False):
+        draws = draws_for(level, strictly=strictly, times=times)
+        assert not times / draws < level
+        if level > 1e-9:
+            least = times * (1 / (draws + 1))
+            assert least < level if strictly else least <= level
+
+
+# Tests together, by Holm's method
+
+
+def test_the_gate_of_tests_knows_what_their_draws_can_show(run):
+    words = ["test", "wrong.csv", "--tests", "cox,hosmer-lemeshow,kuiper", "--fail-below", 0.01, "--resamples"]
+    code, out, err = run(*words, 299)
+    assert (code, out) == (2, "")
+    assert "the smallest of 3 tests, by Holm's method, that 299 draws can show is 3/300 = 0.01 (hosmer-lemeshow)" in err
+    assert "Pass --resamples 300 or more, or name tests with a law in formulas by --tests." in err
+    assert run(*words, 300)[0] == 1
+    words[3] = "cox,kuiper"  # both have a law in formulas
+    assert run(*words, 1)[0] == 1
+
+
+def test_draws_that_cannot_reach_the_level_are_told_before_the_file_is_opened(run):
+    code, _, err = run("test", "nothing.csv", "--fail-below", 0.001)
+    assert code == 2
+    assert "6/1001 = 0.006 (hosmer-lemeshow, resampling). Pass --resamples 6000 or more" in err
+
+
+def test_the_kernel_test_draws_unless_rows_are_many(run, monkeypatch):
+    write_table("three.csv", {"label": 2 * TRUTH, "p_0": P / 2, "p_1": P / 2, "p_2": 1 - P})
+    words = ("test", "three.csv", "--tests", "kernel", "--resamples", 9, "--fail-below", 0.01)
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert "that 9 draws can show is 1/10 = 0.1 (kernel). Pass --resamples 100 or more" in err
+    monkeypatch.setattr(SimplexPairs, "too_many", True)  # Student's law of blocks: exact, and no floor
+    assert run(*words)[0] == 1
+
+
+def test_the_seed_and_the_number_of_draws_of_tests_are_as_asked(run):
+    found = resampling_test(TRUTH, np.column_stack([1 - P, P]), n_resamples=19, rng=7)
+    out = json.loads(run("test", "good.csv", "--tests", "resampling", "--resamples", 19, "--seed", 7, "--json")[1])
+    assert out["tests"]["resampling"]["pvalue"] == found.pvalue
+    assert out["tests"]["resampling"]["least_pvalue"] == 1 / 20
+
+
+# How p-values are printed
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "least", "shown"),
+    [
+        (1 / 501, 1 / 501, "<= 0.002"),
+        (1 / 1001, 1 / 1001, "<= 0.001"),
+        (1 / 300, 1 / 300, "<= 0.0034"),  # rounded up: a bound that is too low would be wrong
+        (0.01, 0.01, "<= 0.01"),
+        (2 / 501, 1 / 501, "0.0040"),
+        (1 / 501, None, "0.0020"),
+        (1e-9, None, "1.0e-09"),
+        (0.0, None, "0.0000"),
+        (0.0, 1 / 501, "0.0000"),
+        (float("nan"), 1 / 501, "nan"),
+    ],
+)
+def test_a_p_value_at_its_floor_is_printed_as_a_bound(pvalue, least, shown):
+    assert shown_pvalue(pvalue, least, ".4f") == shown
+    sign = "" if shown.startswith("<") else "= "
+    assert shown_pvalue(pvalue, least, ".4f", name="p") == f"p {sign}{shown}"
+
+
+def test_every_place_prints_the_bound(run):
+    code, out, _ = run("assess", "wrong.csv", "--metrics", "ece,calibration-slope")
+    assert code == 0
+    ece, slope = (line for line in out.splitlines() if line.startswith(("ECE", "slope")))
+    assert ece.endswith("<= 0.002")
+    assert not re.search(r"<=|0\.0000", slope)
+    run("report", "wrong.csv", "-o", "page.html", "--metrics", "ece")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "p\u00a0&lt;=\u00a00.002" in page
+    assert "(p &lt;= 0.002, from 500 draws of labels from the forecast itself)" in page
+    _, out, _ = run("test", "wrong.csv", "--tests", "resampling,kuiper", "--resamples", 500)
+    drawn, law = out.splitlines()[2:]
+    assert drawn.split()[2:6] == ["<=", "0.002", "<=", "0.002"]  # the second of two by Holm's method
+    assert "<=" not in law
+
+
+def test_results_of_tests_print_the_bound():
+    found = resampling_test(TRUTH, WRONG, n_resamples=99)
+    assert repr(found).endswith("pvalue<=0.01)")
+    both = resampling_test(TRUTH, WRONG, metric="calibration-slope", n_resamples=99)  # two tails
+    assert (both.alternative, both.least_pvalue) == ("two-sided", 0.02)
+    assert repr(both).endswith("pvalue<=0.02)")
+    assert "<=" not in repr(kuiper_test(TRUTH, WRONG))
+    assert kuiper_test(TRUTH, WRONG).least_pvalue is None
+    assert "pvalue<=0.01" in repr(equivalence_test(TRUTH, P, bound=0.5, n_resamples=99))
+    classes = np.column_stack([WRONG / 2, WRONG / 2, 1 - WRONG])
+    three = by_class(lambda y, p, **o: kernel_test(y, p, n_resamples=99, **o), TRUTH * 2, classes, labels=[0, 1, 2])
+    assert repr(three).endswith("smallest adjusted p-value <= 0.03)")
+    (legend,) = [t.get_text() for t in found.plot().get_legend().get_texts() if "beyond" in t.get_text()]
+    assert legend == "beyond it: p <= 0.01"
+
+
+def test_help_names_the_option_that_sets_the_draws(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["test", "--help"])
+    assert "--resamples" in capsys.readouterr().out

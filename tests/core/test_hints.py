@@ -1,0 +1,143 @@
+"""What errors and warnings of fitting, comparing and reporting tell to do: the first call fails, the second works.
+
+Hints about the numbers of a forecast are tried in tests/core/test_rows.py, sentences of a report in
+tests/report/test_next_step.py.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from calibrant import (
+    BetaCalibration,
+    ByNotion,
+    CalibratedClassifier,
+    CalibrationWarning,
+    HistogramBinning,
+    PlattScaling,
+    SafeCalibrator,
+    TemperatureScaling,
+    advise,
+    assess,
+    equivalence_test,
+    paired_difference,
+    paired_test,
+)
+from calibrant.report.summary import summarise
+
+RNG = np.random.default_rng(0)
+N = 120
+P = RNG.random(N)
+Y = (RNG.random(N) < P).astype(int)
+WORDS = np.array(["no", "yes"])[Y]
+TABLE = RNG.dirichlet(np.ones(3), N)
+LABEL = RNG.integers(0, 3, N)
+LOGIT = np.linspace(30.0, 60.0, N)
+X = RNG.normal(size=(N, 2))
+FOUND = assess(LABEL, TABLE, n_resamples=9)
+ADVICE = advise(LABEL, TABLE)
+
+HINTS = {
+    "one score": (
+        lambda: BetaCalibration().fit(TABLE, LABEL),
+        r"Say how: ByNotion\(BetaCalibration\(\), 'class-wise'\)\.",
+        lambda: ByNotion(BetaCalibration(), "class-wise").fit(TABLE, LABEL),
+    ),
+    "labels that are words": (
+        lambda: paired_test(WORDS, P, P**2),
+        r"Say which label the probability speaks of: pos_label='yes'\.",
+        lambda: paired_test(WORDS, P, P**2, pos_label="yes"),
+    ),
+    "rows in other numbers": (
+        lambda: paired_difference(Y, P, TABLE[:, :2] / TABLE[:, :2].sum(axis=1, keepdims=True)),
+        r"Compare forecasts of the same rows and classes\.",
+        lambda: paired_difference(Y, P, P**2),
+    ),
+    "answers in other words": (
+        lambda: paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
+        r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
+        lambda: paired_test(
+            *(WORDS, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P])), y_true_b=WORDS, labels=["no", "yes"]
+        ),
+    ),
+    "no calibrator": (
+        lambda: SafeCalibrator("beta").fit(P, Y),
+        r"Pass TemperatureScaling\(\)\.",
+        lambda: SafeCalibrator(TemperatureScaling()).fit(P, Y),
+    ),
+    "no calibrator of a classifier": (
+        lambda: CalibratedClassifier(GaussianNB(), 3).fit(X, Y),
+        r"Pass TemperatureScaling\(\)\.",
+        lambda: CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(X, Y),
+    ),
+    "folds of advice": (
+        lambda: advise(Y, P, n_folds=1),
+        r"Pass n_folds=5\.",
+        lambda: advise(Y, P, n_folds=5),
+    ),
+    "level": (
+        lambda: paired_difference(Y, P, P**2, level=95),
+        r"For a 95 % interval pass level=0\.05\.",
+        lambda: paired_difference(Y, P, P**2, level=0.05),
+    ),
+    "sides": (
+        lambda: paired_test(Y, P, P**2, alternative="smaller"),
+        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one\.",
+        lambda: paired_test(Y, P, P**2, alternative="less"),
+    ),
+    "metrics of a report": (
+        lambda: summarise({"a": assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
+        r"was assessed without accuracy, ece\. Add them to metrics=\.",
+        lambda: summarise({"a": assess(LABEL, TABLE, metrics=["nll", "accuracy", "ece"], n_resamples=9)}),
+    ),
+    "whose advice": (
+        lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE),
+        r"Pass {'name': advice}\.",
+        lambda: summarise({"a": FOUND, "b": FOUND}, advice={"a": ADVICE}),
+    ),
+    "bound": (
+        lambda: equivalence_test(Y, P, bound=2),
+        r"Pass the largest error that you accept, such as 0\.02\.",
+        lambda: equivalence_test(Y, P, bound=0.02),
+    ),
+}
+
+WARNINGS = {
+    "few rows": (
+        lambda: SafeCalibrator().fit(P[:4], [0, 1, 0, 1]),
+        r"Fit on more rows\.",
+        lambda: SafeCalibrator().fit(P, Y),
+    ),
+    "one class": (
+        lambda: TemperatureScaling().fit(TABLE, np.zeros(N, dtype=int)),
+        r"Fit on more rows\.",
+        lambda: TemperatureScaling().fit(TABLE, LABEL),
+    ),
+    "logits that are one probability": (
+        lambda: HistogramBinning(input="logit").fit(LOGIT, Y),
+        r"or take a method of log-odds such as PlattScaling\.",
+        lambda: PlattScaling(input="logit").fit(LOGIT, Y),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_what_an_error_tells_to_do_works(case):
+    wrong, hint, right = HINTS[case]
+    with pytest.raises((ValueError, TypeError), match=hint):
+        wrong()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CalibrationWarning)
+        right()
+
+
+@pytest.mark.parametrize("case", WARNINGS)
+def test_what_a_warning_tells_to_do_leaves_no_warning(case):
+    wrong, hint, right = WARNINGS[case]
+    with pytest.warns(CalibrationWarning, match=hint):
+        wrong()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CalibrationWarning)
+        right()

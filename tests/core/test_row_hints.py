@@ -1,0 +1,177 @@
+"""Whoever is told to pass rows= can pass it: every public function, calibrator and command gets rows off by too much."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import (
+    ByNotion,
+    MulticlassRecursivePartitioning,
+    SortedCumulativeIsotonic,
+    TemperatureScaling,
+    cli,
+    spiegelhalter_test,
+)
+from calibrant._core.registry import entries
+from calibrant._core.validation import DataOptions, as_problem
+from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.cli.words import parser
+from calibrant.interop.tables import write_table
+
+RNG = np.random.default_rng(2)
+P = RNG.uniform(0.05, 0.95, 40)
+TABLE = np.column_stack([1 - P, P])
+Y = (RNG.random(40) < P).astype(int)
+VOTES, PERCENT = TABLE * 0.9, TABLE * 100
+TABLES = ("y_prob", "prob_a", "prob_b", "old_prob")
+BESIDE = {
+    "y_true": Y,
+    "old_true": Y,
+    "calibrated": TABLE,
+    "calibrator": TemperatureScaling().fit(TABLE, Y),
+    "old_prior": 0.5,
+    "new_prior": 0.2,
+    "class_weight": {0: 1.0, 1: 3.0},
+    "kept": {0: 0.5, 1: 1.0},
+    "groups": Y,
+    "test": spiegelhalter_test,
+    "posterior": TABLE,
+    "bound": 0.2,
+    "cost_matrix": 1.0 - np.eye(2),
+}
+OF_ONE = {
+    "cumulative_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
+    "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
+}
+QUICK = {"n_resamples": 9, "n_draws": 9}
+
+
+def functions():
+    """Public functions of tables of probabilities."""
+    found = {name: getattr(calibrant, name) for name in calibrant.__all__}
+    return {
+        name: function
+        for name, function in found.items()
+        if inspect.isfunction(function) and {"y_prob", "prob_a"} & set(inspect.signature(function).parameters)
+    }
+
+
+def arguments_of(function, **tables):
+    parameters = inspect.signature(function).parameters
+    known = BESIDE | OF_ONE.get(function.__name__, {}) | QUICK | dict.fromkeys(TABLES, TABLE) | tables
+    needed = {n for n, p in parameters.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD}
+    optional = {"y_true", "y_prob"} | ({"old_true", "old_prob"} if "old_prob" in tables else set())
+    return {name: known[name] for name in needed | (set(QUICK) | optional) & set(parameters)}
+
+
+FUNCTIONS = functions()
+CASES = [
+    (name, table)
+    for name, function in FUNCTIONS.items()
+    for table in TABLES
+    if table in inspect.signature(function).parameters
+]
+
+
+def refusal(call, *given, **arguments):
+    """The message about rows or range, or None where these are taken; other refusals are of no interest here."""
+    try:
+        call(*given, **arguments)
+    except ValueError as error:
+        return str(error) if re.search(r"must sum to|must hold probabilities in", str(error)) else None
+    return None
+
+
+def test_the_walk_reaches_the_functions_that_speak_of_probabilities():
+    assert {"assess", "advise", "decide", "estimate_prior", "paired_test", "kernel_test", "calibration_shift"} <= set(
+        FUNCTIONS
+    )
+    assert len(FUNCTIONS) > 80
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(("off", "word"), [(VOTES, "normalize"), (PERCENT, "percent")], ids=["votes", "percent"])
+@pytest.mark.parametrize(("name", "table"), CASES, ids=[" ".join(case) for case in CASES])
+def test_a_function_that_tells_to_pass_rows_takes_it_and_is_cured(name, table, off, word):
+    function = FUNCTIONS[name]
+    together = dict.fromkeys(TABLES, off) if table != "old_prob" else {"old_prob": off}
+    told = refusal(function, **arguments_of(function, **together))
+    assert told is not None
+    (hinted,) = re.findall(r"rows='(\w+)'", told)
+    assert hinted == word
+    parameters = inspect.signature(function).parameters
+    takes_data = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    assert "rows" in parameters or (takes_data and "rows" in DataOptions.__annotations__)
+    both = dict.fromkeys(TABLES, off)  # what stands beside is of the same kind
+    assert refusal(function, **arguments_of(function, **both), rows=hinted) is None
+
+
+@pytest.mark.parametrize("name", entries("calibrator"))
+def test_a_calibrator_names_no_option_that_it_lacks_and_dividing_by_hand_cures(name):
+    made = entries("calibrator")[name].target()
+    calibrator = ByNotion(made, "class-wise") if isinstance(made, BinaryCalibrator) else made
+    told = refusal(calibrator.fit, VOTES, Y)
+    assert re.search(r"[Dd]ivide each row by its sum", told)
+    assert "rows=" not in told
+    assert "normalize=" not in told
+    assert refusal(calibrator.fit, VOTES / VOTES.sum(axis=1, keepdims=True), Y) is None
+
+
+COMMANDS = {
+    "assess": ["--resamples", "9"],
+    "test": ["--tests", "spiegelhalter"],
+    "advise": [],
+    "fit": ["-o", "out.json"],
+    "apply": ["-o", "out.csv"],
+    "decide": [],
+    "report": ["-o", "out.html", "--resamples", "9"],
+}
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.parametrize(("off", "option"), [(VOTES, "--normalize"), (PERCENT, "--percent")], ids=["votes", "percent"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_names_the_option_that_cures(command, off, option, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_table("off.csv", {"label": Y, "p_0": off[:, 0], "p_1": off[:, 1]})
+    write_table("good.csv", {"label": Y, "p_0": TABLE[:, 0], "p_1": TABLE[:, 1]})
+    assert cli.main(["fit", "good.csv", "--method", "temperature", "-o", "c.json"]) == 0
+    words = [command, *(["c.json"] if command == "apply" else []), "off.csv", *COMMANDS[command]]
+    capsys.readouterr()
+    assert cli.main(words) == 2
+    assert f"Here: {option}." in capsys.readouterr().err
+    assert cli.main([*words, option]) == 0
+
+
+def test_every_command_that_reads_probabilities_is_tried():
+    (subparsers,) = (action for action in parser()._actions if action.choices)
+    reading = {name for name, command in subparsers.choices.items() if "--normalize" in command.format_help()}
+    assert reading == set(COMMANDS)
+
+
+# Within 0.001
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_sum_of_0999_is_within_0001(dtype):
+    """Of decimals: millionths whose sum in floating point lies on either side of the bound."""
+    for total in (0.999, 1.001):
+        for n_classes in (2, 3, 7, 10, 1000):
+            parts = RNG.multinomial(round(total * 1e6), np.full(n_classes, 1 / n_classes), size=20)
+            prob = np.array([[float(f"{part / 1e6:.6f}") for part in row] for row in parts], dtype=dtype)
+            assert as_problem(np.arange(20) % n_classes, prob).size == 20
+
+
+@pytest.mark.parametrize("total", [0.99899, 1.00101])
+def test_a_sum_beyond_it_is_refused(total):
+    with pytest.raises(ValueError, match=rf"must sum to one within 0\.001; got {total}"):
+        as_problem([0, 1], [[0.5, total - 0.5], [0.5, 0.5]])
+
+
+def test_percent_that_sum_to_999_pass_as_well(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table("p.csv", {"label": [0, 1] * 9, "p_0": [33.3, 66.6] * 9, "p_1": [66.6, 33.3] * 9})
+    assert cli.main(["assess", "p.csv", "--percent", "--metrics", "nll", "--resamples", "9"]) == 0

@@ -1,0 +1,525 @@
+"""Percent, votes and rows that do not sum to one: what rows= makes of them, and that following a hint works."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from calibrant import (
+    ByNotion,
+    IsotonicCalibrator,
+    TemperatureScaling,
+    assess,
+    brier_loss,
+    calibration_regret,
+    calibration_shift,
+    cli,
+    decide,
+    epistemic_irreducible,
+    estimate_prior,
+    expected_calibration_error,
+    net_benefit_curve,
+    paired_test,
+    reliability_curve,
+    shift_prior,
+    simplex_points,
+    spiegelhalter_test,
+)
+from calibrant._core.validation import as_problem
+from calibrant.interop.tables import read_table, write_table
+
+Y = np.array([0, 1, 2, 0, 1, 2])
+PERCENT = np.array(
+    [
+        [50.0, 30.0, 20.0],
+        [10.0, 80.0, 10.0],
+        [20.0, 20.0, 60.0],
+        [0.0, 100.0, 0.0],
+        [33.3, 33.3, 33.4],
+        [1.5, 0.0, 98.5],
+    ]
+)
+P = PERCENT / 100
+EVENT = np.array([0, 1, 1, 0, 0, 1])
+COLUMN = PERCENT[:, 1]
+
+
+def as_read(y, values, **data):
+    return as_problem(y, values, **data).prob if np.ndim(values) == 2 else as_problem(y, values, **data).score
+
+
+# What rows= does
+
+
+FORMS = {
+    "float64": (PERCENT, P),
+    "float32": (PERCENT.astype(np.float32), PERCENT.astype(np.float32).astype(float) / 100),
+    "float16": (PERCENT.astype(np.float16), PERCENT.astype(np.float16).astype(float) / 100),
+    "whole numbers": (PERCENT[:4].astype(int), P[:4]),
+    "small whole numbers": (PERCENT[:4].astype(np.uint8), P[:4]),
+    "lists": (PERCENT.tolist(), P),
+    "pandas": (pd.DataFrame(PERCENT, columns=["0", "1", "2"]), P),
+    "whole numbers of pandas": (pd.DataFrame(PERCENT[:4].astype(int)), P[:4]),
+    "polars": (pl.DataFrame(PERCENT, schema=["0", "1", "2"]), P),
+    "two columns": (np.column_stack([100 - COLUMN, COLUMN]), np.column_stack([100 - COLUMN, COLUMN]) / 100),
+    "one column": (COLUMN, COLUMN / 100),
+    "one column of whole numbers": (COLUMN[:4].astype(int), COLUMN[:4] / 100),
+    "one column of pandas": (pd.Series(COLUMN), COLUMN / 100),
+    "one column of rare events": (np.array([0.3, 0.9, 0.0, 0.1]), np.array([0.3, 0.9, 0.0, 0.1]) / 100),
+}
+
+
+@pytest.mark.parametrize(("given", "by_hand"), FORMS.values(), ids=FORMS)
+def test_percent_is_what_dividing_by_hand_gives(given, by_hand):
+    truth = (Y if by_hand.ndim == 2 and by_hand.shape[1] == 3 else EVENT)[: len(by_hand)]
+    np.testing.assert_array_equal(as_read(truth, given, rows="percent"), by_hand)
+
+
+FUNCTIONS = {
+    "brier_loss": lambda p, **rows: brier_loss(Y, p, **rows),
+    "expected_calibration_error": lambda p, **rows: expected_calibration_error(Y, p, **rows),
+    "assess": lambda p, **rows: (
+        assess(Y, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
+    ),
+    "reliability_curve": lambda p, **rows: reliability_curve(Y, p, **rows).to_frame().to_numpy().tolist(),
+    "spiegelhalter_test": lambda p, **rows: spiegelhalter_test(Y, p, **rows).pvalue,
+    "paired_test": lambda p, **rows: paired_test(Y, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
+    "decide": lambda p, **rows: decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
+    "shift_prior": lambda p, **rows: shift_prior(p, old_prior=[1 / 3] * 3, new_prior=[0.5, 0.3, 0.2], **rows).tolist(),
+    "estimate_prior": lambda p, **rows: estimate_prior(
+        p, old_true=Y, old_prob=p, method="bbse-soft", **rows
+    ).prior.tolist(),
+    "net_benefit_curve": lambda p, **rows: (
+        net_benefit_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
+    ),
+    "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
+    "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
+    "simplex_points": lambda p, **rows: simplex_points(Y, p, P, **rows).calibrated.tolist(),
+    "calibration_shift": lambda p, **rows: calibration_shift(p, P, y_true=Y, **rows).to_frame().to_numpy().tolist(),
+    "a predicted class": lambda p, **rows: expected_calibration_error(
+        Y, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
+    ),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_every_function_reads_percent_and_takes_what_stands_beside_as_probabilities(function):
+    np.testing.assert_equal(function(PERCENT, rows="percent"), function(P))
+
+
+def test_percent_out_of_single_precision_is_put_back():
+    table = np.array([[100.00001, -0.00001], [25.0, 75.0]])
+    np.testing.assert_array_equal(as_read([0, 1], table, rows="percent"), [[1, 0], [0.25, 0.75]])
+
+
+def test_votes_and_rounded_percent_are_divided_by_their_sums():
+    votes = np.array([[7, 3, 0], [0, 5, 5], [340, 330, 330]])
+    by_hand = votes / votes.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(as_read(Y[:3], votes, rows="normalize"), by_hand)
+    np.testing.assert_allclose(as_read([0, 1], [[1e308, 1e308], [1e307, 3e307]], rows="normalize")[1], [0.25, 0.75])
+
+
+def test_one_column_has_no_rows_to_divide():
+    np.testing.assert_array_equal(as_read(EVENT, COLUMN / 100, rows="normalize"), COLUMN / 100)
+
+
+# What it refuses
+
+
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "a word that there is not": (
+        P,
+        {"rows": "sum"},
+        r"rows must be one of 'as-given', 'normalize', 'percent'; got 'sum'",
+    ),
+    "percent of logits": (P, {"rows": "percent", "input": "logit"}, r"rows must not be 'percent' where input='logit'"),
+    "more than a hundred": (
+        PERCENT * 3,
+        {"rows": "percent"},
+        r"y_prob must hold percent in \[0, 100\]; got 150 at index",
+    ),
+    "NaN among percent": (
+        np.where(PERCENT == 80, np.nan, PERCENT),
+        {"rows": "percent"},
+        r"y_prob must be finite; got nan at index \(1, 1\)",
+    ),
+    "NaN to be divided": (
+        np.where(PERCENT == 80, np.nan, PERCENT),
+        {"rows": "normalize"},
+        r"y_prob must be finite; got nan at index \(1, 1\)",
+    ),
+    "negative votes": (
+        PERCENT - 40,
+        {"rows": "normalize"},
+        r"y_prob must not be negative where rows are divided by their sums; got -10 at index \(0, 1\), and 12 more\. If "
+        r"these are logits, pass input='logit'\.",
+    ),
+    "sums of percent": (
+        PERCENT - np.eye(6, 3),
+        {"rows": "percent"},
+        r"rows of y_prob must sum to 100 percent within 0\.1; got 99 in row 0, and 2 more\. Pass rows='normalize'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "data", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_says_what_must_hold(values, data, message):
+    with pytest.raises(ValueError, match=message):
+        as_problem(Y, values, **data)
+
+
+def test_the_old_name_is_answered_with_the_new_one():
+    with pytest.raises(TypeError, match=r"got 'normalize'\. Rows are divided by their sums with rows='normalize'\."):
+        brier_loss(Y, P, normalize=True)
+    with pytest.raises(TypeError, match="rows must be one of"):
+        brier_loss(Y, P, rows=True)
+
+
+# Hints: who sees them, what they say, and that following them works
+
+
+@dataclass
+class Hint:
+    """Numbers that are refused, the whole hint, what to do to follow it, and what must then be read."""
+
+    values: Any
+    says: str
+    followed: Any
+    expected: Any
+    truth: Any = None
+    rows: str = "as-given"
+
+    @property
+    def labels(self):
+        if self.truth is not None:
+            return self.truth
+        return Y if np.ndim(self.values) == 2 and np.shape(self.values)[1] == 3 else EVENT
+
+
+def by(**data):
+    """The arguments themselves, as keywords, with the same numbers."""
+    return lambda values: (values, data)
+
+
+def on(change):
+    """The same call, of other numbers."""
+    return lambda values: (change(values), {})
+
+
+def divided(values):
+    values = np.asarray(values, dtype=float)
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def zeros_first(table):
+    return np.vstack([np.zeros(table.shape[1]), table[1:]])
+
+
+PASS_PERCENT = "If these are percent, pass rows='percent' to divide them by 100."
+NORMALIZE = "Pass rows='normalize' to divide each row by its sum."
+LOGITS = "If these are logits, pass input='logit'."
+DROP = "Drop the rows of zeros: they give no class a probability."
+SEVERAL = "If several classes can be true at once, take one column at a time."
+MANY = np.random.default_rng(0).dirichlet(np.full(300, 50.0), 6) * 100
+SLIGHT = np.array([[1.02, -0.02, 0.0], [0.5, 0.3, 0.2]] * 3)
+ROUNDED = PERCENT.round(0)[[0, 1, 4, 4, 4, 4]]
+LOGIT = np.array([[2.0, -1.0, 0.5]] * 6)
+SIGMOIDS = np.array([[0.9, 0.8, 0.1], [0.1, 0.2, 0.1]] * 3)
+
+HINTS = {
+    "percent": Hint(PERCENT, PASS_PERCENT, by(rows="percent"), P),
+    "percent in one column": Hint(COLUMN, PASS_PERCENT, by(rows="percent"), COLUMN / 100),
+    "whole percent in one column": Hint(
+        COLUMN[:4].astype(int), PASS_PERCENT, by(rows="percent"), COLUMN[:4] / 100, EVENT[:4]
+    ),
+    "percent of many classes, all below one": Hint(
+        MANY, PASS_PERCENT, by(rows="percent"), MANY / 100, [0, 1, 2, 3, 4, 299]
+    ),
+    "percent with rows of zeros": Hint(
+        zeros_first(PERCENT), f"{DROP} {PASS_PERCENT}", lambda v: (v[1:], {"rows": "percent"}), P[1:]
+    ),
+    "percent rounded to whole numbers": Hint(
+        ROUNDED,
+        "If these are percent, pass rows='normalize' to divide each row by its sum.",
+        by(rows="normalize"),
+        divided(ROUNDED),
+    ),
+    "votes": Hint(
+        PERCENT[:4] / 10,
+        "If these are percent or counts, pass rows='normalize' to divide each row by its sum.",
+        by(rows="normalize"),
+        P[:4],
+        Y[:4],
+    ),
+    "votes of many trees": Hint(
+        PERCENT * 5,
+        f"If these are counts, pass rows='normalize' to divide each row by its sum. {LOGITS}",
+        by(rows="normalize"),
+        P,
+    ),
+    "percent of classes that can be true at once": Hint(
+        SIGMOIDS * 100,
+        f"If these are percent or counts, pass rows='normalize' to divide each row by its sum. {SEVERAL}",
+        lambda v: (v[:, 0], {"rows": "percent"}),
+        SIGMOIDS[:, 0],
+        EVENT,
+    ),
+    "classes that can be true at once": Hint(
+        SIGMOIDS, f"{NORMALIZE} {SEVERAL}", lambda v: (v[:, 0], {}), SIGMOIDS[:, 0], EVENT
+    ),
+    "sums a little off": Hint(P * 1.01, NORMALIZE, by(rows="normalize"), P),
+    "half of the sum": Hint(P / 2, NORMALIZE, by(rows="normalize"), P),
+    "rows of zeros": Hint(zeros_first(P), DROP, on(lambda v: v[1:]), P[1:]),
+    "rows of zeros, and sums off": Hint(
+        zeros_first(P / 2), f"{DROP} {NORMALIZE}", lambda v: (v[1:], {"rows": "normalize"}), P[1:]
+    ),
+    "sums of percent off": Hint(ROUNDED, NORMALIZE, by(rows="normalize"), divided(ROUNDED), rows="percent"),
+    "fractions called percent": Hint(
+        P, "If these are fractions of one and not percent, leave rows='percent' out.", by(), P, rows="percent"
+    ),
+    "percent slightly outside": Hint(
+        np.array([102.0, -2.0, 50.0]),
+        "If rounding or a regression put them there, pass np.clip(y_prob, 0, 100).",
+        lambda v: (np.clip(v, 0, 100), {"rows": "percent"}),
+        [1.0, 0.0, 0.5],
+        EVENT[:3],
+        rows="percent",
+    ),
+    "a little above one": Hint(
+        np.array([1.02, 0.5, 0.1]),
+        f"If rounding or a regression put them there, pass np.clip(y_prob, 0, 1). {PASS_PERCENT}",
+        on(lambda v: np.clip(v, 0, 1)),
+        [1.0, 0.5, 0.1],
+        EVENT[:3],
+    ),
+    "percent of a rare event": Hint(
+        np.array([1.02, 0.5, 0.1]),
+        f"If rounding or a regression put them there, pass np.clip(y_prob, 0, 1). {PASS_PERCENT}",
+        by(rows="percent"),
+        np.array([1.02, 0.5, 0.1]) / 100,
+        EVENT[:3],
+    ),
+    "a little below zero": Hint(
+        np.array([-0.02, 0.5, 1.01]),
+        f"If rounding or a regression put them there, pass np.clip(y_prob, 0, 1). {LOGITS}",
+        on(lambda v: np.clip(v, 0, 1)),
+        [0.0, 0.5, 1.0],
+        EVENT[:3],
+    ),
+    "rows a little outside that sum to one": Hint(
+        SLIGHT,
+        "If rounding or a regression put them there, pass np.clip(y_prob, 0, None). Then pass rows='normalize' to divide each "
+        "row by its sum.",
+        lambda v: (np.clip(v, 0, None), {"rows": "normalize"}),
+        divided(np.clip(SLIGHT, 0, None)),
+    ),
+    "rows a little outside that sum to 100": Hint(
+        SLIGHT * 100,
+        "If rounding or a regression put them there, pass np.clip(y_prob, 0, None). Then pass rows='normalize' to divide each "
+        "row by its sum.",
+        lambda v: (np.clip(v, 0, None), {"rows": "normalize"}),
+        divided(np.clip(SLIGHT, 0, None)),
+    ),
+    "half precision above one": Hint(
+        np.array([[1.0005, 0.0], [0.5, 0.5]]),
+        NORMALIZE,
+        by(rows="normalize"),
+        [[1.0, 0.0], [0.5, 0.5]],
+        [0, 1],
+    ),
+    "predicted classes": Hint(
+        np.array([0, 1, 3, 2, 1, 0]),
+        f"If these are predicted classes, pass the classifier's probabilities in their place. {PASS_PERCENT}",
+        on(lambda _: P),
+        P,
+        Y,
+    ),
+    "logits": Hint(LOGIT, LOGITS, by(input="logit"), np.exp(LOGIT) / np.exp(LOGIT).sum(axis=1, keepdims=True)),
+    "logits of one column": Hint(
+        np.array([-2.0, 0.0, 3.0]), LOGITS, by(input="logit"), 1 / (1 + np.exp([2.0, 0.0, -3.0])), EVENT[:3]
+    ),
+    "logits that no percent could be": Hint(
+        np.array([120.0, 0.0, 3.0]), LOGITS, by(input="logit"), 1 / (1 + np.exp([-120.0, 0.0, -3.0])), EVENT[:3]
+    ),
+    "logarithms of probabilities": Hint(
+        np.log([0.1, 0.5, 0.9]),
+        f"{LOGITS} If these are logarithms of probabilities, pass np.exp(y_prob).",
+        on(np.exp),
+        [0.1, 0.5, 0.9],
+        EVENT[:3],
+    ),
+    "logarithms of the probabilities of a table": Hint(np.log(P[:3]), LOGITS, by(input="logit"), P[:3], Y[:3]),
+}
+
+
+@pytest.mark.parametrize("hint", HINTS.values(), ids=HINTS)
+def test_a_hint_fits_the_numbers_and_following_it_works(hint):
+    with pytest.raises(ValueError, match="must") as refused:
+        as_problem(hint.labels, hint.values, rows=hint.rows)
+    assert re.split(r"; got [^A-Z]*\. (?=[A-Z])", str(refused.value), maxsplit=1)[1] == hint.says
+    values, data = hint.followed(hint.values)
+    found = as_read(hint.labels[-len(values) :], values, **data)
+    np.testing.assert_allclose(found, hint.expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("beyond", [1e-7, 1e-6 * (1 - 1e-9)])
+def test_what_single_precision_adds_is_no_reason_to_refuse(beyond):
+    np.testing.assert_array_equal(as_read([0, 1], np.array([1 + beyond, -beyond])), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("high", [1.0001, 1.5, 2.0, 55.5, 100.0])
+@pytest.mark.parametrize("table", [False, True])
+def test_logits_are_never_suggested_for_what_percent_could_be(high, table):
+    column = np.array([high, 0.0, high / 2])
+    values = np.column_stack([column, column[::-1]]) if table else column
+    with pytest.raises(ValueError, match=r"rows='(percent|normalize)'") as refused:
+        as_problem(EVENT[:3], values)
+    assert "logit" not in str(refused.value)
+
+
+# Calibrators have no rows=
+
+
+@pytest.mark.parametrize("make", [TemperatureScaling, lambda: ByNotion(IsotonicCalibrator())])
+def test_a_calibrator_says_to_divide_percent_by_hand(make):
+    with pytest.raises(ValueError, match=r"got 50 .*\. If these are percent, divide them by 100\.$"):
+        make().fit(PERCENT, Y)
+    with pytest.raises(ValueError, match=r"If these are logits, give the calibrator input='logit'\.$"):
+        make().fit(LOGIT, Y)
+    with pytest.raises(ValueError, match=r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"):
+        make().fit(P / 2, Y)
+    fitted = make().fit(PERCENT / 100, Y)
+    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
+        fitted.predict_proba(PERCENT)
+    assert fitted.predict_proba(P / 2 * 2).shape == P.shape
+
+
+def test_a_calibrator_of_one_column_says_so_too():
+    fitted = IsotonicCalibrator().fit(COLUMN / 100, EVENT)
+    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
+        fitted.calibrate(COLUMN)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: calibration_regret(EVENT, COLUMN, truth=COLUMN, rows="percent"),
+        lambda: epistemic_irreducible(Y, PERCENT, PERCENT, rows="percent"),
+        lambda: simplex_points(Y, PERCENT, PERCENT, rows="percent"),
+        lambda: calibration_shift(PERCENT, PERCENT, y_true=Y, rows="percent"),
+    ],
+)
+def test_what_stands_beside_a_forecast_is_never_percent(call):
+    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
+        call()
+
+
+# The command line
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def save(name, truth, table):
+    columns = {f"p_{k}": column for k, column in enumerate(table.T)} if table.ndim == 2 else {"p": table}
+    write_table(name, {"label": truth, **columns})
+    return name
+
+
+def run(capsys, *words):
+    code = cli.main([str(word) for word in words])
+    return code, *capsys.readouterr()
+
+
+MANY_Y = np.tile(Y, 5)
+MANY_PERCENT = np.tile(PERCENT, (5, 1))
+FILES = {
+    "a table": (MANY_Y, MANY_PERCENT),
+    "a column": (np.tile(EVENT, 5), np.tile(COLUMN, 5)),
+    "two columns": (np.tile(EVENT, 5), np.tile(np.column_stack([100 - COLUMN, COLUMN]), (5, 1))),
+    "a column of whole numbers": (np.tile(EVENT[:4], 5), np.tile(COLUMN[:4].astype(int), 5)),
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("truth", "percent"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["assess", "FILE", "--resamples", "5", "--json"],
+        ["test", "FILE", "--tests", "spiegelhalter", "--json"],
+        ["fit", "FILE", "-o", "fitted.json", "--force", "--method", "isotonic"],
+        ["decide", "FILE", "-o", "decided.csv", "--force"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_percent_in_a_file_is_read_where_asked(command, truth, percent, capsys):
+    save("percent.csv", truth, percent)
+    save("divided.csv", truth, percent / 100)
+    words = [command[0], "percent.csv", *command[2:]]
+    code, _, err = run(capsys, *words)
+    assert code == 2
+    assert "If these are percent, pass rows='percent' to divide them by 100. Here: --percent." in err
+    assert "logit" not in err
+    found = answer(capsys, *words, "--percent")
+    assert found == answer(capsys, command[0], "divided.csv", *command[2:])
+
+
+def answer(capsys, *words):
+    """What a command prints, and what it writes of its own."""
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    if "decided.csv" in words:
+        table = read_table("decided.csv")
+        return out, table["decision"].tolist(), table["expected_cost"].tolist()
+    return out, Path("fitted.json").read_text() if "fitted.json" in words else None
+
+
+@pytest.mark.usefixtures("folder")
+def test_apply_reads_percent_and_writes_probabilities(capsys):
+    save("fit.csv", MANY_Y, MANY_PERCENT / 100)
+    save("percent.npz", MANY_Y, MANY_PERCENT)
+    assert run(capsys, "fit", "fit.csv", "-o", "c.json")[0] == 0
+    assert run(capsys, "apply", "c.json", "fit.csv", "-o", "a.npz")[0] == 0
+    assert "--percent" in run(capsys, "apply", "c.json", "percent.npz", "-o", "b.npz")[2]
+    assert run(capsys, "apply", "c.json", "percent.npz", "-o", "b.npz", "--percent")[0] == 0
+    a, b = np.load("a.npz"), np.load("b.npz")
+    for name in ("p_0", "p_1", "p_2"):
+        np.testing.assert_array_equal(b[name], a[name])
+        assert 0 <= b[name].min() <= b[name].max() <= 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_votes_in_a_file_are_divided_where_asked(capsys):
+    save("votes.csv", MANY_Y, MANY_PERCENT / 10)
+    save("divided.csv", MANY_Y, MANY_PERCENT / 100)
+    code, _, err = run(capsys, "assess", "votes.csv")
+    assert (code, err.strip().endswith("Here: --normalize.")) == (2, True)
+    words = ["--resamples", "5", "--metrics", "brier", "--json"]
+    found = json.loads(run(capsys, "assess", "votes.csv", "--normalize", *words)[1])
+    expected = json.loads(run(capsys, "assess", "divided.csv", *words)[1])
+    assert found["metrics"]["brier"]["value"] == pytest.approx(expected["metrics"]["brier"]["value"], rel=1e-12)
+
+
+@pytest.mark.usefixtures("folder")
+def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
+    write_table("z.csv", {"label": EVENT, "z_0": COLUMN, "z_1": -COLUMN})
+    code, _, err = run(capsys, "assess", "z.csv", "--percent")
+    assert code == 2
+    assert "--percent must be of probabilities; got logits. Name the percent with --prob, or leave it out." in err
+    with pytest.raises(SystemExit):
+        cli.main(["assess", "z.csv", "--percent", "--normalize"])
+    assert "not allowed with" in capsys.readouterr().err
+
+
+def test_a_table_of_huge_numbers_is_refused_without_a_warning():
+    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
+        as_problem([0, 1], [[1e308, 1e308], [0.5, 0.5]])

@@ -1,0 +1,174 @@
+"""What bins are worth: variance within them, and where event rates decrease."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import bounded_isotonic as reference
+from strategies import columns, tables
+
+from calibrant import EqualMass, EqualWidth, Isotonic, Unique, murphy_decomposition
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
+from calibrant.binning import BoundedIsotonic
+from calibrant.curves.binning_quality import (
+    BinningQuality,
+    binning_criterion,
+    binning_quality,
+    within_bin_error,
+)
+
+binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
+BOTH = {"labels": [0, 1]}
+
+
+def held_outcomes(rows, binning):
+    """Outcomes of each bin that holds rows, each as often as its weight says."""
+    label, score, weight = rows
+    bins = binning(as_problem(label, score, sample_weight=weight, **BOTH))
+    at = np.repeat(bins.index(score), weight.astype(int))
+    repeated = np.repeat(label, weight.astype(int))
+    return [repeated[at == b].tolist() for b in range(len(bins)) if (at == b).any()]
+
+
+@given(rows=columns(), binning=binnings)
+def test_the_criterion_is_that_of_the_definition(rows, binning):
+    held = held_outcomes(rows, binning)
+    expected = reference.criterion([y for block in held for y in block], [len(block) for block in held])
+    found = binning_criterion(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
+    assert found == pytest.approx(float(expected), abs=1e-12)
+
+
+@given(rows=columns(), binning=binnings)
+def test_the_within_bin_error_counts_each_bin_once(rows, binning):
+    held = held_outcomes(rows, binning)
+    expected = sum(reference.spread(block) / len(block) for block in held) / len(held)
+    found = within_bin_error(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
+    assert found == pytest.approx(float(expected), abs=1e-12)
+
+
+@given(rows=columns(), binning=binnings)
+def test_the_criterion_is_the_brier_score_of_the_event_rates(rows, binning):
+    label, score, weight = rows
+    bins = binning(as_problem(label, score, sample_weight=weight, **BOTH))
+    rate = bins.event_rate[bins.index(score)]
+    brier = np.average((rate - label) ** 2, weights=weight)
+    found = binning_criterion(label, score, binning=binning, sample_weight=weight, **BOTH)
+    assert found == pytest.approx(brier, abs=1e-12)
+
+
+@given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
+def test_the_criterion_is_uncertainty_less_resolution(table, binning, notion):
+    label, prob, weight = table
+    options = {"binning": binning, "notion": notion, "sample_weight": weight, "labels": range(prob.shape[1])}
+    murphy = murphy_decomposition(label, prob, **options)
+    expected = murphy["uncertainty"] - murphy["resolution"]
+    assert binning_criterion(label, prob, **options) == pytest.approx(expected, abs=1e-12)
+
+
+@given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
+def test_the_result_holds_what_the_functions_give(table, binning, notion):
+    label, prob, weight = table
+    options = {"binning": binning, "notion": notion, "sample_weight": weight, "labels": range(prob.shape[1])}
+    quality = binning_quality(label, prob, **options)
+    assert quality.criterion == pytest.approx(binning_criterion(label, prob, **options), abs=1e-15)
+    assert quality.within_bin_error == pytest.approx(within_bin_error(label, prob, **options), abs=1e-15)
+    assert 0.0 <= quality.criterion <= 0.25 + 1e-12
+    assert sum(panel.share for panel in quality.panels) == pytest.approx(1.0)
+
+
+@given(rows=columns())
+def test_isotonic_bins_violate_nothing_and_none_of_the_same_order_is_better(rows):
+    label, score, weight = rows
+    options = {"sample_weight": weight, **BOTH}
+    best = binning_quality(label, score, binning=Isotonic(), **options)
+    assert (best.n_violations, best.largest_violation) == (0, 0.0)
+    for other in (EqualMass(3), EqualWidth(3), BoundedIsotonic(2, 6)):
+        quality = binning_quality(label, score, binning=other, **options)
+        assert quality.n_violations > 0 or quality.criterion >= best.criterion - 1e-12
+
+
+@given(rows=columns())
+def test_parting_bins_never_makes_the_criterion_larger(rows):
+    label, score, weight = rows
+    coarse, fine = (binning_criterion(label, score, sample_weight=weight, binning=n, **BOTH) for n in (4, 8))
+    assert fine <= coarse + 1e-12
+
+
+# Violations
+
+
+def test_violations_are_counted_and_measured():
+    label, score = [0, 1, 1, 1, 0, 1, 0, 0], np.arange(1, 9) / 10
+    quality = binning_quality(label, score, binning=EqualMass(4))
+    assert [panel.drop.tolist() for panel in quality.panels] == [[0.0, 0.0, 0.5, 0.5]]
+    assert (quality.n_violations, quality.largest_violation) == (2, 0.5)
+
+
+def test_a_bin_without_rows_lies_between_and_counts_for_nothing():
+    quality = binning_quality([1, 1, 0, 1], [0.05, 0.15, 0.95, 0.95], binning=10)
+    panel = quality.panels[0]
+    assert quality.n_bins == 3
+    assert panel.drop[[0, 1, 9]].tolist() == [0.0, 0.0, 0.5]
+    assert np.isnan(panel.drop[2:9]).all()
+    assert (quality.smallest, quality.largest) == (1, 2)
+
+
+def test_rates_that_differ_by_rounding_are_no_violation():
+    label, score = [1, 1, 0] * 2, [0.1] * 3 + [0.9] * 3
+    weight = np.array([0.1, 0.1, 0.7])
+    quality = binning_quality(label, score, sample_weight=np.concatenate([weight, 7 * weight]), binning=2)
+    first, second = quality.panels[0].bins.event_rate
+    assert 0.0 < first - second < 1e-12
+    assert quality.n_violations == 0
+
+
+# The result
+
+
+def test_the_frame_has_a_row_a_bin():
+    quality = binning_quality(
+        [0, 1, 2, 1], [[0.6, 0.3, 0.1]] * 2 + [[0.1, 0.2, 0.7]] * 2, notion="class-wise", binning=3
+    )
+    table = quality.to_frame()
+    assert list(table.columns) == ["panel", "left", "right", "count", "weight", "event_rate", "variance", "drop"]
+    assert len(table) == 9
+    np.testing.assert_array_equal(table["variance"], np.concatenate([panel.variance for panel in quality.panels]))
+
+
+def test_the_result_says_what_it_is():
+    text = repr(binning_quality([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], binning=BoundedIsotonic(1, 2)))
+    assert text.startswith("BinningQuality(binary, BoundedIsotonic(min_count=1, max_count=2, ending='bounded'), bins=")
+    assert "violations=" in text
+
+
+def test_the_result_is_frozen():
+    quality = binning_quality([0, 1], [0.1, 0.9])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        quality.criterion = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        quality.panels[0].bins.weight[0] = 1.0
+
+
+def test_the_documentation_names_what_the_result_has():
+    public = [name for name, held in vars(BinningQuality).items() if isinstance(held, property)]
+    fields = [field.name for field in dataclasses.fields(BinningQuality)]
+    for name in public + fields:
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", BinningQuality.__doc__, flags=re.MULTILINE), name
+
+
+def test_a_judge_of_bins_is_no_metric_of_a_forecast():
+    targets = [entry.target for entry in entries("metric").values()]
+    assert not {binning_criterion, within_bin_error, binning_quality} & set(targets)
+
+
+@pytest.mark.parametrize(
+    ("binning", "published"),
+    [(BoundedIsotonic(), 0.011689), (Isotonic(), 0.010084), (EqualMass(10), 0.020570), (EqualWidth(10), 0.010311)],
+)
+def test_the_criterion_of_alexnet_is_the_figure_that_was_written_down(data_dir, binning, published):
+    with np.load(data_dir / "imagenet_dogs.npz") as data:
+        assert binning_criterion(data["y"], data["alexnet"], binning=binning) == pytest.approx(published, abs=5e-7)

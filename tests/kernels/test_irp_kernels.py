@@ -1,0 +1,107 @@
+"""Kernels of multi-class isotonic recursive partitioning, each against its definition."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import multiclass_irp as twin
+from strategies import tables
+
+from calibrant._kernels import irp
+from calibrant.solvers import simplex_tree
+
+fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
+
+
+def points(data, n_classes):
+    """Points that forecasts may lie on, and that sides may miss."""
+    rows = data.draw(tables(n_classes=st.just(n_classes), max_rows=5))[1]
+    return np.vstack([rows, np.eye(n_classes), np.full((1, n_classes), 1 / n_classes)])
+
+
+@given(rows=tables(weights=fractions), data=st.data(), least=st.sampled_from([0.0, 1.0, 3.0]))
+def test_gains_are_the_sums_of_the_definition(rows, data, least):
+    label, prob, weight = rows
+    gamma = points(data, prob.shape[1])
+    gain = np.empty(len(gamma))
+    irp.gains(prob, label, weight, gamma, least, gain)
+    for g, found in zip(gamma.tolist(), gain.tolist(), strict=True):
+        of = [twin.side(p, g) for p in prob.tolist()]
+        parts = [[i for i, k in enumerate(of) if k == side] for side in range(prob.shape[1])]
+        held = [part for part in parts if part]
+        if len(held) < 2 or any(weight[part].sum() < least for part in held):
+            assert found == -1.0
+        else:
+            expected = twin.quality(range(len(prob)), held, label.tolist(), weight.tolist(), prob.shape[1])
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(rows=tables(), data=st.data())
+def test_rows_are_parted_by_side_and_stay_in_order(rows, data):
+    prob = rows[1]
+    n, n_classes = prob.shape
+    start, end = 0, n
+    for g in points(data, n_classes):
+        order, begins = np.arange(n), np.empty(n_classes + 1, dtype=np.int64)
+        irp.parted(prob, order, start, end, g, begins)
+        of = np.array([twin.side(p, g) for p in prob.tolist()])
+        assert order.tolist() == np.argsort(of, kind="stable").tolist()
+        assert begins.tolist() == [int((of < k).sum()) for k in range(n_classes + 1)]
+
+
+def test_rows_of_other_regions_stay_where_they_are():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 20)
+    order, begins = np.arange(20)[::-1].copy(), np.empty(4, dtype=np.int64)
+    irp.parted(prob, order, 5, 15, np.full(3, 1 / 3), begins)
+    assert order[:5].tolist() == [19, 18, 17, 16, 15]
+    assert order[15:].tolist() == [4, 3, 2, 1, 0]
+    assert sorted(order[5:15].tolist()) == list(range(5, 15))
+    assert (begins[0], begins[-1]) == (5, 15)
+
+
+@given(rows=tables(), data=st.data())
+def test_the_sides_that_rows_meet_are_found_by_their_differences_or_by_asking(rows, data):
+    prob = rows[1]
+    n, n_classes = prob.shape
+    low, high = np.empty((2, n_classes, n_classes))
+    irp.differences(prob, np.arange(n), low, high)
+    over = prob[:, :, None] - prob[:, None, :]
+    np.testing.assert_array_equal(low, over.min(axis=0))
+    np.testing.assert_array_equal(high, over.max(axis=0))
+    for g in points(data, n_classes):
+        met = irp.sides_met(prob, np.arange(n), low, high, g)
+        assert {k for k in range(n_classes) if met >> k & 1} == {twin.side(p, g) for p in prob.tolist()}
+
+
+@given(rows=tables(n_classes=st.integers(3, 4), max_rows=8), sides=st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_values_can_be_parted_by_one_point_where_no_cycle_is_negative(rows, sides):
+    value = rows[1]
+    n, n_classes = value.shape
+    of = [side % n_classes for side in sides[:n]]
+    least, by = np.full((n_classes, n_classes), np.inf), np.full((n_classes, n_classes), irp.NOBODY)
+    for number, (k, r) in enumerate(zip(of, value, strict=True)):
+        irp.lowest(1 << k, r, number, least, by)
+    pairs = [
+        (x, y)
+        for x in range(n)
+        for y in range(n)
+        if of[x] != of[y] and value[x, of[x]] - value[x, of[y]] < value[y, of[x]] - value[y, of[y]] - 1e-9
+    ]
+    first, second, bad = irp.violation(least, by, False, 1e-9)
+    assert bad == bool(pairs)
+    if bad:
+        assert (first, second) in pairs or (second, first) in pairs
+    assert irp.violation(least, by, True, 1e-9)[2] == (not twin.is_parted_by_one_point(of, value.tolist(), n_classes))
+
+
+def test_those_who_call_the_kernels_know_their_signs():
+    assert (simplex_tree.NEVER, simplex_tree.NOBODY) == (irp.NEVER, irp.NOBODY)
+
+
+def test_pairs_may_be_parted_where_no_one_point_parts_all():
+    """One value a side: each pair has its threshold, and around the circle of classes they add up to -0.6."""
+    value, of = [[0.4, 0.6, 0.0], [0.0, 0.4, 0.6], [0.6, 0.0, 0.4]], [0, 1, 2]
+    assert all(value[i][i] - value[i][j] > value[j][i] - value[j][j] for i in of for j in of if i != j)
+    assert not twin.is_parted_by_one_point(of, value, 3)
+    least = np.array([[np.inf if i == j else value[i][i] - value[i][j] for j in of] for i in of])
+    assert irp.has_negative_cycle(least, 1e-12)
+    assert not irp.has_negative_cycle(least + 0.3, 1e-12)

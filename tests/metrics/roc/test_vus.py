@@ -1,0 +1,234 @@
+"""The volume under the ROC surface: figures of the literature, where the methods agree, and how sure it is."""
+
+import os
+from math import factorial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import tables
+
+from calibrant import CalibrationWarning, IsotonicCalibrator, assess, volume_under_surface
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
+from calibrant.metrics.roc.vus import METHODS, surface_volume
+from calibrant.metrics.roc.vus_estimates import FOLDS, _parts
+from calibrant.sums.resampling import as_rng
+
+DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
+
+
+def forecasts(n, n_classes, seed=0, separation=1.0):
+    """Labels and the true probabilities of them, with some noise of the classes."""
+    rng = np.random.default_rng(seed)
+    label = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
+    seen = rng.normal(size=(n, n_classes)) + separation * np.eye(n_classes)[label]
+    odds = np.exp(separation * seen)
+    return label, odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "expected"),
+    [("covertype3", "cal", 0.760733), ("covertype3", "test", 0.730387), ("covertype2", "cal", 0.872809)],
+)
+def test_on_the_grids_of_the_paper_the_volumes_are_those_computed_independently(name, part, expected):
+    if not (DATA / f"{name}.npz").exists():
+        pytest.skip(f"{name}.npz is not in {DATA}; set CALIBRANT_DATA")
+    with np.load(DATA / f"{name}.npz") as held:
+        prob, label = held[f"P_{part}"], held[f"y_{part}"].astype(int)
+    found = volume_under_surface(label - label.min(), prob, thresholds=grid_thresholds(prob.shape[1]))
+    assert found == pytest.approx(expected, abs=5e-7)
+    assert volume_under_surface(label - label.min(), prob) > expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_equal_forecasts_have_the_volume_of_chance(method, n_classes):
+    label, prob = np.arange(4 * n_classes) % n_classes, np.full((4 * n_classes, n_classes), 1 / n_classes)
+    found = surface_volume(label, prob, method=method)
+    assert abs(found.value - 1 / factorial(n_classes)) <= 4 * found.standard_error + 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 6, 8])
+def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_classes):
+    # No argmax tells them apart: the first class always has the highest probability.
+    label = np.arange(3 * n_classes) % n_classes
+    prob = 0.1 * np.eye(n_classes)[label]
+    prob[:, 0] += 0.9
+    assert volume_under_surface(label, prob, method=method, n_draws=20) == pytest.approx(1.0)
+
+
+def test_a_forecast_that_is_worse_than_none_has_a_probability_below_chance_and_a_hull_above():
+    label, prob = forecasts(300, 3)
+    wrong = prob[:, [1, 2, 0]]
+    assert volume_under_surface(label, wrong, method="probability") < 1 / 6 <= volume_under_surface(label, wrong)
+
+
+@given(rows=tables(min_rows=4))
+def test_of_two_classes_hull_and_probability_agree_after_isotonic_regression(rows):
+    label, prob, weight = rows
+    label, score = np.append(label > 0, [0, 1]), np.append(prob[:, 0], [0.5, 0.5])
+    weight = np.append(weight, [1.0, 1.0])
+    calibrated = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
+    hull, probability, before = (
+        volume_under_surface(label, p, method=method, sample_weight=weight)
+        for p, method in ((calibrated, "hull"), (calibrated, "probability"), (score, "hull"))
+    )
+    assert hull == pytest.approx(probability, abs=1e-12)
+    assert hull == pytest.approx(before, abs=1e-12)
+
+
+def test_of_three_classes_they_can_differ_though_the_forecast_is_calibrated():
+    """Three cells, each forecast with the class rates of its rows."""
+    counts = np.array([[0, 0, 3], [3, 0, 4], [4, 1, 0]])
+    label, prob = np.tile(np.arange(3), 3), np.repeat(counts / counts.sum(axis=1, keepdims=True), 3, axis=0)
+    hull, probability = (
+        volume_under_surface(label, prob, method=m, sample_weight=counts.ravel()) for m in ("hull", "probability")
+    )
+    assert hull == pytest.approx(45 / 98)
+    assert probability == pytest.approx(2 / 7)
+
+
+def test_beyond_five_classes_the_hull_is_estimated_by_rays():
+    label, prob = forecasts(80, 6)
+    found = surface_volume(label, prob, n_thresholds=60, n_draws=30)
+    assert (found.method, found.n_draws) == ("monte-carlo", 30)
+    assert 0 < found.standard_error < found.value
+    assert found == surface_volume(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("n_classes", [9, 300])
+def test_beyond_eight_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
+    label, prob = forecasts(400, n_classes, separation=6.0)
+    message = f"at most 8 classes; got {n_classes}, and it is set to nan. Call volume_under_surface with method="
+    with pytest.warns(CalibrationWarning, match=message):
+        assert np.isnan(volume_under_surface(label, prob))
+    with pytest.warns(CalibrationWarning, match=message):
+        found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
+    assert np.isnan([found.value, found.lower, found.upper]).all()
+    assert 0 < volume_under_surface(label, prob, method="probability", n_draws=200) <= 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_class_that_never_came_leaves_it_undefined_with_a_warning(method):
+    with pytest.warns(CalibrationWarning, match="rows of each class; got none of the columns \\[1\\]"):
+        assert np.isnan(volume_under_surface([0, 2], np.full((2, 3), 1 / 3), method=method))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_renaming_the_classes_changes_nothing(n_classes):
+    label, prob = forecasts(12, n_classes)
+    order = np.random.default_rng(1).permutation(n_classes)
+    for method in ("hull", "probability"):
+        renamed = volume_under_surface(np.argsort(order)[label], prob[:, order], method=method, n_thresholds=10**6)
+        assert renamed == pytest.approx(volume_under_surface(label, prob, method=method, n_thresholds=10**6))
+
+
+# How sure it is
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("n_classes", "separation"), [(2, 1.0), (3, 0.5), (3, 2.5)])
+def test_the_interval_holds_the_volume_of_the_population(n_classes, separation):
+    """In at least 17 of 20 samples: 95 % of them would be 16 or fewer in one of 60 runs."""
+    truth = volume_under_surface(*forecasts(20_000, n_classes, 99, separation), method="probability")
+    held = 0
+    for seed in range(20):
+        found = assess(*forecasts(150, n_classes, seed, separation), metrics=["vus"], n_resamples=1)["vus"]
+        held += found.lower <= truth <= found.upper
+        assert 0 <= found.lower <= found.value <= found.upper <= 1
+    assert held >= 17
+
+
+def test_the_interval_narrows_with_more_rows_and_counts_are_rows():
+    label, prob = forecasts(60, 3)
+    widths = []
+    for weight in (1.0, 9.0):
+        found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=np.full(60, weight))["vus"]
+        widths.append(found.upper - found.value)
+    assert widths[1] < 0.5 * widths[0]
+
+
+@pytest.mark.parametrize(("unit", "rounding"), [(8.0, 1e-12), (7.3, 0.03)])
+def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_their_unit(unit, rounding):
+    """But for rounding, which may part equally good thresholds on the rows left out."""
+    label, prob = forecasts(60, 3)
+    weight = np.random.default_rng(0).random(60) + 0.5
+    one, other = (
+        assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=w)["vus"] for w in (weight, unit * weight)
+    )
+    assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), rel=rounding)
+
+
+def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monkeypatch):
+    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_DRAWS", 30)
+    label, prob = forecasts(80, 6)
+    found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
+    assert found.value == volume_under_surface(label, prob, n_thresholds=60, n_draws=30)
+    assert found.lower < found.value < found.upper
+
+
+def test_beyond_five_classes_the_interval_of_endless_rows_is_that_of_the_rays(monkeypatch):
+    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_DRAWS", 30)
+    label, prob = forecasts(80, 6)
+    weight = np.full(80, 1e12)
+    error = surface_volume(label, prob, sample_weight=weight, n_thresholds=60, n_draws=30).standard_error
+    found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=weight)["vus"]
+    assert found.upper - found.value == pytest.approx(1.959964 * error, rel=1e-4)
+
+
+@pytest.mark.parametrize("weight", [3.0, 1e8, 1e12])
+def test_any_number_of_equal_rows_has_an_interval(weight):
+    label, prob = forecasts(60, 3)
+    found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=np.full(60, weight))["vus"]
+    assert found.lower < found.value < found.upper
+    assert weight == 3.0 or found.upper - found.lower < 1e-3
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.37])
+def test_parts_of_the_rows_are_even_and_make_up_all_of_them(unit):
+    """Equal rows are dealt one by one where weights count them, and together where they do not."""
+    label, prob = forecasts(40, 3)
+    weight = unit * np.random.default_rng(3).integers(4, 30, 40)
+    rows = SurfaceRows.of(as_simplex(as_problem(label, prob, sample_weight=weight)))
+    parts = list(_parts(rows, as_rng(0)))
+    assert len(parts) == FOLDS
+    np.testing.assert_allclose(sum(part.class_weight for part, _ in parts), rows.class_weight)
+    for part, rest in parts:
+        np.testing.assert_allclose(part.class_weight + rest.class_weight, rows.class_weight)
+        if unit == 1.0:
+            assert (abs(part.class_weight - rows.class_weight / FOLDS) < 1).all()
+            assert len(part.label) > 40 / 2
+        else:
+            assert len(part.label) + len(rest.label) == 40
+
+
+def test_a_single_row_of_a_class_has_an_interval():
+    found = assess([0, 1, 2], np.eye(3), metrics=["vus"], n_resamples=1)["vus"]
+    assert found.lower < 0.5 < found.value == pytest.approx(1.0)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "box"}, "method must be one of 'hull', 'monte-carlo', 'probability'; got 'box'"),
+        ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
+        ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
+        ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
+        ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
+        ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
+        ({"n_draws": 1}, "n_draws must be a whole number, at least 2; got 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        volume_under_surface([0, 1, 2], np.eye(3), **options)

@@ -1,0 +1,548 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import binned, shared_class_wise, top_k
+from strategies import columns, tables
+
+from calibrant import (
+    ByNotion,
+    EqualMass,
+    HistogramBinning,
+    IsotonicCalibrator,
+    OneVsRest,
+    PointsPerBin,
+    ThresholdedClassWise,
+    TopKConfidence,
+    TopKLabel,
+    Unique,
+    WithinGroups,
+    bin_sweep,
+    calibration_error,
+    cumulative_curve,
+    estimate_calibration_error,
+    expected_calibration_error,
+    reliability_curve,
+    score_distribution,
+)
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
+from calibrant.notions import (
+    Binary,
+    ClassWise,
+    Confidence,
+    TopLabel,
+    as_notion,
+    binary_problems,
+    is_of_predictions,
+    top_label,
+)
+from calibrant.notions.top_k import FEW, top_labels
+
+TWINS = binned.NOTIONS | top_k.NOTIONS | shared_class_wise.NOTIONS
+
+
+def rows_of(notion, problem):
+    """The rows of each problem that has some."""
+    return [
+        list(zip(part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), strict=True))
+        for part in notion.split(problem)
+        if part.size
+    ]
+
+
+P = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
+
+
+def test_of_equal_probabilities_the_first_class_is_predicted():
+    assert top_label(P).tolist() == [0, 2, 0]
+
+
+def test_one_column_is_binary_and_a_table_is_about_confidence():
+    assert as_notion(None, as_problem([0, 1], [0.2, 0.7])) == Binary()
+    assert as_notion(None, as_problem([0, 1, 2], P)) == Confidence()
+
+
+def test_a_misspelt_notion_is_refused_with_the_nearest_name():
+    with pytest.raises(ValueError, match=r"notion must be one of .*; got 'toplabel'\. Did you mean 'top-label'\?"):
+        as_notion("toplabel")
+
+
+def test_canonical_calibration_is_no_notion_and_where_it_is_found_is_said():
+    with pytest.raises(ValueError, match=r"got 'canonical', which .* canonical_calibration_error, .* CanonicalBinning"):
+        as_notion("canonical")
+
+
+def test_the_binary_notion_of_three_classes_is_refused():
+    with pytest.raises(ValueError, match="speaks of two classes; the forecast has 3"):
+        list(Binary().split(as_problem([0, 1, 2], P)))
+
+
+def test_two_notions_of_one_class_are_the_same_notion():
+    assert Confidence() == as_notion("confidence")
+    assert hash(Confidence()) == hash(as_notion("confidence"))
+    assert Confidence() != TopLabel()
+    assert repr(TopLabel()) == "TopLabel()"
+
+
+def test_swapping_two_classes_turns_the_binary_problem_round():
+    prob, label = np.array([[0.75, 0.25], [0.125, 0.875]]), np.array([0, 1])
+    one = next(Binary().split(as_problem(label, prob)))
+    other = next(Binary().split(as_problem(1 - label, prob[:, ::-1])))
+    assert other.score.tolist() == (1 - one.score).tolist()
+    assert other.outcome.tolist() == (~one.outcome).tolist()
+
+
+def test_class_wise_scores_are_views_of_the_forecast():
+    assert all(np.shares_memory(part.scores(P), P) for part in ClassWise().parts(P))
+
+
+def test_problems_bear_the_names_of_their_classes():
+    problem = as_problem(["a", "b", "c"], P)
+    assert [part.name for part in ClassWise().split(problem)] == ["class a", "class b", "class c"]
+    assert [part.name for part in TopLabel().split(problem)] == ["predicted a", "predicted b", "predicted c"]
+
+
+def test_a_class_that_is_never_predicted_is_an_empty_problem_without_share():
+    sizes = {part.name: (part.size, part.share) for part in TopLabel().split(as_problem([0, 1, 2], P))}
+    assert sizes["predicted 1"] == (0, 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(entries("notion")))
+@given(data=st.data())
+def test_a_notion_splits_as_its_definition_does(name, data):
+    label, prob, weight = data.draw(tables(n_classes=st.just(2)) if name == "binary" else tables())
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    assert rows_of(as_notion(name), problem) == TWINS[name](prob.tolist(), label.tolist(), weight.tolist())
+
+
+@pytest.mark.parametrize(
+    "word", ["top-k-label", "top-k-confidence", "top-2-label", "top-12-confidence", "top-label", "confidence"]
+)
+def test_a_notion_is_called_by_the_word_that_makes_it(word):
+    assert as_notion(word).name == word
+    assert is_of_predictions(word)
+
+
+@pytest.mark.parametrize(
+    "name", ["binary", "class-wise", "one-vs-rest", "thresholded-class-wise", "within-groups", "top-x-label"]
+)
+def test_other_notions_are_not_about_predictions(name):
+    assert not is_of_predictions(name)
+
+
+def test_results_say_of_how_many_ranks_they_speak():
+    curve = reliability_curve([0, 1, 2], P, notion="top-2-label", binning=1)
+    assert repr(curve) == "ReliabilityCurve(top-2-label, EqualWidth(n_bins=1), panels=6, bins=6, rows=6)"
+    assert score_distribution([0, 1, 2], P, notion=TopKLabel(2)).outcomes == ("wrong", "right")
+
+
+def test_the_problems_of_a_notion_are_its_data():
+    first, second, third = binary_problems(["b", "a", "c"], P, notion="top-label", sample_weight=[2, 1, 0])
+    assert [first.name, second.name, third.name] == ["predicted a", "predicted b", "predicted c"]
+    assert (first.score.tolist(), first.outcome.tolist(), first.weight.tolist()) == ([0.5], [False], [2.0])
+    assert third.share == 1 / 3
+    assert repr(first) == "BinaryProblem(predicted a, rows=1, share=0.6667)"
+    (event,) = binary_problems([0, 1], [0.2, 0.7])
+    assert repr(event) == "BinaryProblem(class 1, rows=2, share=1)"
+
+
+# What weights are
+
+
+@pytest.mark.parametrize("name", sorted(set(entries("notion")) - {"binary"}))
+@given(rows=tables(weights=st.sampled_from([1.0, 2.0, 4.0, 0.5])), data=st.data())
+def test_a_part_that_happens_to_hold_whole_weights_is_no_other_than_the_rest(name, rows, data):
+    """With a fraction anywhere no weight counts rows: to multiply all of them by hardly more than one changes nothing."""
+    label, prob, weight = rows
+    weight[data.draw(st.integers(0, len(weight) - 1))] = 0.5
+    options = {"notion": name, "labels": range(prob.shape[1]), "loss": "debiased squared gap"}
+    for binning in (EqualMass(3), Unique()):
+        found, moved = (
+            calibration_error(label, prob, sample_weight=w, binning=binning, **options)
+            for w in (weight, weight * (1.0 + 1e-9))
+        )
+        assert found == pytest.approx(moved, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(entries("notion")) - {"binary"}))
+@given(rows=tables(weights=st.sampled_from([1.0, 2.0, 0.5])))
+def test_what_weights_are_is_decided_for_the_whole_problem(name, rows):
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    counts = not (weight == 0.5).any()
+    for part in as_notion(name).split(problem):
+        assert part.unit.is_count is counts
+        assert part.rows_per_weight == (1.0 if counts else len(weight) / weight.sum())
+
+
+@pytest.mark.parametrize("more", [1.0, 1.0 + 1e-9, 0.3])
+def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
+    rng = np.random.default_rng(0)
+    top, score = np.arange(400) % 2, rng.uniform(0.5, 1.0, 400)
+    prob = np.where(top[:, None] == 0, np.column_stack([score, 1 - score]), np.column_stack([1 - score, score]))
+    weight = np.where(top == 0, 4.0, 0.5) * more
+    fitted = ByNotion(HistogramBinning(PointsPerBin(50)), "top-label").fit(
+        prob, rng.permutation(top), sample_weight=weight
+    )
+    # 400 rows weigh 900: the first 200 stand for 356 rows and fill 7 bins, the others for 44.
+    assert [len(one.count_) for one in fitted.calibrators_] == [7, 1]
+    curve = reliability_curve(top * 0, score, notion=WithinGroups(top), binning=PointsPerBin(50), sample_weight=weight)
+    assert [len(panel.bins) for panel in curve.panels] == [7, 1]
+
+
+def test_intervals_of_a_class_do_not_jump_where_its_weights_happen_to_be_whole():
+    rng = np.random.default_rng(0)
+    top, score = np.arange(60) % 2, rng.uniform(0.5, 1.0, 60)
+    came, weight = rng.random(60) < score, np.where(np.arange(60) % 2 == 0, 4.0, 0.5)
+    one, other = (
+        {"y_true": came, "y_prob": score, "notion": WithinGroups(top), "sample_weight": w}
+        for w in (weight, weight * (1.0 + 1e-9))
+    )
+    for found, moved in zip(
+        cumulative_curve(**one).panels + reliability_curve(binning=3, **one).panels,
+        cumulative_curve(**other).panels + reliability_curve(binning=3, **other).panels,
+        strict=True,
+    ):
+        for name in ("reach", "lower", "upper"):
+            if hasattr(found, name):
+                np.testing.assert_allclose(getattr(found, name), getattr(moved, name), rtol=1e-6)
+
+
+# One class
+
+
+def test_one_against_the_rest_is_that_part_of_all_classes():
+    problem = as_problem([0, 1, 2], P)
+    for j, expected in enumerate(ClassWise().split(problem)):
+        (found,) = OneVsRest(j).split(problem)
+        assert found.score.tolist() == expected.score.tolist()
+        assert found.outcome.tolist() == expected.outcome.tolist()
+        assert (found.share, found.name) == (1.0, expected.name)
+
+
+def test_the_last_of_two_classes_is_the_event():
+    problem = as_problem([0, 1], [[0.75, 0.25], [0.125, 0.875]])
+    (found,), (expected,) = OneVsRest().split(problem), Binary().split(problem)
+    assert found.score.tolist() == expected.score.tolist()
+    assert found.outcome.tolist() == expected.outcome.tolist()
+
+
+def test_a_negative_column_counts_from_the_end():
+    problem = as_problem([0, 1, 2], P)
+    (found,), (expected,) = OneVsRest(-3).split(problem), OneVsRest(0).split(problem)
+    assert found.outcome.tolist() == expected.outcome.tolist()
+
+
+def test_a_class_may_be_named():
+    options = {"notion": OneVsRest("b"), "labels": ["a", "b", "c"]}
+    assert expected_calibration_error(["a", "b", "b"], P, **options) == expected_calibration_error(
+        [0, 1, 1], P, notion=OneVsRest(1)
+    )
+
+
+def test_a_class_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="column must be among the classes 'a', 'b', 'c'; got 'd'"):
+        expected_calibration_error(["a", "b", "c"], P, notion=OneVsRest("d"))
+
+
+@pytest.mark.parametrize("column", [3, -4])
+def test_a_column_that_is_not_there_is_refused(column):
+    with pytest.raises(ValueError, match=f"column must be among the 3 columns of the forecast; got {column}"):
+        list(OneVsRest(column).split(as_problem([0, 1, 2], P)))
+
+
+@pytest.mark.parametrize("column", [1.0, None, True])
+def test_a_column_that_is_no_number_and_no_name_is_refused(column):
+    with pytest.raises(TypeError, match="column must be a number of a column or a name of a class"):
+        OneVsRest(column)
+
+
+def test_a_name_is_refused_where_names_are_not_known():
+    with pytest.raises(ValueError, match="column must be a number where the names of the classes are not known"):
+        next(OneVsRest("b").parts(np.array(P)))
+
+
+def test_a_calibrator_looks_the_name_of_a_class_up():
+    by_name, by_number = (
+        ByNotion(IsotonicCalibrator(), OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P) for which in ("b", 1)
+    )
+    np.testing.assert_array_equal(by_name, by_number)
+
+
+def test_one_class_can_be_calibrated_by_itself():
+    calibrated = ByNotion(IsotonicCalibrator(finite=None), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
+    assert calibrated[:, 2].tolist() == [0.0, 1.0, 0.0]
+    np.testing.assert_allclose(calibrated[2, :2], [7 / 9, 2 / 9])
+
+
+@given(rows=tables(), random=st.randoms(use_true_random=False))
+def test_relabelling_the_classes_moves_the_column(rows, random):
+    label, prob, _ = rows
+    k = prob.shape[1]
+    old_of_new = np.array(random.sample(range(k), k))
+    (before,) = OneVsRest(int(old_of_new[0])).split(as_problem(label, prob, labels=range(k)))
+    (after,) = OneVsRest(0).split(as_problem(np.argsort(old_of_new)[label], prob[:, old_of_new], labels=range(k)))
+    assert after.score.tolist() == before.score.tolist()
+    assert after.outcome.tolist() == before.outcome.tolist()
+
+
+# The highest k classes
+
+
+@given(
+    prob=st.integers(2, FEW + 4).flatmap(
+        lambda k: st.lists(st.lists(st.integers(0, 5), min_size=k, max_size=k), min_size=1, max_size=8)
+    ),
+    data=st.data(),
+)
+def test_ranks_are_from_the_highest_down_and_ties_go_to_the_first_column(prob, data):
+    k = data.draw(st.integers(1, len(prob[0])))
+    expected = [top_k.ranked(row)[:k] for row in prob]
+    assert top_labels(np.array(prob, dtype=float), k).tolist() == expected
+
+
+@pytest.mark.parametrize("k", [FEW, FEW + 1, 300])
+def test_more_classes_than_a_byte_counts_are_ranked_and_grouped(k):
+    rng = np.random.default_rng(0)
+    prob = rng.integers(0, 50, (40, 300)) + 1.0
+    assert top_labels(prob, k).tolist() == [top_k.ranked(row)[:k] for row in prob.tolist()]
+    top = [row.index(max(row)) for row in prob.tolist()]
+    groups = [part.rows.tolist() for part in TopLabel().parts(prob)]
+    assert groups == [[i for i in range(40) if top[i] == j] for j in range(300)]
+
+
+@pytest.mark.parametrize(("notion", "twin"), [(TopKConfidence, top_k.top_k_confidence), (TopKLabel, top_k.top_k_label)])
+@given(data=st.data())
+def test_the_first_k_ranks_are_what_their_definition_says(notion, twin, data):
+    label, prob, weight = data.draw(tables())
+    k = data.draw(st.integers(1, prob.shape[1]))
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    assert rows_of(notion(k), problem) == twin(prob.tolist(), label.tolist(), weight.tolist(), k)
+    assert sum(part.share for part in notion(k).split(problem)) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(("first", "known"), [(TopKConfidence(1), Confidence()), (TopKLabel(1), TopLabel())], ids=repr)
+@given(rows=tables())
+def test_the_first_rank_is_the_top_label(first, known, rows):
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    for found, expected in zip(first.split(problem), known.split(problem), strict=True):
+        assert found.score.tolist() == expected.score.tolist()
+        assert found.outcome.tolist() == expected.outcome.tolist()
+        assert (found.weight.tolist(), found.share) == (expected.weight.tolist(), expected.share)
+    new = [
+        np.full(part.rows.size if isinstance(part.rows, np.ndarray) else len(prob), 0.3) for part in first.parts(prob)
+    ]
+    np.testing.assert_array_equal(first.merge(prob, new), known.merge(prob, new))
+
+
+def test_ranks_bear_their_number_and_the_name_of_the_class():
+    problem = as_problem(["a", "b", "c"], P)
+    assert [part.name for part in TopKConfidence(2).split(problem)] == ["rank 1", "rank 2"]
+    assert [part.name for part in TopKLabel(2).split(problem) if part.size] == [
+        "rank 1, predicted a",
+        "rank 1, predicted c",
+        "rank 2, predicted b",
+    ]
+
+
+def test_a_word_says_how_many_ranks():
+    assert as_notion("top-3-confidence") == TopKConfidence(3)
+    assert as_notion("top-12-label") == TopKLabel(12)
+    assert as_notion("top-k-label") == TopKLabel() != TopKLabel(3)
+    assert repr(as_notion("top-3-label")) == "TopKLabel(k=3)"
+
+
+def test_a_misspelt_word_of_ranks_is_told_how_it_is_written():
+    with pytest.raises(ValueError, match=r"got 'top3-label'\. Did you mean .* as in 'top-3-label'"):
+        as_notion("top3-label")
+
+
+@pytest.mark.parametrize("notion", [TopKConfidence(4), "top-4-label"])
+def test_more_ranks_than_classes_are_refused(notion):
+    with pytest.raises(ValueError, match=r"k of notion 'top-k-\w+' must be at most the number of classes, 3; got 4"):
+        calibration_error([0, 1, 2], P, notion=notion)
+
+
+@pytest.mark.parametrize(
+    ("k", "kind"), [(0, ValueError), (-1, ValueError), (1.0, TypeError), ("3", TypeError), (True, TypeError)]
+)
+def test_a_number_of_ranks_that_is_none_is_refused(k, kind):
+    for notion in (TopKConfidence, TopKLabel):
+        with pytest.raises(kind, match="k must be a whole number, at least 1"):
+            notion(k)
+
+
+def test_all_ranks_but_the_last_leave_the_rest_to_it():
+    prob = np.array([[0.5, 0.3, 0.2]])
+    merged = TopKConfidence(2).merge(prob, [np.array([0.6]), np.array([0.1])])
+    np.testing.assert_allclose(merged, [[0.6, 0.1, 0.3]])
+
+
+@pytest.mark.filterwarnings("ignore:no row to calibrate on for rank 1")
+@pytest.mark.parametrize("word", ["top-2-confidence", "top-2-label"])
+def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
+    """Of the first rank half came, at no score more than at another; of the second a third; by class it is the same."""
+    fitted = ByNotion(IsotonicCalibrator(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
+    np.testing.assert_allclose(
+        fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]
+    )
+
+
+# Groups
+
+
+@given(rows=columns(), data=st.data())
+def test_groups_are_problems_of_their_own(rows, data):
+    label, score, weight = rows
+    group = data.draw(st.lists(st.sampled_from("cab"), min_size=len(label), max_size=len(label)))
+    found = rows_of(WithinGroups(group), as_problem(label, score, sample_weight=weight))
+    assert found == top_k.within_groups(score.tolist(), label.tolist(), weight.tolist(), group)
+    expected = binned.calibration_error(found, binned.equal_width(6), "l1")
+    measured = calibration_error(label, score, sample_weight=weight, notion=WithinGroups(group), binning=6)
+    assert measured == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(rows=columns())
+def test_one_group_of_all_rows_is_the_binary_problem(rows):
+    label, score, weight = rows
+    problem = as_problem(label, score, sample_weight=weight)
+    (found,) = WithinGroups([7] * len(label)).split(problem)
+    assert (found.score.tolist(), found.outcome.tolist()) == (problem.score.tolist(), problem.outcome.tolist())
+    assert (found.share, found.name) == (1.0, "group 7")
+
+
+GROUP, SCORE, CAME = ["b", "a", "b", "a"], [0.2, 0.4, 0.6, 0.8], [0, 1, 1, 1]
+
+
+def test_column_one_of_two_classes_is_the_event_of_groups():
+    options = {"notion": WithinGroups(GROUP), "binning": 4}
+    assert calibration_error(CAME, np.column_stack([1 - np.array(SCORE), SCORE]), **options) == pytest.approx(
+        calibration_error(CAME, SCORE, **options)
+    )
+
+
+def test_groups_of_logits_keep_them():
+    problem = as_problem(CAME, [-800.0, 0.0, 1.0, 800.0], input="logit")
+    assert [part.logit.tolist() for part in WithinGroups(GROUP).split(problem)] == [[0.0, 800.0], [-800.0, 1.0]]
+
+
+@given(rows=columns(), data=st.data())
+def test_merging_groups_puts_each_score_back_into_its_row(rows, data):
+    _, score, _ = rows
+    group = data.draw(st.lists(st.integers(0, 2), min_size=len(score), max_size=len(score)))
+    prob, notion = np.column_stack([1 - score, score]), WithinGroups(group)
+    np.testing.assert_allclose(notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)]), prob, rtol=1e-15)
+    merged = notion.merge(prob, [part.scores(prob) / 2 for part in notion.parts(prob)])
+    np.testing.assert_allclose(merged, np.column_stack([1 - score / 2, score / 2]), rtol=1e-12)
+
+
+def test_groups_serve_curves_sweeps_and_estimates():
+    notion = WithinGroups(GROUP)
+    assert [panel.name for panel in reliability_curve(CAME, SCORE, notion=notion).panels] == ["group a", "group b"]
+    value = calibration_error(CAME, SCORE, notion=notion, binning=EqualMass(2))
+    sweep = bin_sweep(CAME, SCORE, notion=notion, n_bins=[2], binning=EqualMass, n_resamples=9)
+    estimate = estimate_calibration_error(CAME, SCORE, notion=notion, binning=EqualMass(2), n_resamples=9)
+    assert value == sweep.value[0] == estimate.value == pytest.approx((0.6 + 0.2 + 0.2 + 0.4) / 4)
+
+
+def test_equal_groups_are_the_same_notion():
+    notion = WithinGroups(np.array(GROUP))
+    assert notion == WithinGroups(GROUP)
+    assert hash(notion) == hash(WithinGroups(GROUP))
+    assert notion not in (WithinGroups(["a", "b", "a", "b"]), WithinGroups(["d", "c", "d", "c"]), Binary())
+    assert repr(notion) == "WithinGroups(2 groups of 4 rows)"
+
+
+def test_another_number_of_rows_than_groups_is_refused():
+    with pytest.raises(ValueError, match=r"one value for each row that counts; got 4 for 3 rows\. .* weight zero"):
+        calibration_error(CAME, SCORE, notion=WithinGroups(GROUP), sample_weight=[1, 1, 0, 1])
+
+
+def test_groups_of_three_classes_are_refused():
+    with pytest.raises(ValueError, match="'within-groups' speaks of one event; the forecast has 3 classes"):
+        calibration_error([0, 1, 2], P, notion=WithinGroups([0, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("groups", "kind"), [([0.5, 1.0], ValueError), ([[1, 2]], ValueError), ([None, "a"], TypeError)]
+)
+def test_groups_that_are_no_labels_are_refused(groups, kind):
+    with pytest.raises(kind, match="groups must"):
+        WithinGroups(groups)
+
+
+# Thresholds
+
+
+def test_only_probabilities_that_reach_the_threshold_are_spoken_of():
+    parts = list(ThresholdedClassWise(0.5).split(as_problem([0, 1, 2], P)))
+    assert [part.score.tolist() for part in parts] == [[0.5, 0.7], [0.5], [0.5]]
+
+
+def test_classes_that_are_spoken_of_have_equal_shares():
+    parts = list(ThresholdedClassWise(0.6).split(as_problem([0, 1, 2], P)))
+    assert [part.share for part in parts] == [1.0, 0.0, 0.0]
+
+
+def test_where_no_probability_reaches_the_threshold_there_is_no_error():
+    assert expected_calibration_error([0, 1, 2], P, notion=ThresholdedClassWise(0.9)) == 0.0
+
+
+def test_a_threshold_of_zero_is_class_wise():
+    options = {"binning": 4}
+    assert expected_calibration_error([0, 1, 2], P, notion=ThresholdedClassWise(0.0), **options) == pytest.approx(
+        expected_calibration_error([0, 1, 2], P, notion="class-wise", **options)
+    )
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(threshold):
+    with pytest.raises(ValueError, match=r"threshold must be a probability in \[0, 1\]"):
+        ThresholdedClassWise(threshold)
+
+
+# Merging
+
+
+def test_what_a_row_does_not_speak_of_keeps_its_proportions():
+    merged = Confidence().merge(np.array([[0.5, 0.3, 0.2]]), [np.array([0.75])])
+    np.testing.assert_allclose(merged, [[0.75, 0.15, 0.10]])
+
+
+def test_where_nothing_is_left_to_keep_proportions_of_the_rest_is_even():
+    merged = Confidence().merge(np.array([[1.0, 0.0, 0.0]]), [np.array([0.5])])
+    np.testing.assert_allclose(merged, [[0.5, 0.25, 0.25]])
+
+
+def test_a_rest_as_small_as_a_softmax_can_make_it_is_spread_without_overflow():
+    merged = Confidence().merge(np.array([[1.0, 1e-310, 0.0]]), [np.array([0.5])])
+    np.testing.assert_allclose(merged, [[0.5, 0.5, 0.0]])
+
+
+def test_class_wise_scores_are_divided_by_their_sum():
+    merged = ClassWise().merge(P[:1], [np.array([0.2]), np.array([0.2]), np.array([0.1])])
+    np.testing.assert_allclose(merged, [[0.4, 0.4, 0.2]])
+
+
+def test_class_wise_zeros_become_uniform():
+    merged = ClassWise().merge(P[:1], [np.zeros(1)] * 3)
+    np.testing.assert_allclose(merged, [[1 / 3, 1 / 3, 1 / 3]])
+
+
+def test_without_normalisation_class_wise_scores_stay_as_they_are():
+    merged = ClassWise().merge(P[:1], [np.array([0.2]), np.array([0.2]), np.array([0.1])], normalize=False)
+    assert merged.tolist() == [[0.2, 0.2, 0.1]]
+
+
+def test_more_than_one_in_all_that_was_spoken_of_is_divided_by_its_sum():
+    prob = np.array([[0.45, 0.45, 0.1]])
+    merged = ThresholdedClassWise(0.4).merge(prob, [np.array([0.9]), np.array([0.6]), np.array([])])
+    np.testing.assert_allclose(merged, [[0.6, 0.4, 0.0]])
+
+
+def test_a_row_without_a_part_stays_as_it_is():
+    prob = np.array([[0.4, 0.3, 0.3], [0.6, 0.3, 0.1]])
+    merged = ThresholdedClassWise(0.5).merge(prob, [np.array([0.8]), np.array([]), np.array([])])
+    np.testing.assert_allclose(merged, [[0.4, 0.3, 0.3], [0.8, 0.15, 0.05]])

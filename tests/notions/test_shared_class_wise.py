@@ -1,0 +1,339 @@
+"""Shared class-wise: classes that come about as often are one problem, and stay so for new rows."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import shared_class_wise as twin
+from sklearn.naive_bayes import GaussianNB
+from strategies import tables
+
+from calibrant import (
+    ByNotion,
+    CalibratedClassifier,
+    HistogramBinning,
+    IsotonicCalibrator,
+    PointsPerBin,
+    SafeCalibrator,
+    calibration_error,
+    calibration_map,
+    cli,
+    fitted_guarantee,
+    load_calibrator,
+    load_digits_forecast,
+    reliability_curve,
+    save_calibrator,
+)
+from calibrant._core.validation import as_problem
+from calibrant.notions import SharedClassWise, as_notion
+
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+
+METHODS = [IsotonicCalibrator(finite=None), HistogramBinning(5)]
+
+
+def problem_of(counts):
+    """A problem in which the classes come so often."""
+    label = np.repeat(np.arange(len(counts)), counts)
+    return as_problem(label, np.full((len(label), len(counts)), 1 / len(counts)), labels=range(len(counts)))
+
+
+def groups_of(counts, **options):
+    return SharedClassWise(**options).fitted_to(problem_of(counts)).groups
+
+
+def contents(notion, problem):
+    return [
+        (part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), part.share, part.name)
+        for part in notion.split(problem)
+    ]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Two classes that come often and three that come seldom, over-confident."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet([4.0, 4.0, 0.3, 0.3, 0.3], 1500)
+    label = (rng.random((1500, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 4)
+    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
+    return prob, label
+
+
+# Which classes share
+
+
+@given(counts=st.lists(st.integers(0, 300), min_size=2, max_size=6).filter(any), ratio=st.sampled_from([1.0, 2.0, 3.5]))
+def test_groups_are_those_of_the_exact_test(counts, ratio):
+    codes = groups_of(counts, ratio=ratio)
+    found = [[j for j, code in enumerate(codes) if code == group] for group in range(max(codes) + 1)]
+    assert found == twin.groups(counts, ratio)
+
+
+def test_classes_are_parted_from_the_most_frequent_down():
+    assert groups_of([30, 1000, 100, 900, 120]) == (2, 0, 1, 0, 1)
+
+
+def test_classes_of_equal_frequency_always_share():
+    assert groups_of([500, 7, 500, 7, 0, 500, 0], ratio=1.0) in {(0, 1, 0, 1, 1, 0, 1), (0, 1, 0, 1, 2, 0, 2)}
+
+
+def test_few_rows_part_nothing():
+    assert groups_of([8, 1, 1]) == (0, 0, 0)
+    assert groups_of([800, 100, 100]) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("prior", "n", "ratio"),
+    [
+        (np.full(20, 1 / 20), 100, 2.0),
+        (np.full(100, 1 / 100), 5000, 2.0),
+        ((2 / 3, 1 / 3), 900, 2.0),
+        ((0.5, 0.5), 900, 1.0),
+    ],
+)
+def test_chance_parts_classes_within_the_ratio_in_at_most_five_of_a_hundred_data_sets(prior, n, ratio):
+    drawn = np.random.default_rng(0).multinomial(n, prior, 400)
+    parted = [max(groups_of(counts, ratio=ratio)) > 0 for counts in drawn]
+    assert np.mean(parted) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_weights_count_as_effective_rows():
+    label, prob = np.repeat([0, 1], [8, 1]), np.full((9, 2), 0.5)
+    for weight, expected in ((1.0, 1), (10.0, 2), (0.1, 1)):  # whole weights are rows, tenths have no unit
+        problem = as_problem(label, prob, sample_weight=np.full(9, weight))
+        assert SharedClassWise().fitted_to(problem).n_parts(problem) == expected
+
+
+def test_a_column_of_probabilities_has_two_classes():
+    assert calibration_error([0, 1], [0.2, 0.7], notion="shared-class-wise") == calibration_error(
+        [0, 1], [[0.8, 0.2], [0.3, 0.7]], notion="flattened"
+    )
+
+
+# What it lies between
+
+
+@given(table=tables())
+def test_classes_of_equal_frequency_are_flattened(table):
+    _, prob, weight = table
+    k = prob.shape[1]
+    prob, weight, label = np.repeat(prob, k, axis=0), np.repeat(weight, k), np.tile(np.arange(k), len(prob))
+    problem = as_problem(label, prob, sample_weight=weight)
+    assert contents(SharedClassWise(), problem) == contents(as_notion("flattened"), problem)
+    one, other = (
+        ByNotion(IsotonicCalibrator(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
+        for notion in ("shared-class-wise", "flattened")
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+@given(table=tables())
+def test_a_group_for_each_class_is_class_wise(table):
+    label, prob, weight = table
+    k = prob.shape[1]
+    alone = SharedClassWise(range(k))
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(k))
+    assert contents(alone, problem) == contents(as_notion("class-wise"), problem)
+    one, other = (
+        ByNotion(HistogramBinning(3), notion, labels=range(k)).fit(prob, label, weight).predict_proba(prob)
+        for notion in (alone, "class-wise")
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+@given(table=tables(n_classes=st.just(4)), codes=st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_given_groups_split_as_their_definition_does(table, codes):
+    label, prob, weight = table
+    notion = SharedClassWise(codes)
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(4))
+    grouped = [[j for j in range(4) if codes[j] == code] for code in sorted(set(codes))]
+    found = list(notion.split(problem))
+    assert [
+        list(zip(part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), strict=True)) for part in found
+    ] == twin.problems(prob.tolist(), label.tolist(), weight.tolist(), grouped)
+    assert [part.share for part in found] == pytest.approx([len(group) / 4 for group in grouped])
+
+
+# A calibrator decides once
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_calibrator_has_one_map_for_each_group(method, rows):
+    prob, label = rows
+    fitted = ByNotion(method, "shared-class-wise", normalize=False).fit(prob, label)
+    assert fitted.notion_.groups == (0, 0, 1, 1, 1)
+    raw = fitted.predict_proba(prob)
+    for columns in ([0, 1], [2, 3, 4]):
+        came = (label[:, None] == columns).ravel()
+        by_hand = type(method)(**method.get_params()).fit(prob[:, columns].ravel(), came)
+        np.testing.assert_array_equal(raw[:, columns].ravel(), by_hand.calibrate(prob[:, columns].ravel()))
+
+
+def test_new_rows_are_mapped_by_the_groups_of_the_fitted_ones(rows):
+    prob, label = rows
+    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    whole = fitted.predict_proba(prob)
+    for i in range(3):
+        np.testing.assert_array_equal(fitted.predict_proba(prob[i : i + 1]), whole[i : i + 1])
+    given = ByNotion(IsotonicCalibrator(finite=None), SharedClassWise([0, 0, 1, 1, 1])).fit(prob, label)
+    np.testing.assert_array_equal(given.predict_proba(prob), whole)
+
+
+def test_a_calibrator_fitted_again_finds_its_groups_anew(rows):
+    prob, label = rows
+    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    assert fitted.fit(prob, np.arange(len(label)) % 5).notion_.groups == (0,) * 5
+
+
+def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_again(rows, tmp_path):
+    prob, label = rows
+    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    save_calibrator(fitted, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    assert loaded.notion_ == fitted.notion_
+    np.testing.assert_array_equal(loaded.predict_proba(prob), fitted.predict_proba(prob))
+    assert loaded.fit(prob, np.arange(len(label)) % 5).notion_.groups == (0,) * 5
+
+
+def test_the_top_score_is_the_value_of_the_group_of_the_top_class(rows):
+    prob, label = rows
+    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise", normalize=False).fit(prob, label)
+    top, score = fitted.predict_top(prob)
+    np.testing.assert_array_equal(top, prob.argmax(axis=1))
+    np.testing.assert_array_equal(score, fitted.predict_proba(prob)[np.arange(len(prob)), top])
+
+
+def test_held_out_candidates_find_groups_of_their_own_rows(rows):
+    prob, label = rows
+    safe = SafeCalibrator(ByNotion(IsotonicCalibrator(finite="smooth"), "shared-class-wise")).fit(prob, label)
+    assert safe.calibrator_.notion_.groups == (0, 0, 1, 1, 1)
+    assert safe.pooled_loss_ < safe.identity_loss_
+
+
+def test_it_trains_with_a_classifier():
+    y, prob = load_digits_forecast()
+    model = CalibratedClassifier(GaussianNB(), ByNotion(HistogramBinning(5), "shared-class-wise"), cv=3)
+    np.testing.assert_allclose(model.fit(prob, y).predict_proba(prob).sum(axis=1), 1.0)
+
+
+def test_logits_are_shared_as_probabilities_are(rows):
+    prob, label = rows
+    by_logit, by_prob = (
+        ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise", input=kind)
+        .fit(values, label)
+        .predict_proba(values)
+        for kind, values in (("logit", np.log(prob + 1e-9)), ("probability", (prob + 1e-9) / (1 + 5e-9)))
+    )
+    np.testing.assert_allclose(by_logit, by_prob, atol=1e-9)
+
+
+# Where it is a word
+
+
+def test_metric_and_diagram_find_the_groups_of_their_own_rows(rows):
+    prob, label = rows
+    given = SharedClassWise([0, 0, 1, 1, 1])
+    assert calibration_error(label, prob, notion="shared-class-wise") == calibration_error(label, prob, notion=given)
+    curve = reliability_curve(label, prob, notion="shared-class-wise")
+    assert [panel.name for panel in curve.panels] == ["classes 0, 1", "classes 2, 3, 4"]
+    assert curve.notion == "shared-class-wise"
+
+
+def test_the_map_of_a_calibrator_stands_beside_the_rows_of_its_groups(rows):
+    prob, label = rows
+    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    balanced = np.arange(len(label)) % 5
+    shown = calibration_map(fitted, balanced, prob)
+    assert [panel.name for panel in shown.panels] == ["classes 0, 1", "classes 2, 3, 4"]
+    assert [panel.name for panel in calibration_map(fitted).panels] == ["classes 0, 1", "classes 2, 3, 4"]
+
+
+def test_a_guarantee_of_independent_rows_is_refused(rows):
+    prob, label = rows
+    fitted = ByNotion(HistogramBinning(PointsPerBin(50)), "shared-class-wise").fit(prob, label)
+    with pytest.raises(ValueError, match="hold a row at most once in a problem"):
+        fitted_guarantee(fitted)
+
+
+def test_of_predictions_alone_it_says_nothing():
+    with pytest.raises(ValueError, match="notion must be 'top-label' or 'confidence' where y_pred is given"):
+        calibration_error([0, 1], [0.6, 0.7], y_pred=[0, 0], notion="shared-class-wise")
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_the_command_line_fits_it(rows, tmp_path):
+    prob, label = rows
+    np.savez(tmp_path / "f.npz", y=label, prob=prob)
+    fit = ["fit", str(tmp_path / "f.npz"), "--label", "y", "--prob", "prob*", "-o", str(tmp_path / "c.json")]
+    assert cli.main([*fit, "--method", "isotonic", "--set", "finite=null", "--notion", "shared-class-wise"]) == 0
+    written = json.loads((tmp_path / "c.json").read_text())["calibrator"]
+    assert written["fitted notion"]["parameters"]["groups"] == [0, 0, 1, 1, 1]
+    expected = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label).predict_proba(prob)
+    np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").predict_proba(prob), expected)
+
+
+# What it is called, and what it refuses
+
+
+def test_groups_are_the_same_however_they_are_named():
+    assert SharedClassWise(["rare", "often", "rare"]) == SharedClassWise([1, 0, 1])
+    assert SharedClassWise([0, 1]) != SharedClassWise([0, 0])
+
+
+@pytest.mark.parametrize(
+    ("groups", "names"),
+    [
+        ([0] * 6, ["all classes"]),
+        ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"]),
+    ],
+)
+def test_problems_bear_the_names_of_the_classes_that_share(groups, names):
+    problem = as_problem(list("abcdef"), np.full((6, 6), 1 / 6))
+    assert [part.name for part in SharedClassWise(groups).split(problem)] == names
+
+
+def test_it_is_shown_in_a_line():
+    assert repr(SharedClassWise()) == "SharedClassWise(ratio=2)"
+    assert repr(SharedClassWise(range(1000))) == "SharedClassWise(1000 groups of 1000 classes)"
+    assert repr(SharedClassWise([0, 0])) == "SharedClassWise(1 group of 2 classes)"
+
+
+def test_without_labels_groups_must_be_given():
+    with pytest.raises(ValueError, match="groups must be known where no labels say how often classes come"):
+        next(SharedClassWise().parts(np.array([[0.5, 0.5]])))
+
+
+def test_as_many_groups_as_classes_are_wanted():
+    with pytest.raises(ValueError, match="groups must have one value for each of the 3 classes; got 2"):
+        calibration_error([0, 1, 2], np.full((3, 3), 1 / 3), notion=SharedClassWise([0, 0]))
+
+
+@pytest.mark.parametrize("ratio", [0.5, np.nan, np.inf, "2", None])
+def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
+    with pytest.raises(
+        (ValueError, TypeError), match=r"ratio must be a number, at least 1; got .* Pass how many times"
+    ):
+        SharedClassWise(ratio=ratio)
+
+
+@pytest.mark.parametrize(
+    ("groups", "came"),
+    [
+        ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
+        ([[0], [1]], r"shape \(2, 1\)"),
+        ([[0, 1], [2]], "rows of different lengths"),
+        (3, r"shape \(\)"),
+        ("rare", r"shape \(\)"),
+    ],
+)
+def test_groups_that_are_no_list_are_refused(groups, came):
+    message = rf"groups must be a list with the group of each class; got {came}\. Pass \[0, 0, 1\]\."
+    with pytest.raises(ValueError, match=message):
+        SharedClassWise(groups)
+
+
+def test_groups_that_are_no_labels_are_refused():
+    with pytest.raises(ValueError, match=r"groups must hold class labels.*; got 0\.5"):
+        SharedClassWise([0.5, 1.0])
