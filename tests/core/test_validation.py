@@ -718,6 +718,13 @@ def test_what_is_no_pair_is_refused(y_prob, options, error, message):
         as_problem(**{"y_true": [0, 1], "y_prob": y_prob, "y_pred": [0, 0]} | options)
 
 
+def test_a_label_beyond_all_floats_is_named():
+    with pytest.raises(
+        ValueError, match=r"y_true must hold labels within the range of float64.* at index 1\. Pass such"
+    ):
+        as_problem([1, -(10**400)], [0.2, 0.7])
+
+
 def test_a_set_says_nothing_of_the_order_of_columns():
     with pytest.raises(
         TypeError, match=r"the class of each of the 3 columns; got \{.*\}\. A set has no order\. Pass a list"

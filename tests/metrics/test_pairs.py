@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import kernel as reference
 from strategies import columns, tables
@@ -131,6 +131,7 @@ def test_the_whole_simplex_is_the_default():
 # Ways to the same sums
 
 
+@example(rows=([0] * 14, np.array([0, 0, 1 / 3, *[0] * 10, 1 / 3 + 5e-7]), np.ones(14)), bandwidth=1e-6)
 @given(rows=columns(min_rows=2), bandwidth=st.sampled_from([1e-6, 1e-3, 0.02, 1.0]))
 def test_the_walk_along_the_scores_takes_in_all_pairs(rows, bandwidth):
     _, score, weight = rows

@@ -1,6 +1,7 @@
 """Chi-squared tests of calibration from their definitions, row by row. Whole weights are repeated rows."""
 
 import math
+from fractions import Fraction
 
 
 def repeated(label, prob, weight):
@@ -11,12 +12,12 @@ def repeated(label, prob, weight):
 
 
 def quantile(values, share_above, share_below):
-    """The value at the share  share_above / share_below  of the way from the first to the last, linearly interpolated."""
-    ordered = sorted(values)
-    at = (len(ordered) - 1) * share_above / share_below
+    """The value at the share  share_above / share_below  of the way from the first to the last, interpolated exactly."""
+    ordered = [Fraction(value) for value in sorted(values)]
+    at = Fraction((len(ordered) - 1) * share_above, share_below)
     low = math.floor(at)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] if ordered[low] == ordered[high] else ordered[low] + (at - low) * (ordered[high] - ordered[low])
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
 
 
 def statistic(groups):

@@ -65,7 +65,8 @@ def test_the_statistic_of_one_column_is_its_definition(rows, n_bins):
 def test_the_statistic_of_a_table_is_its_definition(rows, n_bins, reference):
     label, prob, weight = rows
     twin = goodness.repeated(label, prob, weight)
-    statistic, sizes = goodness.hosmer_lemeshow(twin, lambda p: 1 - p[reference], n_bins)
+    others = (lambda p: p[1 - reference]) if prob.shape[1] == 2 else (lambda p: 1 - p[reference])
+    statistic, sizes = goodness.hosmer_lemeshow(twin, others, n_bins)
     found = law(label, prob, n_bins=n_bins, reference=reference, sample_weight=weight)
     assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
     assert found.observed.sum(axis=1).tolist() == sizes

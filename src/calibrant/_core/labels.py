@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
 from numbers import Number
 from typing import Any, NamedTuple
@@ -174,7 +175,14 @@ def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
     kinds = set(found)
     if len(kinds) == 1 and kinds <= {"text", "boolean", "number"}:
         plain = np.array(cells)
-        return plain.astype(np.float64) if plain.dtype == object else plain  # decimals and fractions
+        try:
+            return plain.astype(np.float64) if plain.dtype == object else plain  # decimals and fractions
+        except OverflowError:
+            at = next(at for at, cell in enumerate(cells) if abs(cell) > sys.float_info.max)
+            raise ValueError(
+                f"{name} must hold labels within the range of float64, up to 1.8e308; got {reprlib.repr(cells[at])} at "
+                f"index {at}. Pass such labels as strings."
+            ) from None
     odd = next((at for at, cell in enumerate(cells) if absent(cell)), found.index(min(kinds, key=found.count)))
     hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
     if name == "labels":

@@ -47,8 +47,8 @@ class OnLine(KernelSums):
 
     def __init__(self, score: FloatArray, bandwidth: float) -> None:
         self.order = np.argsort(score, kind="stable")
-        self.upward = Walk(score[self.order] / bandwidth)
-        self.downward = Walk(-score[self.order][::-1] / bandwidth)
+        self.upward = Walk(score[self.order], bandwidth)
+        self.downward = Walk(-score[self.order][::-1], bandwidth)
 
     def forms(self, v: FloatArray) -> FloatArray:
         """Twice what each row gathers from below, itself counted once."""
@@ -65,20 +65,22 @@ class OnLine(KernelSums):
 
 
 class Walk:
-    """Decaying sums along points in ascending order, in units of the bandwidth.
+    """Decaying sums along points in ascending order.
 
-    Within a run the sums are cumulative sums of exp(x_j) v_j times exp(-x_i); a run ends before the exponentials grow large.
+    Within a run the sums are cumulative sums of exp(x_j) v_j times exp(-x_i), x the distance from the start of the run in
+    bandwidths; a run ends before the exponentials grow large. Distances are taken before they are divided: the points in
+    bandwidths are large, and their rounding would be seen.
     """
 
-    def __init__(self, points: FloatArray) -> None:
-        starts = [0]
+    def __init__(self, points: FloatArray, bandwidth: float) -> None:
+        starts, longest = [0], LONGEST_RUN * bandwidth
         while starts[-1] < points.size:
-            starts.append(int(np.searchsorted(points, points[starts[-1]] + LONGEST_RUN, side="right")))
+            starts.append(int(np.searchsorted(points, points[starts[-1]] + longest, side="right")))
         self.runs = [slice(start, stop) for start, stop in pairwise(starts)]
         first = points[starts[:-1]]
-        along = points - np.repeat(first, np.diff(starts))
+        along = (points - np.repeat(first, np.diff(starts))) / bandwidth
         self.grow, self.decay = np.exp(along), np.exp(-along)
-        self.carry = np.exp(points[[run.stop - 1 for run in self.runs[:-1]]] - first[1:])
+        self.carry = np.exp((points[[run.stop - 1 for run in self.runs[:-1]]] - first[1:]) / bandwidth)
 
     def gathered(self, v: FloatArray) -> FloatArray:
         """Sum exp(-(x_i - x_j)) v_j over j up to i, shape (m, n)."""

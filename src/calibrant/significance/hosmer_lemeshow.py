@@ -172,8 +172,11 @@ def hosmer_lemeshow_test(
     )
 
 
-def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray) -> FloatArray:
-    """Linearly interpolated quantiles: of whole weights those of the repeated values, as `numpy.quantile` gives them.
+def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray, whole: float = 1.0) -> FloatArray:
+    """Linearly interpolated quantiles at ``shares / whole``: of whole weights those of the repeated values, as
+    `numpy.quantile` gives them.
+
+    A quantile between two values is never rounded up to the larger one: exactly the values below it lie below.
 
     Laid end to end in order, the values are a staircase whose steps are as long as their weights; the quantile is its mean
     over a window of length one, which is the interpolation between the values at the window's ends.
@@ -182,18 +185,19 @@ def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray) -> Flo
     step = values[order]
     ends = np.cumsum(weight[order] if are_counts(weight) else weight[order] * (weight.size / weight.sum()))
     found = np.empty(shares.size)
-    for number, start in enumerate((ends[-1] - 1.0) * shares):
+    for number, start in enumerate((ends[-1] - 1.0) * shares / whole):
         first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, start + 1.0, side="left")
         window = slice(first, min(last, step.size - 1) + 1)
         length = np.diff(np.clip(ends[window], start, start + 1.0), prepend=start)
+        low, high = step[window][0], step[window][-1]
         # The mean of equal steps is the step itself, and no rounded neighbour of it.
-        found[number] = np.clip(length @ step[window] / length.sum(), step[window][0], step[window][-1])
+        found[number] = np.clip(length @ step[window] / length.sum(), low, max(low, np.nextafter(high, -np.inf)))
     return found
 
 
 def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[FloatArray, IntArray]:
     """Return the edges of the groups that hold rows, and the group of each row."""
-    cuts = quantiles(score, weight, np.arange(1, n_bins) / n_bins)
+    cuts = quantiles(score, weight, np.arange(1.0, n_bins), n_bins)
     edges = np.concatenate([[0.0], np.unique(cuts), [1.0]])
     held, of = np.unique(locate(edges, score), return_inverse=True)
     return np.append(edges[held], 1.0), of
@@ -205,6 +209,6 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     if reference is not None and reference not in classes:
         raise ValueError(f"reference must be one of the classes {classes}; got {reference!r}. Pass one of them.")
     at = 0 if reference is None else classes.index(reference)
-    if len(classes) == 2 and at == 0:
-        return prob[:, 1]
+    if len(classes) == 2:
+        return prob[:, 1 - at]
     return np.asarray(1.0 - prob[:, at], dtype=np.float64)

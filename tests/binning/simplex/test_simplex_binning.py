@@ -281,6 +281,11 @@ REFUSED = {
         TypeError,
         r"directions must be .* a table of finite numbers.*; got \[\['a",
     ),
+    "beyond all floats": (
+        lambda: Projection(3, [[10**400, 1]]),
+        TypeError,
+        r"directions must be .* a table of finite numbers.*; got \[\[10*\.\.\.0*, 1\]\]\. P",
+    ),
     "zero": (
         lambda: Projection(3, [[0, 0]]),
         ValueError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -205,8 +206,8 @@ def _as_rows(directions: object) -> tuple[tuple[float, ...], ...]:
     wanted = "directions must be 'cyclic', 'random' or a table of finite numbers, a direction a row, none of them zero"
     try:
         table = np.array(directions, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{wanted}; got {directions!r}. Pass one of them.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{wanted}; got {reprlib.repr(directions)}. Pass one of them.") from None
     if table.ndim != 2 or not np.isfinite(table).all() or not table.any(axis=1).all():
-        raise ValueError(f"{wanted}; got {directions!r}. Pass one of them.")
+        raise ValueError(f"{wanted}; got {reprlib.repr(directions)}. Pass one of them.")
     return tuple(map(tuple, table.tolist()))

@@ -207,7 +207,7 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         return as_binning(binning)
     try:
         edges = np.array(binning, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(
             f"binning must be a number of bins, a Binning or edges; got {binning!r}. Pass one, such as EqualMass(15)."
         ) from None
