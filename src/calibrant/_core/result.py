@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import update_wrapper
@@ -35,8 +35,8 @@ class Result(Record):
 
     A class declares ``_table``, the columns of its data frame, and ``_summary``, what its representation says between
     parentheses: a format string over the attributes of the result and of its parts, ``"{notion}, bins={panels.bins:n}"``.
-    Three formats are added to Python's: ``n`` is the number of entries, ``total`` their sum, and ``range`` the first and the
-    last. A class for which this is not enough writes ``to_frame`` or ``__repr__`` itself.
+    Four formats are added to Python's: ``n`` is the number of entries, ``total`` their sum, ``range`` the first and the last,
+    and ``list`` all of them. A class for which this is not enough writes ``to_frame`` or ``__repr__`` itself.
     """
 
     _table: ClassVar[Table]
@@ -72,10 +72,15 @@ class Picture:
         return PLOT.format(what=self.what, function=self.by.rpartition(".")[2])
 
     def draw(self, result: object, ax: Any, options: dict[str, Any]) -> Any:
-        """Draw a result. The function is found by its name: a result imports no drawing, and matplotlib only to draw."""
-        module, _, name = self.by.rpartition(".")
-        function = getattr(import_module(f"calibrant.plots.{module}"), name)
-        return function(result, **options) if ax is None else function(result, **{self.axes: ax}, **options)
+        """Draw a result on the axes that are given, or on new ones."""
+        return drawing(self.by)(result, **({} if ax is None else {self.axes: ax}), **options)
+
+
+def drawing(path: str) -> Callable[..., Any]:
+    """Return a function of calibrant.plots, found by its name when it is called: results stand below what draws them."""
+    module, _, name = path.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(f"calibrant.plots.{module}"), name)
+    return function
 
 
 class DrawnResult(Result):
@@ -94,7 +99,7 @@ class DrawnResult(Result):
 
 
 class _Summary(Formatter):
-    """Python's formats, with names that are paths of attributes, and ``n``, ``total`` and ``range``."""
+    """Python's formats, with names that are paths of attributes, and ``n``, ``total``, ``range`` and ``list``."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
         return read(args[0], field_name), field_name
@@ -106,6 +111,8 @@ class _Summary(Formatter):
             return str(int(sum(np.sum(part) for part in value)))
         if format_spec == "range":
             return f"{value[0]}..{value[-1]}"
+        if format_spec == "list":
+            return ", ".join(map(str, value))
         return str(super().format_field(value, format_spec))
 
 

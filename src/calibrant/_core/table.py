@@ -19,7 +19,7 @@ class Table:
     *columns : str
         Each is the path of an attribute of the result, such as ``"panels.bins.weight"``, whose last step names the column, or
         ``"name=path"``. A name that ends in ``_*`` stands for a column ``name_0``, ``name_1``, ... for each column of an array
-        of shape (rows, k); of an array of one dimension it is the bare name, and of None no column.
+        of shape (rows, k), and for ``name`` of an array of one dimension. One that ends in ``?`` is left out where it is None.
 
     Notes
     -----
@@ -35,7 +35,9 @@ class Table:
         """Docstring of the ``to_frame`` of a class."""
         rows = "of one row" if self.row is None else f"with one row per {self.row}"
         names = ", ".join(_named(column)[0] for column in self.columns)
-        columns = fill(f"Columns {names}.", 116, initial_indent="    ", subsequent_indent="    ")
+        some = ", of which some may be missing" if "?" in names else ""
+        names = names.replace("?", "").replace("_*", "_0 ...")
+        columns = fill(f"Columns {names}{some}.", 116, initial_indent="    ", subsequent_indent="    ")
         return TO_FRAME.format(rows=rows, columns=columns)
 
     def of(self, result: object) -> dict[str, npt.NDArray[Any]]:
@@ -67,17 +69,15 @@ def read(of: Any, path: str) -> Any:
 def _named(column: str) -> tuple[str, str]:
     """Return the name and the path of a column."""
     name, _, path = column.rpartition("=")
-    return name or path.rpartition(".")[2], path if name else column.removesuffix("_*")
+    return (name, path) if name else (path.rpartition(".")[2], path.rstrip("?").removesuffix("_*"))
 
 
 def _spread(name: str, parts: list[Any]) -> list[tuple[str, list[Any]]]:
     """Return the columns that a name stands for, each with its values in every block."""
-    if not name.endswith("_*"):
-        return [(name, parts)]
-    bare = name.removesuffix("_*")
-    if parts[0] is None:
+    if name.endswith("?") and parts[0] is None:
         return []
-    if np.ndim(parts[0]) == 1:
+    bare = name.rstrip("?").removesuffix("_*")
+    if "_*" not in name or np.ndim(parts[0]) == 1:
         return [(bare, parts)]
     return [(f"{bare}_{k}", [part[:, k] for part in parts]) for k in range(parts[0].shape[1])]
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.result import frame
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.notions import Notion, as_notion, is_of_predictions
 
 
 @dataclass(frozen=True, eq=False)
-class ScorePanel:
+class ScorePanel(Record):
     """One problem of a notion: the weights of its rows in narrow bins of the score."""
 
     name: str
@@ -44,7 +45,7 @@ class ScorePanel:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreDistribution:
+class ScoreDistribution(DrawnResult):
     """Distribution of the scores by outcome under a notion: one panel a problem.
 
     Attributes
@@ -57,56 +58,19 @@ class ScoreDistribution:
         What the outcome is called when the event did not come, and when it came.
     """
 
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right"),
+        *under("panels", "event_weight", "other_weight", "event_density", "other_density"),
+    )
+    _summary = "{notion}, {binning}, panels={panels:n}, rows={panels.bins.count:total}"
+    _picture = Picture("the distributions", "score_distribution.plot_score_distribution")
+
     panels: tuple[ScorePanel, ...]
     notion: str
     binning: str
     outcomes: tuple[str, str]
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, left, right, event_weight, other_weight, event_density, other_density.
-        """
-        panels = self.panels
-        columns = {
-            "panel": np.repeat([p.name for p in panels], [len(p.bins) for p in panels]),
-            "left": np.concatenate([p.bins.edges[:-1] for p in panels]),
-            "right": np.concatenate([p.bins.edges[1:] for p in panels]),
-        }
-        for name in ("event_weight", "other_weight", "event_density", "other_density"):
-            columns[name] = np.concatenate([getattr(p, name) for p in panels])
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the distributions with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_score_distribution`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.score_distribution import plot_score_distribution
-
-        return plot_score_distribution(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        rows = int(sum(p.bins.count.sum() for p in self.panels))
-        return f"ScoreDistribution({self.notion}, {self.binning}, panels={len(self.panels)}, rows={rows})"
 
 
 def score_distribution(
