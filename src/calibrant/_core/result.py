@@ -60,11 +60,15 @@ class Result(Record):
 
 @dataclass(frozen=True)
 class Picture:
-    """What ``plot`` draws, the function of calibrant.plots that does it ("corp.plot_corp"), and what that calls the axes."""
+    """What ``plot`` draws, and the function of calibrant.plots that does it, such as "corp.plot_corp".
+
+    ``axes`` is what that function calls the axes, and ``of`` the part of the result that it draws, if not the whole.
+    """
 
     what: str
     by: str
     axes: str = "ax"
+    of: str = ""
 
     @property
     def docstring(self) -> str:
@@ -73,7 +77,8 @@ class Picture:
 
     def draw(self, result: object, ax: Any, options: dict[str, Any]) -> Any:
         """Draw a result on the axes that are given, or on new ones."""
-        return drawing(self.by)(result, **({} if ax is None else {self.axes: ax}), **options)
+        drawn = read(result, self.of) if self.of else result
+        return drawing(self.by)(drawn, **({} if ax is None else {self.axes: ax}), **options)
 
 
 def drawing(path: str) -> Callable[..., Any]:
