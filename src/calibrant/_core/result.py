@@ -125,10 +125,10 @@ SUMMARY = _Summary()
 
 
 def _size(value: Any) -> int:
-    """Return the number of entries, along the lists of a list."""
-    return (
-        sum(len(part) if hasattr(part, "__len__") else 1 for part in value) if isinstance(value, list) else len(value)
-    )
+    """Return the number of entries, of a list those of its parts."""
+    if not isinstance(value, list):
+        return len(value)
+    return sum(len(part) if hasattr(part, "__len__") else 1 for part in value)
 
 
 def _documented(method: Any, docstring: str) -> Any:
