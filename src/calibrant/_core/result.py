@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import update_wrapper
 from importlib import import_module
@@ -24,10 +24,9 @@ class Record:
     """A frozen dataclass whose arrays cannot be written to: a result, or a part of one."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                object.__setattr__(self, field.name, read_only(value))
+                object.__setattr__(self, name, read_only(value))
 
 
 class Result(Record):
