@@ -23,7 +23,7 @@ from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
-"""Draws times cells held together."""
+"""Draws times cells in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def bin_sweep(
     Compare a value with the band at the same number of bins, and never with a value of another binning.
 
     `plot_bin_sweep` draws the sweeps of several forecasts, each under several notions, such as conf-ECE and TL-ECE before
-    and after a repair. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
+    and after calibration. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
     ``bin_sweep(y_true == label, probability)`` without and with ``notion=WithinGroups(label)``.
 
     References

@@ -1,4 +1,4 @@
-"""What a calibrator makes of each score, over the reliability of the rows that it is to repair."""
+"""What a calibrator makes of each score, over the reliability of the rows that it is to calibrate."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def calibration_map(
     resolution: int = 1001,
     **data: Unpack[DataOptions],
 ) -> CalibrationMap:
-    """Map of a fitted calibrator on a grid of scores, with the reliability of the rows that it is to repair.
+    """Map of a fitted calibrator on a grid of scores, with the reliability of the rows that it is to calibrate.
 
     Parameters
     ----------

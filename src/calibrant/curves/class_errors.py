@@ -21,7 +21,7 @@ from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
-"""Draws times cells held together."""
+"""Draws times cells in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,13 +160,13 @@ def corp_curve(
     if band is not None and not is_one_of(band, BANDS):
         raise ValueError(f"band must be one of {', '.join(map(repr, BANDS))} or None; got {band!r}. Pass one of them.")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
-    words = as_notion(notion, problem)
-    n_panels = words.n_parts(problem)
+    chosen = as_notion(notion, problem)
+    n_panels = chosen.n_parts(problem)
     panels = []
-    for binary in words.split(problem):
+    for binary in chosen.split(problem):
         n_draws = affordable(int(n_resamples), max(1, binary.size) * n_panels)
-        panels.append(_panel(binary, binary.name or words.name, band, level, n_draws, generator))
-    return CorpCurve(tuple(panels), words.name, band, level)
+        panels.append(_panel(binary, binary.name or chosen.name, band, level, n_draws, generator))
+    return CorpCurve(tuple(panels), chosen.name, band, level)
 
 
 def _panel(

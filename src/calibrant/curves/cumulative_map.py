@@ -36,7 +36,7 @@ class CumulativeMapPanel(Record):
     left : ndarray of shape (n_steps,)
         The sum at which each step begins; the first begins at 0, the last ends at 1.
     value : ndarray of shape (n_steps,)
-        Probability that the class that comes is among them, increasing.
+        Probability that the true class is among them, increasing.
     """
 
     name: str
@@ -62,7 +62,7 @@ class CumulativeMap(DrawnResult):
     calibrator : str
         Where the figures come from.
     curve : ReliabilityCurve or None
-        How often the class that came is among the highest in the rows given, before they are calibrated; the same panels.
+        How often the true class is among the highest in the rows given, before they are calibrated; the same panels.
     """
 
     _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
@@ -85,7 +85,7 @@ def cumulative_map(
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> CumulativeMap:
-    """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to repair.
+    """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to calibrate.
 
     Parameters
     ----------
@@ -194,14 +194,14 @@ def _rates_of(
 
 
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
-    """For each rank, the sums of the highest probabilities, and whether the class that came is among them."""
+    """For each rank, the sums of the highest probabilities, and whether the true class is among them."""
     order = top_labels(problem.prob, max(ranks))
     reached = np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1)
-    came = order == problem.label[:, None]
+    is_true = order == problem.label[:, None]
     for rank in ranks:
         yield BinaryProblem(
             np.minimum(reached[:, rank - 1], 1.0),
-            came[:, :rank].any(axis=1),
+            is_true[:, :rank].any(axis=1),
             problem.weight,
             name=_name(rank),
             unit_of_whole=Unit.of(problem.weight),

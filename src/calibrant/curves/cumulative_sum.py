@@ -21,7 +21,7 @@ from calibrant.solvers.isotonic import isotonic_fit
 
 @dataclass(frozen=True, eq=False)
 class CumulativeSumPanel(Record):
-    """One problem of a notion: its d distinct scores, and what has come up to each of them.
+    """One problem of a notion: its d distinct scores, and what occurred up to each of them.
 
     ``share`` and ``events``, shape (d + 1,), begin at 0: the part of all weight, and the weight of the events as a part of all
     weight, up to each ``score``. ``minorant``, shape (d + 1,), is the greatest convex function below the ``events``;
@@ -141,14 +141,14 @@ def cumulative_sum_diagram(
     [0.0, 0.5, 1.0]
     """
     problem = as_problem(y_true, y_prob, **data)
-    words = as_notion(notion, problem)
+    chosen = as_notion(notion, problem)
     panels, undefined = [], []
-    for binary in words.split(problem):
-        panels.append(_panel(binary, binary.name or words.name))
+    for binary in chosen.split(problem):
+        panels.append(_panel(binary, binary.name or chosen.name))
         if np.isnan(panels[-1].roc.auc):
             undefined.append(binary)
     warn_of_one_kind(undefined, "a ROC curve")
-    return CumulativeSumDiagram(tuple(panels), words.name)
+    return CumulativeSumDiagram(tuple(panels), chosen.name)
 
 
 def _panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:

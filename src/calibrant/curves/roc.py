@@ -23,7 +23,7 @@ class RocPanel(Record):
 
     Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the other
     rows. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull. ``auc`` and
-    ``hull_auc`` are the areas under the two. Rates of what never came are NaN, and so are the areas then.
+    ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
     """
 
     name: str

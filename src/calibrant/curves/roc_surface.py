@@ -102,7 +102,7 @@ def roc_surface(
     Warns
     -----
     CalibrationWarning
-        If some class never came: there are no points, and the volume is NaN.
+        If some class never occurs: there are no points, and the volume is NaN.
 
     See Also
     --------

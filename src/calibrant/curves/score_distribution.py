@@ -1,4 +1,4 @@
-"""Where the scores lie when the event comes, and where when it does not."""
+"""Where the scores lie when the event occurs, and where when it does not."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class ScorePanel(Record):
 
     @property
     def event_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event came."""
+        """Weight of the rows of each bin whose event occurred."""
         return self.bins.outcome_sum
 
     @property
     def other_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event did not come."""
+        """Weight of the rows of each bin whose event did not occur."""
         return np.maximum(self.bins.weight - self.bins.outcome_sum, 0.0)
 
     @property
     def event_density(self) -> FloatArray:
-        """Density of the scores whose event came: its integral is one, or zero where it never came."""
+        """Density of the scores whose event occurred: its integral is one, or zero where it never did."""
         return _density(self.event_weight, self.bins.edges)
 
     @property
     def other_density(self) -> FloatArray:
-        """Density of the scores whose event did not come: its integral is one, or zero where it always came."""
+        """Density of the scores whose event did not occur: its integral is one, or zero where it always did."""
         return _density(self.other_weight, self.bins.edges)
 
 
@@ -55,7 +55,7 @@ class ScoreDistribution(DrawnResult):
     notion, binning : str
         Where the figures come from.
     outcomes : tuple of str
-        What the outcome is called when the event did not come, and when it came.
+        What the outcome is called when the event did not occur, and when it did.
     """
 
     _table = Table(

@@ -31,14 +31,14 @@ USUAL_LATTICE = {3: 61, 4: 17}
 
 @dataclass(frozen=True, eq=False)
 class SimplexPoints(DrawnResult):
-    """Forecasts of K classes, three or four, with the class that came and with what they are calibrated to.
+    """Forecasts of K classes, three or four, with the true class and with what they are calibrated to.
 
     Attributes
     ----------
     prob : ndarray of shape (n_points, K)
         Forecasts.
     label : ndarray of shape (n_points,) or None
-        Column of the class that came; None of a lattice.
+        Column of the true class; None of a lattice.
     calibrated : ndarray of shape (n_points, K) or None
         What the forecasts are mapped to; None without a calibrator.
     splits : ndarray of shape (n_splits, K) or None
