@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-HERE = str(Path(__file__).parent) + os.sep
+HERE = str(Path(__file__).parents[1]) + os.sep
 CALLING_BACK = ("sklearn", "joblib")
 """Libraries whose frames are passed over as well: they call the library back."""
 

@@ -15,7 +15,8 @@ from calibrant._core.links import FloatArray, log_cost
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import find
-from calibrant._core.result import frame
+from calibrant._core.result import Result
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.calibrators.around.safe import folds, sorted_rows, taken
@@ -70,7 +71,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Advice:
+class Advice(Result):
     """Which calibrator to fit, if any, and the figures that say so.
 
     Attributes
@@ -95,6 +96,13 @@ class Advice:
         Options of the command line that say of which event a report speaks; empty as well.
     """
 
+    _table = Table(
+        "candidate",
+        *under("candidates", "method", "log_loss", "difference", "standard_error"),
+        "recommended=_is_recommended",
+    )
+    _summary = "{recommended}, rows={n_rows}, classes={n_classes}"
+
     recommended: str
     reason: str
     candidates: tuple[Candidate, ...]
@@ -110,6 +118,10 @@ class Advice:
     def chosen(self) -> Candidate:
         """The candidate that is recommended."""
         return next(candidate for candidate in self.candidates if candidate.method == self.recommended)
+
+    @property
+    def _is_recommended(self) -> list[bool]:
+        return [candidate.method == self.recommended for candidate in self.candidates]
 
     @property
     def command(self) -> str | None:
@@ -133,23 +145,6 @@ class Advice:
         """
         return None if self.recommended == IDENTITY else _made(self.recommended, self.input)
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a candidate.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns method, log_loss, difference, standard_error, recommended.
-        """
-        names = ("method", "log_loss", "difference", "standard_error")
-        columns: dict[str, list[Any]] = {name: [getattr(c, name) for c in self.candidates] for name in names}
-        return frame(columns | {"recommended": [c.method == self.recommended for c in self.candidates]}, backend)
-
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
         lines = [f"{'method':<14}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
@@ -157,9 +152,6 @@ class Advice:
             change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
             lines.append(f"{c.method:<14}{c.log_loss:>10.5f}{change}")
         return "\n".join([*lines, self.reason])
-
-    def __repr__(self) -> str:
-        return f"Advice({self.recommended}, rows={self.n_rows}, classes={self.n_classes})"
 
 
 def advise(

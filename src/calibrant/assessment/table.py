@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,8 @@ from calibrant._core.parameters import resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.progress import tracked
 from calibrant._core.registry import Entry, find
-from calibrant._core.result import frame, shown_pvalue
+from calibrant._core.result import DrawnResult, Picture, shown_pvalue
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
@@ -67,7 +68,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class Assessment(DrawnResult):
     """What `assess` found.
 
     Attributes
@@ -89,6 +90,9 @@ class Assessment:
     n_resamples : int
         Resamples behind intervals and p-values.
     """
+
+    _table = Table("metric", "rows.metric", *under("rows.estimate", *FIGURES), "rows.event")
+    _picture = Picture("the reliability diagram", "reliability.plot_reliability", of="curve")
 
     rows: tuple[Row, ...]
     curve: ReliabilityCurve
@@ -117,45 +121,6 @@ class Assessment:
             if row.is_called(metric):
                 return row.estimate
         raise KeyError(f"{metric!r} was not assessed; there are {', '.join(row.metric for row in self.rows)}")
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a metric.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns metric, value, lower, upper, debiased, noise_floor, detectable, pvalue and event; missing where a figure
-            has no such thing.
-        """
-        columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
-        for name in FIGURES:
-            columns[name] = [getattr(row.estimate, name) for row in self.rows]
-        columns["event"] = [row.event for row in self.rows]
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the reliability diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_reliability`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.reliability import plot_reliability
-
-        return plot_reliability(self.curve, ax=ax, **options)
 
     def __str__(self) -> str:
         """Return the table as text."""

@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import MOST
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
-from calibrant._core.result import read_only
+from calibrant._core.result import Record
 from calibrant.binning.ordered import Ordered
 
 CHUNK = 1 << 16
@@ -20,7 +20,7 @@ CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(Record):
     """Sums over the rows in each bin. Bins over the same edges add up with ``+``, exactly.
 
     Attributes
@@ -39,9 +39,15 @@ class Bins:
     score_sum: FloatArray
     outcome_sum: FloatArray
 
-    def __post_init__(self) -> None:
-        for name in ("edges", "count", "weight", "score_sum", "outcome_sum"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+    @property
+    def left(self) -> FloatArray:
+        """Lower edge of each bin."""
+        return self.edges[:-1]
+
+    @property
+    def right(self) -> FloatArray:
+        """Upper edge of each bin."""
+        return self.edges[1:]
 
     @property
     def mean_prob(self) -> FloatArray:

@@ -6,16 +6,13 @@ import argparse
 import shlex
 import sys
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from calibrant.cli.forecasts import binning_of, labels_of, pos_label_of, read, values_of, weight_of
+from calibrant.cli.forecasts import binning_of, labels_of, read, values_of, weight_of
 from calibrant.cli.other_rows import warn_beside_other_rows
+from calibrant.cli.shown import Shown, data_of, event_label
 
 if TYPE_CHECKING:
-    from calibrant._core.links import FloatArray
-    from calibrant._core.problem import Problem
-    from calibrant._core.validation import Input
     from calibrant.assessment.advice import Advice
     from calibrant.interop.files import ForecastTable
     from calibrant.significance.difference import PairedDifference
@@ -54,13 +51,13 @@ def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
 
     from calibrant.assessment.advice import advise
 
-    advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **_data(arguments, forecast))
+    advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **data_of(arguments, forecast))
     return replace(advice, options=_options(arguments, forecast), event=_event(arguments, forecast))
 
 
 def _options(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
     named = {name: value for name in COLUMNS if (value := getattr(arguments, name)) is not None}
-    if (event := _pos_label(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
+    if (event := event_label(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
         known = labels_of(arguments, forecast) or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
         named["classes"] = f"{other},{event}"
@@ -73,59 +70,6 @@ def _event(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
     names = ("notion", "pos_label") if len(forecast.forecast_columns) > 1 else ("notion",)
     told = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     return " ".join(_option(name.replace("_", "-"), value) for name, value in told.items())
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A forecast of a report: the file that it is from, and its numbers, calibrated or as they are."""
-
-    name: str
-    forecast: ForecastTable
-    values: FloatArray
-    input: Input = "probability"
-
-    @classmethod
-    def of(cls, arguments: argparse.Namespace, name: str, forecast: ForecastTable) -> Shown:
-        """Return the forecast of a file as it is."""
-        return cls(name, forecast, values_of(arguments, forecast), forecast.input)
-
-    def problem(self, arguments: argparse.Namespace) -> Problem:
-        """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
-        from calibrant._core.validation import as_problem
-
-        data = _data(arguments, self.forecast) | {"input": self.input}
-        return as_problem(self.forecast.y_true, self.values, **data)
-
-
-def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> list[ForecastTable]:
-    """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
-
-    It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
-    """
-    if len(forecasts) < 2 or arguments.classes is not None:
-        return forecasts
-    leader = next((forecast for forecast in forecasts if len(forecast.forecast_columns) == 1), forecasts[0])
-    return [_in_order(arguments, forecast, _columns(arguments, leader)) for forecast in forecasts]
-
-
-def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: list[Any]) -> ForecastTable:
-    from dataclasses import replace
-
-    own = _columns(arguments, forecast)
-    if len(forecast.forecast_columns) == 1 or own == classes or set(own) != set(classes):
-        return forecast
-    return replace(forecast, forecast_columns=tuple(forecast.forecast_columns[own.index(c)] for c in classes))
-
-
-def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
-    """Return the class of each column; of one column no event, and the event."""
-    from calibrant._core.validation import as_problem
-
-    data = _data(arguments, forecast)
-    if len(forecast.forecast_columns) > 1:
-        data["pos_label"] = None
-    classes: list[Any] = as_problem(forecast.y_true, values_of(arguments, forecast), **data).classes.tolist()
-    return classes
 
 
 def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) -> list[PairedDifference]:
@@ -184,17 +128,3 @@ def _different_rows(arguments: argparse.Namespace, first: Shown, other: Shown) -
         return f"other labels (in {differ} of {len(truths[1])} rows)"
     weights = [weight_of(arguments, shown.forecast) for shown in (first, other)]
     return "" if weights[0] is None or np.array_equal(*weights) else "other weights"
-
-
-def _pos_label(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the label of the event where the command has a word for it: `calibrant fit` names classes in place of it."""
-    return pos_label_of(arguments, forecast) if hasattr(arguments, "pos_label") else None
-
-
-def _data(arguments: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
-    return {
-        "sample_weight": weight_of(arguments, forecast),
-        "labels": labels_of(arguments, forecast),
-        "pos_label": _pos_label(arguments, forecast),
-        "input": forecast.input,
-    }

@@ -253,7 +253,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
     from dataclasses import replace
 
-    from calibrant.cli.advise import Shown, advised, aligned, differences_from
+    from calibrant.cli.advise import advised, differences_from
+    from calibrant.cli.shown import Shown, aligned
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.writing import require_free
     from calibrant.report.comparison import comparison

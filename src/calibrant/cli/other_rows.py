@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibrant.cli.forecasts import read
+from calibrant.cli.shown import Shown, aligned
 
 if TYPE_CHECKING:
     from calibrant.interop.files import ForecastTable
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTable) -> None:
     """Warn where the rows of the command look like training rows beside those of ``--other``, if that is given."""
-    from calibrant.cli.advise import Shown, aligned
     from calibrant.significance.training_rows import warn_if_training_rows
 
     if arguments.other is None:

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
-from calibrant._core.result import read_only
+from calibrant._core.result import Record
 from calibrant.metrics.rejections import Verdicts
 
 SLICES = 50
@@ -66,7 +66,7 @@ def log_odds_of(problems: Sequence[BinaryProblem]) -> Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class BinProfiles:
+class BinProfiles(Record):
     """Predictions counted in equal parts of a scale.
 
     Attributes
@@ -94,10 +94,6 @@ class BinProfiles:
     histogram_rejected: FloatArray
     beyond: FloatArray
     beyond_rejected: FloatArray
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            object.__setattr__(self, name, read_only(value))
 
 
 def bin_profiles(found: Verdicts, n_bins: int, scale: Scale) -> BinProfiles:

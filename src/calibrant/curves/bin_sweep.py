@@ -13,7 +13,8 @@ from calibrant._core.arrays import as_array
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import fraction, resamples
 from calibrant._core.problem import BinaryProblem, IntArray, SimplexProblem, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant.binning import Binning, EqualWidth
 from calibrant.metrics.cells import Cells, cells, consistent_deviations
@@ -22,11 +23,11 @@ from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
-"""Draws times cells held together."""
+"""Draws times cells in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
-class BinSweep:
+class BinSweep(DrawnResult):
     """A calibration error for each number of bins.
 
     Attributes
@@ -45,6 +46,10 @@ class BinSweep:
         Share of calibrated forecasts outside the quantiles, half on each side, a fraction.
     """
 
+    _table = Table("number of bins", "n_bins", "value", "noise_floor", "noise_lower", "noise_upper")
+    _summary = "{notion}, {binning}, {norm}, n_bins={n_bins:range}"
+    _picture = Picture("the error against the number of bins", "bin_sweep.plot_bin_sweep")
+
     n_bins: IntArray
     value: FloatArray
     noise_floor: FloatArray
@@ -54,43 +59,6 @@ class BinSweep:
     binning: str
     norm: str
     level: float
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a number of bins.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns n_bins, value, noise_floor, noise_lower, noise_upper.
-        """
-        names = ("n_bins", "value", "noise_floor", "noise_lower", "noise_upper")
-        return frame({name: getattr(self, name) for name in names}, backend)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the error against the number of bins with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.bin_sweep import plot_bin_sweep
-
-        return plot_bin_sweep(self, ax=ax)
-
-    def __repr__(self) -> str:
-        first, last = int(self.n_bins[0]), int(self.n_bins[-1])
-        return f"BinSweep({self.notion}, {self.binning}, {self.norm}, n_bins={first}..{last})"
 
 
 def bin_sweep(
@@ -144,7 +112,7 @@ def bin_sweep(
     Compare a value with the band at the same number of bins, and never with a value of another binning.
 
     `plot_bin_sweep` draws the sweeps of several forecasts, each under several notions, such as conf-ECE and TL-ECE before
-    and after a repair. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
+    and after calibration. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
     ``bin_sweep(y_true == label, probability)`` without and with ``notion=WithinGroups(label)``.
 
     References
@@ -174,11 +142,11 @@ def bin_sweep(
     value, noise = _sweep(as_simplex(problem), chosen, cuts, size, int(n_resamples), as_rng(rng))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
     return BinSweep(
-        n_bins=read_only(numbers),
-        value=read_only(value),
-        noise_floor=read_only(noise.mean(axis=0)),
-        noise_lower=read_only(lower),
-        noise_upper=read_only(upper),
+        n_bins=numbers,
+        value=value,
+        noise_floor=noise.mean(axis=0),
+        noise_lower=lower,
+        noise_upper=upper,
         notion=chosen.name,
         binning=type(cuts[0]).__name__,
         norm=norm if isinstance(norm, str) else getattr(norm, "__name__", repr(norm)),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record, read_only
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
@@ -23,7 +24,7 @@ BOUNDED = BoundedIsotonic()
 
 
 @dataclass(frozen=True, eq=False)
-class BinTestPanel:
+class BinTestPanel(Record):
     """One problem of a notion: its bins, and their predictions as tested.
 
     Attributes
@@ -54,11 +55,6 @@ class BinTestPanel:
     probability: BinProfiles
     log_odds: BinProfiles
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, read_only(value))
-
     @cached_property
     def rejected(self) -> FloatArray:
         """Rows of each bin whose prediction is rejected, shape (n_bins,)."""
@@ -79,7 +75,7 @@ class BinTestPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class BinTestCurve:
+class BinTestCurve(DrawnResult):
     """Predictions tested in their bins, under a notion: one panel a problem.
 
     Attributes
@@ -92,6 +88,15 @@ class BinTestCurve:
         Level of each test, a fraction.
     """
 
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right", "count", "weight", "mean_prob", "event_rate"),
+        *under("panels", "lower", "upper", "too_low", "too_high", "rejected", "rejected_share"),
+    )
+    _summary = "{notion}, {binning}, test={test!r}, level={level:g}, panels={panels:n}, bins={panels.bins:n}, error={error:.4g}"
+    _picture = Picture("the test-based reliability diagram", "bin_test.plot_bin_test")
+
     panels: tuple[BinTestPanel, ...]
     notion: str
     binning: str
@@ -102,57 +107,6 @@ class BinTestCurve:
     def error(self) -> float:
         """Percentage of predictions that are rejected, averaged over the panels by their shares (TCE), in [0, 100]."""
         return float(sum(panel.share * panel.error for panel in self.panels if panel.bins.weight.sum() > 0))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, left, right, count, weight, mean_prob, event_rate, lower, upper, too_low, too_high, rejected,
-            rejected_share.
-        """
-        panels = self.panels
-        columns: dict[str, list[npt.NDArray[Any]]] = {
-            "left": [p.bins.edges[:-1] for p in panels],
-            "right": [p.bins.edges[1:] for p in panels],
-            **{n: [getattr(p.bins, n) for p in panels] for n in ("count", "weight", "mean_prob", "event_rate")},
-            **{n: [getattr(p, n) for p in panels] for n in ("lower", "upper", "too_low", "too_high", "rejected")},
-            "rejected_share": [p.rejected_share for p in panels],
-        }
-        names = np.repeat([p.name for p in panels], [len(p.bins) for p in panels])
-        return frame({"panel": names, **{k: np.concatenate(v) for k, v in columns.items()}}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the test-based reliability diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_bin_test`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes
-            What was drawn on.
-        """
-        from calibrant.plots.bin_test import plot_bin_test
-
-        return plot_bin_test(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        n_bins = sum(len(p.bins) for p in self.panels)
-        return (
-            f"BinTestCurve({self.notion}, {self.binning}, test={self.test!r}, level={self.level:g}, "
-            f"panels={len(self.panels)}, bins={n_bins}, error={self.error:.4g})"
-        )
 
 
 def bin_test_curve(

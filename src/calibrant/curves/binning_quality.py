@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray
-from calibrant._core.result import frame
+from calibrant._core.result import Record, Result
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.metrics.losses import l1
@@ -21,7 +22,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class BinningPanel:
+class BinningPanel(Record):
     """One problem of a notion: the bins of it that are judged, and its share in the aggregate."""
 
     name: str
@@ -50,7 +51,7 @@ class BinningPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class BinningQuality:
+class BinningQuality(Result):
     """What the bins of a forecast are worth. It has no plot: `reliability_curve` with the same binning draws the bins.
 
     Attributes
@@ -72,6 +73,13 @@ class BinningQuality:
     notion, binning : str
         Where the figures come from.
     """
+
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right", "count", "weight", "event_rate"),
+        *under("panels", "variance", "drop"),
+    )
 
     criterion: float
     within_bin_error: float
@@ -103,32 +111,6 @@ class BinningQuality:
     def largest_violation(self) -> float:
         """Largest drop of the event rate from a bin to the next; 0 where it never decreases."""
         return float(max((np.nanmax(panel.drop) for panel in self.panels), default=0.0))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, left, right, count, weight, event_rate, variance and drop.
-        """
-        panels = self.panels
-        columns: dict[str, list[npt.NDArray[Any]]] = {
-            "left": [p.bins.edges[:-1] for p in panels],
-            "right": [p.bins.edges[1:] for p in panels],
-            "count": [p.bins.count for p in panels],
-            "weight": [p.bins.weight for p in panels],
-            "event_rate": [p.bins.event_rate for p in panels],
-            "variance": [p.variance for p in panels],
-            "drop": [p.drop for p in panels],
-        }
-        names = np.repeat([p.name for p in panels], [len(p.bins) for p in panels])
-        return frame({"panel": names, **{k: np.concatenate(v) for k, v in columns.items()}}, backend)
 
     def __repr__(self) -> str:
         violations = f"violations={self.n_violations}"

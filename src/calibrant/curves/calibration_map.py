@@ -1,4 +1,4 @@
-"""What a calibrator makes of each score, over the reliability of the rows that it is to repair."""
+"""What a calibrator makes of each score, over the reliability of the rows that it is to calibrate."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
 from calibrant._core.problem import two_columns
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import ROUNDING
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
@@ -23,7 +24,7 @@ Map = Callable[[FloatArray], npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class MapPanel:
+class MapPanel(Record):
     """One problem of a notion: scores and what they are mapped to, each of shape (resolution,)."""
 
     name: str
@@ -32,7 +33,7 @@ class MapPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationMap:
+class CalibrationMap(DrawnResult):
     """The map of a calibrator, or its maps: one panel a problem of its notion.
 
     Attributes
@@ -47,52 +48,14 @@ class CalibrationMap:
         Reliability of the rows given, before they are calibrated, with the same panels.
     """
 
+    _table = Table("score of the grid", *under("panels", "panel=name", "score", "calibrated"))
+    _summary = "{calibrator}, {notion}, panels={panels:n}"
+    _picture = Picture("the map", "calibration_map.plot_calibration_map")
+
     panels: tuple[MapPanel, ...]
     notion: str
     calibrator: str
     curve: ReliabilityCurve | None = None
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a score of the grid.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, score, calibrated.
-        """
-        columns = {
-            "panel": np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels]),
-            "score": np.concatenate([p.score for p in self.panels]),
-            "calibrated": np.concatenate([p.calibrated for p in self.panels]),
-        }
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the map with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_calibration_map`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.calibration_map import plot_calibration_map
-
-        return plot_calibration_map(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return f"CalibrationMap({self.calibrator}, {self.notion}, panels={len(self.panels)})"
 
 
 def calibration_map(
@@ -106,7 +69,7 @@ def calibration_map(
     resolution: int = 1001,
     **data: Unpack[DataOptions],
 ) -> CalibrationMap:
-    """Map of a fitted calibrator on a grid of scores, with the reliability of the rows that it is to repair.
+    """Map of a fitted calibrator on a grid of scores, with the reliability of the rows that it is to calibrate.
 
     Parameters
     ----------
@@ -166,10 +129,7 @@ def calibration_map(
     else:
         names, word = _names_of(calibrator, notion), notion.name if notion else "binary"
     score = np.arange(resolution) / (resolution - 1)
-    panels = tuple(
-        MapPanel(name, read_only(score), read_only(_mapped(function, score)))
-        for name, function in zip(names, maps, strict=True)
-    )
+    panels = tuple(MapPanel(name, score, _mapped(function, score)) for name, function in zip(names, maps, strict=True))
     return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve)
 
 

@@ -14,8 +14,9 @@ from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Bins, as_binning, sums_over
@@ -27,7 +28,7 @@ LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calib
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftPanel:
+class ShiftPanel(Record):
     """One problem of a notion: its bins before calibration, and what became of them.
 
     Attributes
@@ -55,7 +56,7 @@ class ShiftPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationShift:
+class CalibrationShift(DrawnResult):
     """What calibrators make of the probabilities of the same rows, bin by bin: one panel a problem of the notion.
 
     Attributes
@@ -76,6 +77,18 @@ class CalibrationShift:
         Whether there were labels; without them event rates and their intervals are NaN.
     """
 
+    _table = Table(
+        "calibrated forecast and bin",
+        "panel=panels.name",
+        "forecast=_forecast",
+        *under("panels.bins", "left", "right", "count", "weight", "mean_prob"),
+        "panels.calibrated",
+        "panels.bins.event_rate",
+        *under("panels", "lower", "upper"),
+    )
+    _summary = "{forecasts:list}; {notion}, {binning}, threshold={threshold:g}, scores={panels.bins.count:total}"
+    _picture = Picture("means before and after", "calibration_shift.plot_calibration_shift")
+
     panels: tuple[ShiftPanel, ...]
     forecasts: tuple[str, ...]
     notion: str
@@ -85,65 +98,10 @@ class CalibrationShift:
     interval: IntervalName | None
     has_events: bool
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a forecast and bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, forecast, left, right, count, weight, mean_prob, calibrated, event_rate, lower, upper.
-        """
-        panels, many = self.panels, len(self.forecasts)
-        of_bins: dict[str, list[npt.NDArray[Any]]] = {
-            "left": [p.bins.edges[:-1] for p in panels],
-            "right": [p.bins.edges[1:] for p in panels],
-            "count": [p.bins.count for p in panels],
-            "weight": [p.bins.weight for p in panels],
-            "mean_prob": [p.bins.mean_prob for p in panels],
-            "event_rate": [p.bins.event_rate for p in panels],
-            "lower": [p.lower for p in panels],
-            "upper": [p.upper for p in panels],
-        }
-        columns = {key: np.concatenate([np.tile(values, many) for values in parts]) for key, parts in of_bins.items()}
-        after = {"calibrated": np.concatenate([p.calibrated.ravel() for p in panels])}
-        at = list(columns).index("event_rate")
-        ordered = dict(list(columns.items())[:at]) | after | dict(list(columns.items())[at:])
-        names = {
-            "panel": np.repeat([p.name for p in panels], [many * len(p.bins) for p in panels]),
-            "forecast": np.concatenate([np.repeat(self.forecasts, len(p.bins)) for p in panels]),
-        }
-        return frame({**names, **ordered}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw means before and after with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_calibration_shift`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.calibration_shift import plot_calibration_shift
-
-        return plot_calibration_shift(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        scores = int(sum(p.bins.count.sum() for p in self.panels))
-        names = ", ".join(self.forecasts)
-        return (
-            f"CalibrationShift({names}; {self.notion}, {self.binning}, threshold={self.threshold:g}, scores={scores})"
-        )
+    @property
+    def _forecast(self) -> npt.NDArray[np.str_]:
+        """Names of the calibrated forecasts beside the bins, shape (n_forecasts, 1)."""
+        return np.array(self.forecasts)[:, None]
 
 
 def calibration_shift(
@@ -271,7 +229,7 @@ class _How:
             bins = replace(bins, outcome_sum=lower)
         elif self.interval is not None:
             lower, upper = INTERVALS[self.interval](bins, rows.rows_per_weight, self.level)
-        return ShiftPanel(name, bins, read_only(lower), read_only(upper), read_only(means))
+        return ShiftPanel(name, bins, lower, upper, means)
 
 
 def _before(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import resamples
 from calibrant._core.problem import IntArray, Problem, SimplexProblem, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.cells import cells, consistent_deviations
@@ -20,11 +21,11 @@ from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
-"""Draws times cells held together."""
+"""Draws times cells in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
-class ClassErrors:
+class ClassErrors(DrawnResult):
     """A calibration error for each problem of a notion.
 
     Attributes
@@ -43,6 +44,10 @@ class ClassErrors:
         Where the figures come from.
     """
 
+    _table = Table("problem", "name=names", "value", "noise_floor", "share", "count")
+    _summary = "{notion}, {binning}, {loss}, {norm}, problems={names:n}"
+    _picture = Picture("the errors as bars", "class_errors.plot_class_errors")
+
     names: tuple[str, ...]
     value: FloatArray
     noise_floor: FloatArray
@@ -52,44 +57,6 @@ class ClassErrors:
     binning: str
     loss: str
     norm: str
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a problem.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns name, value, noise_floor, share, count.
-        """
-        columns = {name: getattr(self, name) for name in ("value", "noise_floor", "share", "count")}
-        return frame({"name": self.names, **columns}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the errors as bars with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_class_errors`.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.class_errors import plot_class_errors
-
-        return plot_class_errors(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return f"ClassErrors({self.notion}, {self.binning}, {self.loss}, {self.norm}, problems={len(self.names)})"
 
 
 def class_errors(
@@ -170,10 +137,10 @@ def class_errors(
         floor = draw(as_simplex(problem), chosen, cut, measure, size, n_resamples, generator)
     return ClassErrors(
         names=names,
-        value=read_only(value),
-        noise_floor=read_only(floor),
-        share=read_only(np.array(share)),
-        count=read_only(np.array(count, dtype=np.intp)),
+        value=value,
+        noise_floor=floor,
+        share=np.array(share),
+        count=np.array(count, dtype=np.intp),
         notion=chosen.name,
         binning=repr(cut),
         loss=_name(loss),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import is_one_of, resamples
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.proper import squared_error
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Bins, EqualWidth
 from calibrant.binning.ordered import Ordered
@@ -34,7 +35,7 @@ COLUMNS = ("score", "fit", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
-class CorpPanel:
+class CorpPanel(Record):
     """One problem of a notion: the steps of its isotonic fit, the band, and what the squared error is made of.
 
     Step b leads from the score ``left[b]`` to ``right[b]`` at the event ``rate[b]``, which increases, and has a ``weight``. At
@@ -57,13 +58,9 @@ class CorpPanel:
     discrimination: float
     uncertainty: float
 
-    def __post_init__(self) -> None:
-        for name in ("left", "right", "rate", "weight", *COLUMNS):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
 
 @dataclass(frozen=True, eq=False)
-class CorpCurve:
+class CorpCurve(DrawnResult):
     """CORP reliability of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -78,50 +75,18 @@ class CorpCurve:
         One minus the coverage of the band, a fraction.
     """
 
+    _table = Table(
+        "distinct score (of more than 2000, as many that are spread out)",
+        "panel=panels.name",
+        *under("panels", *COLUMNS),
+    )
+    _summary = "{notion}, band={band}, panels={panels:n}, steps={panels.rate:n}"
+    _picture = Picture("the CORP reliability diagram", "corp.plot_corp")
+
     panels: tuple[CorpPanel, ...]
     notion: str
     band: BandName | None
     level: float
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a distinct score (of more than 2000, as many that are spread out).
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, score, fit, lower, upper.
-        """
-        names = np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels])
-        columns = {key: np.concatenate([getattr(p, key) for p in self.panels]) for key in COLUMNS}
-        return frame({"panel": names, **columns}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the CORP reliability diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_corp`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.corp import plot_corp
-
-        return plot_corp(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        steps = sum(p.rate.size for p in self.panels)
-        return f"CorpCurve({self.notion}, band={self.band}, panels={len(self.panels)}, steps={steps})"
 
 
 def corp_curve(
@@ -195,13 +160,13 @@ def corp_curve(
     if band is not None and not is_one_of(band, BANDS):
         raise ValueError(f"band must be one of {', '.join(map(repr, BANDS))} or None; got {band!r}. Pass one of them.")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
-    words = as_notion(notion, problem)
-    n_panels = words.n_parts(problem)
+    chosen = as_notion(notion, problem)
+    n_panels = chosen.n_parts(problem)
     panels = []
-    for binary in words.split(problem):
+    for binary in chosen.split(problem):
         n_draws = affordable(int(n_resamples), max(1, binary.size) * n_panels)
-        panels.append(_panel(binary, binary.name or words.name, band, level, n_draws, generator))
-    return CorpCurve(tuple(panels), words.name, band, level)
+        panels.append(_panel(binary, binary.name or chosen.name, band, level, n_draws, generator))
+    return CorpCurve(tuple(panels), chosen.name, band, level)
 
 
 def _panel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ from scipy.optimize import brentq
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
@@ -21,7 +22,7 @@ from calibrant.notions import Notion, as_notion
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativePanel:
+class CumulativePanel(Record):
     """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
 
     ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
@@ -40,7 +41,7 @@ class CumulativePanel:
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeCurve:
+class CumulativeCurve(DrawnResult):
     """Cumulative residuals of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -53,47 +54,14 @@ class CumulativeCurve:
         How often a calibrated forecast leaves its band, a fraction.
     """
 
+    _table = Table(
+        "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
+    )
+    _picture = Picture("the cumulative residuals", "cumulative.plot_cumulative")
+
     panels: tuple[CumulativePanel, ...]
     notion: str
     level: float
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a distinct score, and one for the start.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, score, share, cumulative, reach.
-        """
-        panels = self.panels
-        names = np.repeat([p.name for p in panels], [p.score.size for p in panels])
-        columns = {key: np.concatenate([getattr(p, key) for p in panels]) for key in ("score", "share", "cumulative")}
-        reach = np.repeat([p.reach for p in panels], [p.score.size for p in panels])
-        return frame({"panel": names, **columns, "reach": reach}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the cumulative residuals with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_cumulative`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.cumulative import plot_cumulative
-
-        return plot_cumulative(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         distinct = sum(max(p.score.size - 1, 0) for p in self.panels)
@@ -167,15 +135,15 @@ def cumulative_of(problem: Problem, notion: Notion, level: float) -> CumulativeC
 
 def _panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativePanel:
     if problem.size == 0:  # a class that is never predicted: only the start
-        start, nothing = read_only(np.zeros(1)), float("nan")
-        return CumulativePanel(name, read_only(np.full(1, np.nan)), start, start, nothing, nothing, nothing)
+        start, nothing = np.zeros(1), float("nan")
+        return CumulativePanel(name, np.full(1, np.nan), start, start, nothing, nothing, nothing)
     view = Cumulative()(problem)
     seen = view.look(residual_of(problem))
     return CumulativePanel(
         name=name,
-        score=read_only(np.concatenate([view.score[:1], view.score])),
-        share=read_only(np.concatenate([[0.0], view.share])),
-        cumulative=read_only(np.concatenate([[0.0], seen[0]])),
+        score=np.concatenate([view.score[:1], view.score]),
+        share=np.concatenate([[0.0], view.share]),
+        cumulative=np.concatenate([[0.0], seen[0]]),
         reach=quantile * end_deviation(problem),
         ks_error=float(largest(view, seen)[0]),
         kuiper_error=float(spread(view, seen)[0]),

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BinaryProblem, SimplexProblem, Unit, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
@@ -23,7 +24,7 @@ HINT = "Pass a number such as 5 for the first ones, or a list such as [1, 2, 10]
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeMapPanel:
+class CumulativeMapPanel(Record):
     """The map of one rank, a step function of the sum of so many of the highest probabilities.
 
     Attributes
@@ -35,7 +36,7 @@ class CumulativeMapPanel:
     left : ndarray of shape (n_steps,)
         The sum at which each step begins; the first begins at 0, the last ends at 1.
     value : ndarray of shape (n_steps,)
-        Probability that the class that comes is among them, increasing.
+        Probability that the true class is among them, increasing.
     """
 
     name: str
@@ -51,7 +52,7 @@ class CumulativeMapPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeMap:
+class CumulativeMap(DrawnResult):
     """The map of a cumulative calibrator: one panel a rank.
 
     Attributes
@@ -61,57 +62,16 @@ class CumulativeMap:
     calibrator : str
         Where the figures come from.
     curve : ReliabilityCurve or None
-        How often the class that came is among the highest in the rows given, before they are calibrated; the same panels.
+        How often the true class is among the highest in the rows given, before they are calibrated; the same panels.
     """
+
+    _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
+    _summary = "{calibrator}, ranks {panels.rank:list}, steps={panels.left:n}"
+    _picture = Picture("the map", "cumulative_map.plot_cumulative_map")
 
     panels: tuple[CumulativeMapPanel, ...]
     calibrator: str
     curve: ReliabilityCurve | None = None
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a step.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, rank, left, value.
-        """
-        panels, sizes = self.panels, [p.left.size for p in self.panels]
-        columns = {
-            "panel": np.repeat([p.name for p in panels], sizes),
-            "rank": np.repeat([p.rank for p in panels], sizes),
-            "left": np.concatenate([p.left for p in panels]),
-            "value": np.concatenate([p.value for p in panels]),
-        }
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the map with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_cumulative_map`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.cumulative_map import plot_cumulative_map
-
-        return plot_cumulative_map(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        ranks, steps = ", ".join(str(p.rank) for p in self.panels), sum(p.left.size for p in self.panels)
-        return f"CumulativeMap({self.calibrator}, ranks {ranks}, steps={steps})"
 
 
 def cumulative_map(
@@ -125,7 +85,7 @@ def cumulative_map(
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> CumulativeMap:
-    """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to repair.
+    """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to calibrate.
 
     Parameters
     ----------
@@ -190,8 +150,7 @@ def cumulative_map(
     wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
     steps = [calibrator.steps(rank) for rank in wanted]
     panels = tuple(
-        CumulativeMapPanel(_name(rank), rank, read_only(left), read_only(value))
-        for rank, (left, value) in zip(wanted, steps, strict=True)
+        CumulativeMapPanel(_name(rank), rank, left, value) for rank, (left, value) in zip(wanted, steps, strict=True)
     )
     curve = None
     if y_true is not None and y_prob is not None:
@@ -235,14 +194,14 @@ def _rates_of(
 
 
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
-    """For each rank, the sums of the highest probabilities, and whether the class that came is among them."""
+    """For each rank, the sums of the highest probabilities, and whether the true class is among them."""
     order = top_labels(problem.prob, max(ranks))
     reached = np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1)
-    came = order == problem.label[:, None]
+    is_true = order == problem.label[:, None]
     for rank in ranks:
         yield BinaryProblem(
             np.minimum(reached[:, rank - 1], 1.0),
-            came[:, :rank].any(axis=1),
+            is_true[:, :rank].any(axis=1),
             problem.weight,
             name=_name(rank),
             unit_of_whole=Unit.of(problem.weight),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record, frame
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.curves.roc import RocPanel, panel_of
@@ -20,8 +20,8 @@ from calibrant.solvers.isotonic import isotonic_fit
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeSumPanel:
-    """One problem of a notion: its d distinct scores, and what has come up to each of them.
+class CumulativeSumPanel(Record):
+    """One problem of a notion: its d distinct scores, and what occurred up to each of them.
 
     ``share`` and ``events``, shape (d + 1,), begin at 0: the part of all weight, and the weight of the events as a part of all
     weight, up to each ``score``. ``minorant``, shape (d + 1,), is the greatest convex function below the ``events``;
@@ -41,7 +41,7 @@ class CumulativeSumPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeSumDiagram:
+class CumulativeSumDiagram(DrawnResult):
     """Cumulative sum diagrams (CSD) of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -51,6 +51,9 @@ class CumulativeSumDiagram:
     notion : str
         What the events are.
     """
+
+    _summary = "{notion}, panels={panels:n}, scores={panels.score:n}, pieces={panels.slope:n}"
+    _picture = Picture("the diagram", "cumulative_sum.plot_cumulative_sum")
 
     panels: tuple[CumulativeSumPanel, ...]
     notion: str
@@ -76,29 +79,6 @@ class CumulativeSumDiagram:
         columns["fit"] = np.concatenate([p.fit for p in panels])
         names = np.repeat([p.name for p in panels], [p.score.size for p in panels])
         return frame({"panel": names, **columns}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_cumulative_sum`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several
-            What was drawn on.
-        """
-        from calibrant.plots.cumulative_sum import plot_cumulative_sum
-
-        return plot_cumulative_sum(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        scores, pieces = (sum(getattr(p, key).size for p in self.panels) for key in ("score", "slope"))
-        return f"CumulativeSumDiagram({self.notion}, panels={len(self.panels)}, scores={scores}, pieces={pieces})"
 
 
 def cumulative_sum_diagram(
@@ -161,21 +141,21 @@ def cumulative_sum_diagram(
     [0.0, 0.5, 1.0]
     """
     problem = as_problem(y_true, y_prob, **data)
-    words = as_notion(notion, problem)
+    chosen = as_notion(notion, problem)
     panels, undefined = [], []
-    for binary in words.split(problem):
-        panels.append(_panel(binary, binary.name or words.name))
+    for binary in chosen.split(problem):
+        panels.append(_panel(binary, binary.name or chosen.name))
         if np.isnan(panels[-1].roc.auc):
             undefined.append(binary)
     warn_of_one_kind(undefined, "a ROC curve")
-    return CumulativeSumDiagram(tuple(panels), words.name)
+    return CumulativeSumDiagram(tuple(panels), chosen.name)
 
 
 def _panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:
     roc = panel_of(problem, name)
     if problem.size == 0:  # a class that is never predicted: only the start
-        none, start = read_only(np.empty(0)), read_only(np.zeros(1))
-        return CumulativeSumPanel(name, none, start, start, start, read_only(np.zeros(1, np.intp)), none, none, roc)
+        none, start = np.empty(0), np.zeros(1)
+        return CumulativeSumPanel(name, none, start, start, start, np.zeros(1, np.intp), none, none, roc)
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     share = np.append(0.0, ordered.reached) / ordered.total
@@ -185,12 +165,12 @@ def _panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:
     minorant[vertex] = events[vertex]
     return CumulativeSumPanel(
         name=name,
-        score=read_only(ordered.score),
-        share=read_only(share),
-        events=read_only(events),
-        minorant=read_only(minorant),
-        vertex=read_only(vertex),
-        slope=read_only(steps.rate),
-        fit=read_only(steps.at_each_score(steps.rate)),
+        score=ordered.score,
+        share=share,
+        events=events,
+        minorant=minorant,
+        vertex=vertex,
+        slope=steps.rate,
+        fit=steps.at_each_score(steps.rate),
         roc=roc,
     )

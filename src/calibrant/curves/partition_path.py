@@ -13,14 +13,14 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, is_unit_weight
 from calibrant._core.registry import Entry, find
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.validation import DataOptions, as_problem
 
 FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionPath:
+class PartitionPath(DrawnResult):
     """Metrics after each split of a partition, or of each of several partitions.
 
     Attributes
@@ -38,6 +38,9 @@ class PartitionPath:
     calibrator : str
         Where the figures come from.
     """
+
+    _summary = "{calibrator}, {metrics:list}, n_regions={n_regions:range}"
+    _picture = Picture("each metric against the number of regions", "partition_path.plot_partition_path")
 
     n_regions: IntArray
     value: FloatArray
@@ -67,27 +70,6 @@ class PartitionPath:
             Columns n_regions, and one a metric.
         """
         return frame({"n_regions": self.n_regions} | {name: self[name] for name in self.metrics}, backend)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw each metric against the number of regions with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or sequence of Axes, optional
-            Where to draw, one a metric; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several metrics
-            What was drawn on.
-        """
-        from calibrant.plots.partition_path import plot_partition_path
-
-        return plot_partition_path(self, ax=ax)
-
-    def __repr__(self) -> str:
-        first, last = int(self.n_regions[0]), int(self.n_regions[-1])
-        return f"PartitionPath({self.calibrator}, {', '.join(self.metrics)}, n_regions={first}..{last})"
 
 
 def partition_path(
@@ -164,9 +146,9 @@ def partition_path(
         regions.append(n_regions)
         values.append(_measured(entries, problem, calibrated))
     return PartitionPath(
-        n_regions=read_only(np.array(regions, dtype=np.intp)),
-        value=read_only(np.array(values)),
-        before=read_only(np.array(_measured(entries, problem, _table(problem)))),
+        n_regions=np.array(regions, dtype=np.intp),
+        value=np.array(values),
+        before=np.array(_measured(entries, problem, _table(problem))),
         metrics=tuple(entry.name for entry in entries),
         symbols=tuple(entry.symbol for entry in entries),
         calibrator=type(calibrator[0] if several else calibrator).__name__,

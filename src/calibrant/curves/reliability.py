@@ -12,7 +12,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import fraction, is_one_of
 from calibrant._core.problem import Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
@@ -23,7 +24,7 @@ IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
 
 @dataclass(frozen=True, eq=False)
-class ReliabilityPanel:
+class ReliabilityPanel(Record):
     """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty, or without one)."""
 
     name: str
@@ -43,7 +44,7 @@ class ReliabilityPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class ReliabilityCurve:
+class ReliabilityCurve(DrawnResult):
     """Reliability of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -59,62 +60,20 @@ class ReliabilityCurve:
         event rates that would be no surprise if the forecast were calibrated, around the mean probability.
     """
 
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right", "count", "weight", "mean_prob", "event_rate"),
+        *under("panels", "lower", "upper"),
+    )
+    _summary = "{notion}, {binning}, panels={panels:n}, bins={panels.bins:n}, rows={panels.bins.count:total}"
+    _picture = Picture("the reliability diagram", "reliability.plot_reliability")
+
     panels: tuple[ReliabilityPanel, ...]
     notion: str
     binning: str
     level: float
     interval: IntervalName | None = "wilson"
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, left, right, count, weight, mean_prob, event_rate, lower, upper.
-        """
-        panels = self.panels
-        columns: dict[str, list[npt.NDArray[Any]]] = {
-            "left": [p.bins.edges[:-1] for p in panels],
-            "right": [p.bins.edges[1:] for p in panels],
-            "count": [p.bins.count for p in panels],
-            "weight": [p.bins.weight for p in panels],
-            "mean_prob": [p.bins.mean_prob for p in panels],
-            "event_rate": [p.bins.event_rate for p in panels],
-            "lower": [p.lower for p in panels],
-            "upper": [p.upper for p in panels],
-        }
-        names = np.repeat([p.name for p in panels], [len(p.bins) for p in panels])
-        return frame({"panel": names, **{k: np.concatenate(v) for k, v in columns.items()}}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the reliability diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_reliability`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.reliability import plot_reliability
-
-        return plot_reliability(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        n_bins = sum(len(p.bins) for p in self.panels)
-        rows = int(sum(p.bins.count.sum() for p in self.panels))
-        return f"ReliabilityCurve({self.notion}, {self.binning}, panels={len(self.panels)}, bins={n_bins}, rows={rows})"
 
 
 def reliability_curve(
@@ -194,7 +153,7 @@ def curve_of(
             lower = upper = np.full(len(bins), np.nan)
         else:
             lower, upper = INTERVALS[interval](bins, binary.rows_per_weight, level)
-        panels.append(ReliabilityPanel(binary.name or notion.name, bins, read_only(lower), read_only(upper)))
+        panels.append(ReliabilityPanel(binary.name or notion.name, bins, lower, upper))
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval)
 
 

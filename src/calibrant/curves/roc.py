@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray, Problem
-from calibrant._core.result import frame
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.roc.points import each_class, roc_points, warn_of_one_kind
 from calibrant.notions import Notion
 
 
 @dataclass(frozen=True, eq=False)
-class RocPanel:
+class RocPanel(Record):
     """One problem of a notion: the points of its ROC curve, from the highest threshold to the lowest, shape (n_points,).
 
     Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the other
     rows. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull. ``auc`` and
-    ``hull_auc`` are the areas under the two. Rates of what never came are NaN, and so are the areas then.
+    ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
     """
 
     name: str
@@ -47,7 +48,7 @@ class RocPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve:
+class RocCurve(DrawnResult):
     """ROC curves of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -58,49 +59,12 @@ class RocCurve:
         What the events are.
     """
 
+    _table = Table("point", *under("panels", "panel=name", "threshold", "fpr", "tpr", "tnr", "on_hull"))
+    _summary = "{notion}, panels={panels:n}, points={panels.threshold:n}, vertices={panels.vertex:n}"
+    _picture = Picture("the ROC curves", "roc.plot_roc")
+
     panels: tuple[RocPanel, ...]
     notion: str
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a point.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, threshold, fpr, tpr, tnr, on_hull. The symmetric ROC curve is ``tnr`` against ``tpr``.
-        """
-        names = np.repeat([p.name for p in self.panels], [p.threshold.size for p in self.panels])
-        held = ("threshold", "fpr", "tpr", "tnr", "on_hull")
-        columns = {key: np.concatenate([getattr(p, key) for p in self.panels]) for key in held}
-        return frame({"panel": names, **columns}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the ROC curves with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_roc`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.roc import plot_roc
-
-        return plot_roc(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        points, vertices = (sum(getattr(p, key).size for p in self.panels) for key in ("threshold", "vertex"))
-        return f"RocCurve({self.notion}, panels={len(self.panels)}, points={points}, vertices={vertices})"
 
 
 def roc_curve(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BoolArray, IntArray, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
@@ -19,7 +20,7 @@ from calibrant.metrics.roc.thresholds import as_thresholds
 
 
 @dataclass(frozen=True, eq=False)
-class RocSurface:
+class RocSurface(DrawnResult):
     """Points of the ROC surface, each with one of the thresholds that lead to it.
 
     Attributes
@@ -37,6 +38,10 @@ class RocSurface:
     thresholds : str
         Where the thresholds come from.
     """
+
+    _table = Table("point", "gamma_*", "share_*", "on_hull")
+    _summary = "classes={classes:n}, points={share:n}, volume={volume:.4g}"
+    _picture = Picture("the surface", "roc_surface.plot_roc_surface")
 
     gamma: FloatArray
     share: FloatArray
@@ -57,45 +62,6 @@ class RocSurface:
         found = np.zeros(len(self.share), dtype=bool)
         found[self.facet.ravel()] = True
         return found
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a point.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns gamma_0, gamma_1, ..., share_0, share_1, ..., on_hull.
-        """
-        columns: dict[str, npt.NDArray[Any]] = {f"gamma_{k}": column for k, column in enumerate(self.gamma.T)}
-        columns |= {f"share_{k}": column for k, column in enumerate(self.share.T)}
-        return frame(columns | {"on_hull": self.on_hull}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the surface with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_roc_surface`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for more than three classes
-            What was drawn on.
-        """
-        from calibrant.plots.roc_surface import plot_roc_surface
-
-        return plot_roc_surface(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return f"RocSurface(classes={len(self.classes)}, points={len(self.share)}, volume={self.volume:.4g})"
 
 
 def roc_surface(
@@ -136,7 +102,7 @@ def roc_surface(
     Warns
     -----
     CalibrationWarning
-        If some class never came: there are no points, and the volume is NaN.
+        If some class never occurs: there are no points, and the volume is NaN.
 
     See Also
     --------
@@ -171,15 +137,15 @@ def roc_surface(
     classes = tuple(str(c) for c in simplex.classes.tolist())
     if not rows.has_all_classes:
         warn_of_absent(rows, "a ROC surface")
-        nothing = read_only(np.empty((0, rows.n_classes)))
-        return RocSurface(nothing, nothing, read_only(nothing.astype(np.intp)), float("nan"), classes, source)
+        nothing = np.empty((0, rows.n_classes))
+        return RocSurface(nothing, nothing, nothing.astype(np.intp), float("nan"), classes, source)
     gamma = as_thresholds(thresholds, n_thresholds, rows)
     share, first = np.unique(surface_points(rows, gamma), axis=0, return_index=True)
     facet, volume = np.empty((0, rows.n_classes), np.intp), float("nan")
     if rows.n_classes <= MOST_CLASSES:
         hull = Hull.of(share)
         facet, volume = hull.facets, hull.volume
-    return RocSurface(read_only(gamma[first]), read_only(share), read_only(facet), volume, classes, source)
+    return RocSurface(gamma[first], share, facet, volume, classes, source)
 
 
 def _source(thresholds: Any) -> str:

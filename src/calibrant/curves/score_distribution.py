@@ -1,22 +1,23 @@
-"""Where the scores lie when the event comes, and where when it does not."""
+"""Where the scores lie when the event occurs, and where when it does not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.result import frame
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.notions import Notion, as_notion, is_of_predictions
 
 
 @dataclass(frozen=True, eq=False)
-class ScorePanel:
+class ScorePanel(Record):
     """One problem of a notion: the weights of its rows in narrow bins of the score."""
 
     name: str
@@ -24,27 +25,27 @@ class ScorePanel:
 
     @property
     def event_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event came."""
+        """Weight of the rows of each bin whose event occurred."""
         return self.bins.outcome_sum
 
     @property
     def other_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event did not come."""
+        """Weight of the rows of each bin whose event did not occur."""
         return np.maximum(self.bins.weight - self.bins.outcome_sum, 0.0)
 
     @property
     def event_density(self) -> FloatArray:
-        """Density of the scores whose event came: its integral is one, or zero where it never came."""
+        """Density of the scores whose event occurred: its integral is one, or zero where it never did."""
         return _density(self.event_weight, self.bins.edges)
 
     @property
     def other_density(self) -> FloatArray:
-        """Density of the scores whose event did not come: its integral is one, or zero where it always came."""
+        """Density of the scores whose event did not occur: its integral is one, or zero where it always did."""
         return _density(self.other_weight, self.bins.edges)
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreDistribution:
+class ScoreDistribution(DrawnResult):
     """Distribution of the scores by outcome under a notion: one panel a problem.
 
     Attributes
@@ -54,59 +55,22 @@ class ScoreDistribution:
     notion, binning : str
         Where the figures come from.
     outcomes : tuple of str
-        What the outcome is called when the event did not come, and when it came.
+        What the outcome is called when the event did not occur, and when it did.
     """
+
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right"),
+        *under("panels", "event_weight", "other_weight", "event_density", "other_density"),
+    )
+    _summary = "{notion}, {binning}, panels={panels:n}, rows={panels.bins.count:total}"
+    _picture = Picture("the distributions", "score_distribution.plot_score_distribution")
 
     panels: tuple[ScorePanel, ...]
     notion: str
     binning: str
     outcomes: tuple[str, str]
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, left, right, event_weight, other_weight, event_density, other_density.
-        """
-        panels = self.panels
-        columns = {
-            "panel": np.repeat([p.name for p in panels], [len(p.bins) for p in panels]),
-            "left": np.concatenate([p.bins.edges[:-1] for p in panels]),
-            "right": np.concatenate([p.bins.edges[1:] for p in panels]),
-        }
-        for name in ("event_weight", "other_weight", "event_density", "other_density"):
-            columns[name] = np.concatenate([getattr(p, name) for p in panels])
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the distributions with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_score_distribution`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.score_distribution import plot_score_distribution
-
-        return plot_score_distribution(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        rows = int(sum(p.bins.count.sum() for p in self.panels))
-        return f"ScoreDistribution({self.notion}, {self.binning}, panels={len(self.panels)}, rows={rows})"
 
 
 def score_distribution(

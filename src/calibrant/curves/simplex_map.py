@@ -9,7 +9,8 @@ import numpy as np
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
 from calibrant._core.parameters import whole
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
+from calibrant._core.table import Table
 from calibrant.binning.simplex.lattice import simplex_grid
 
 INSET = 1e-3
@@ -17,7 +18,7 @@ INSET = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexMap:
+class SimplexMap(DrawnResult):
     """Forecasts of three classes on a triangular grid, and what they are mapped to.
 
     Attributes
@@ -31,6 +32,10 @@ class SimplexMap:
     calibrator : str
         Where the figures come from.
     """
+
+    _table = Table("point of the grid", "prob_*", "calibrated_*")
+    _summary = "{calibrator}, points={prob:n}"
+    _picture = Picture("the change of each class as a heat map", "simplex_map.plot_simplex_map", "axes")
 
     prob: FloatArray
     calibrated: FloatArray
@@ -47,42 +52,6 @@ class SimplexMap:
             Positive where the calibrator raises a probability.
         """
         return np.asarray(self.calibrated - self.prob, dtype=np.float64)
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a point of the grid.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns prob_0, prob_1, prob_2, calibrated_0, calibrated_1, calibrated_2.
-        """
-        columns = {f"prob_{j}": self.prob[:, j] for j in range(3)}
-        return frame(columns | {f"calibrated_{j}": self.calibrated[:, j] for j in range(3)}, backend)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the change of each class as a heat map with matplotlib.
-
-        Parameters
-        ----------
-        **options : dict
-            See `plot_simplex_map`.
-
-        Returns
-        -------
-        ndarray of matplotlib Axes
-            One a class.
-        """
-        from calibrant.plots.simplex_map import plot_simplex_map
-
-        return plot_simplex_map(self, **options)
-
-    def __repr__(self) -> str:
-        return f"SimplexMap({self.calibrator}, points={len(self.prob)})"
 
 
 def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
@@ -120,7 +89,7 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
     whole("resolution", resolution, least=2, hint="61 is usual")
     classes = three_classes(calibrator)
     prob = (1.0 - INSET) * simplex_grid(3, resolution - 1) + INSET / 3.0
-    return SimplexMap(read_only(prob), read_only(mapped_by(calibrator, prob)), classes, name_of(calibrator))
+    return SimplexMap(prob, mapped_by(calibrator, prob), classes, name_of(calibrator))
 
 
 def three_classes(calibrator: Any) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BoolArray, IntArray
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table
 from calibrant._core.validation import as_numbers
 from calibrant.binning.simplex import SimplexBinning, SplitTree
 from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
@@ -28,7 +29,7 @@ from calibrant.curves.simplex_mesh import (
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexCells:
+class SimplexCells(Record):
     """The cells of a calibrator, numbered from 0.
 
     Attributes
@@ -56,7 +57,7 @@ class SimplexCells:
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexPartition:
+class SimplexPartition(DrawnResult):
     """The triangle of three classes in small triangles, each with its cell and its calibrated vector.
 
     Attributes
@@ -80,6 +81,11 @@ class SimplexPartition:
         tree of splits.
     """
 
+    _table = Table("small triangle", "prob_*", "calibrated_*", "cell?=cells.index")
+    _picture = Picture(
+        "the cells, coloured by their calibrated vectors,", "simplex_partition.plot_simplex_partition", "axes"
+    )
+
     prob: FloatArray
     calibrated: FloatArray
     vertex: FloatArray
@@ -102,40 +108,6 @@ class SimplexPartition:
             return np.zeros(len(self.triangle), dtype=bool)
         # One more at the end answers for -1.
         return np.append(self.cells.count == 0, True)[self.cells.index]
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a small triangle.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns prob_0, prob_1, prob_2, calibrated_0, calibrated_1, calibrated_2, and cell where there are cells.
-        """
-        columns: dict[str, npt.NDArray[Any]] = {f"prob_{j}": self.prob[:, j] for j in range(3)}
-        columns |= {f"calibrated_{j}": self.calibrated[:, j] for j in range(3)}
-        return frame(columns if self.cells is None else columns | {"cell": self.cells.index}, backend)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the cells with matplotlib, coloured by their calibrated vectors.
-
-        Parameters
-        ----------
-        **options : dict
-            See `plot_simplex_partition`.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.simplex_partition import plot_simplex_partition
-
-        return plot_simplex_partition(self, **options)
 
     def __repr__(self) -> str:
         cells = "" if self.cells is None else f", cells={len(self.cells.value)}"
@@ -191,10 +163,10 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     if hasattr(calibrator, "cells"):
         cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
     return SimplexPartition(
-        read_only(prob),
-        read_only(calibrated),
-        read_only(vertex),
-        read_only(triangle),
+        prob,
+        calibrated,
+        vertex,
+        triangle,
         cells,
         classes,
         name_of(calibrator),
@@ -275,7 +247,7 @@ class _Split:
 def splits_of(calibrator: Any) -> FloatArray | None:
     """Return the points around which a calibrator, or the partition that it bins by, splits the simplex, if it does."""
     tree = getattr(calibrator, "tree_", getattr(calibrator, "partition_", None))
-    return read_only(tree.gamma) if isinstance(tree, SplitTree) else None
+    return tree.gamma if isinstance(tree, SplitTree) else None
 
 
 def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
@@ -317,11 +289,11 @@ def _cells_of(
     ends = np.concatenate([border, border])
     room = room_about(middle, cells_of_both.T.ravel(), moved[ends].mean(axis=1))
     cells = SimplexCells(
-        index=read_only(index),
-        border=read_only(border),
-        count=None if count is None else read_only(np.asarray(count)),
-        value=read_only(value),
-        middle=read_only(middle),
-        room=read_only(room),
+        index=index,
+        border=border,
+        count=None if count is None else np.asarray(count),
+        value=value,
+        middle=middle,
+        room=room,
     )
     return cells, moved

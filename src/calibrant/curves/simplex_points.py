@@ -11,8 +11,9 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import source, whole
 from calibrant._core.problem import IntArray, SimplexProblem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.rows import OF_PROBABILITIES
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.curves.simplex_map import INSET, mapped_by, name_of
@@ -29,15 +30,15 @@ USUAL_LATTICE = {3: 61, 4: 17}
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexPoints:
-    """Forecasts of K classes, three or four, with the class that came and with what they are calibrated to.
+class SimplexPoints(DrawnResult):
+    """Forecasts of K classes, three or four, with the true class and with what they are calibrated to.
 
     Attributes
     ----------
     prob : ndarray of shape (n_points, K)
         Forecasts.
     label : ndarray of shape (n_points,) or None
-        Column of the class that came; None of a lattice.
+        Column of the true class; None of a lattice.
     calibrated : ndarray of shape (n_points, K) or None
         What the forecasts are mapped to; None without a calibrator.
     splits : ndarray of shape (n_splits, K) or None
@@ -50,6 +51,11 @@ class SimplexPoints:
     calibrator : str
         Where the calibrated vectors come from; empty without.
     """
+
+    _table = Table("point", "prob_*", "label?=_label_name", "calibrated_*?")
+    _picture = Picture(
+        "the points, on the triangle or in the tetrahedron,", "simplex_points.plot_simplex_points", "axes"
+    )
 
     prob: FloatArray
     label: IntArray | None
@@ -70,43 +76,9 @@ class SimplexPoints:
         """
         return np.asarray(self.prob @ CORNERS[len(self.classes)], dtype=np.float64)
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a point.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns prob_0, prob_1, ..., label where there are labels, and calibrated_0, calibrated_1, ... where there is a
-            calibrator.
-        """
-        columns: dict[str, npt.NDArray[Any]] = {f"prob_{j}": column for j, column in enumerate(self.prob.T)}
-        if self.label is not None:
-            columns["label"] = np.array(self.classes)[self.label]
-        if self.calibrated is not None:
-            columns |= {f"calibrated_{j}": column for j, column in enumerate(self.calibrated.T)}
-        return frame(columns, backend)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the points with matplotlib, on the triangle or in the tetrahedron.
-
-        Parameters
-        ----------
-        **options : dict
-            See `plot_simplex_points`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes
-            What was drawn on.
-        """
-        from calibrant.plots.simplex_points import plot_simplex_points
-
-        return plot_simplex_points(self, **options)
+    @property
+    def _label_name(self) -> npt.NDArray[np.str_] | None:
+        return None if self.label is None else np.array(self.classes)[self.label]
 
     def __repr__(self) -> str:
         calibrator = f"{self.calibrator}, " if self.calibrator else ""
@@ -187,9 +159,9 @@ def simplex_points(
         _require_classes(calibrator, classes)
         name, calibrated, splits = name_of(calibrator), mapped_by(calibrator, prob), splits_of(calibrator)
     return SimplexPoints(
-        read_only(prob),
-        read_only(problem.label[chosen]),
-        None if calibrated is None else read_only(calibrated),
+        prob,
+        problem.label[chosen],
+        None if calibrated is None else calibrated,
         splits,
         classes,
         problem.size,
@@ -245,10 +217,8 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
     hint = "61 is usual for three classes, 17 for four"
     steps = USUAL_LATTICE[len(classes)] if resolution is None else whole("resolution", resolution, least=2, hint=hint)
     prob = (1.0 - INSET) * simplex_grid(len(classes), steps - 1) + INSET / len(classes)
-    calibrated = read_only(mapped_by(calibrator, prob))
-    return SimplexPoints(
-        read_only(prob), None, calibrated, splits_of(calibrator), classes, len(prob), name_of(calibrator)
-    )
+    calibrated = mapped_by(calibrator, prob)
+    return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), name_of(calibrator))
 
 
 def _drawn(n: int, most: int | None, rng: np.random.Generator | int | None) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,8 @@ from scipy.special import ndtri
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import is_one_of
 from calibrant._core.problem import BinaryProblem, Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
@@ -39,7 +40,7 @@ COLUMNS = ("score", "density", "mean_prob", "event_rate", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothReliabilityPanel:
+class SmoothReliabilityPanel(Record):
     """One problem of a notion, looked at from places along the score, shape (d,).
 
     About each ``score`` stand ``mean_prob`` and ``event_rate`` under the smoother, and the interval of the latter. The
@@ -61,7 +62,7 @@ class SmoothReliabilityPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothReliabilityCurve:
+class SmoothReliabilityCurve(DrawnResult):
     """Smooth reliability of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -76,6 +77,10 @@ class SmoothReliabilityCurve:
         One minus the coverage of the band at each place, a fraction.
     """
 
+    _table = Table("place along the score", "panel=panels.name", *under("panels", *COLUMNS))
+    _summary = "{notion}, {smoother}, panels={panels:n}, {symbol}={error:.4g}"
+    _picture = Picture("the smooth reliability diagram", "smooth.plot_smooth_reliability")
+
     panels: tuple[SmoothReliabilityPanel, ...]
     notion: str
     smoother: str
@@ -86,48 +91,6 @@ class SmoothReliabilityCurve:
     def error(self) -> float:
         """Mean error of the panels by their shares: the metric."""
         return float(sum(p.share * p.error for p in self.panels if p.score.size))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a place along the score.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns panel, score, density, mean_prob, event_rate, lower, upper.
-        """
-        names = np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels])
-        columns = {key: np.concatenate([getattr(p, key) for p in self.panels]) for key in COLUMNS}
-        return frame({"panel": names, **columns}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the smooth reliability diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_smooth_reliability`.
-
-        Returns
-        -------
-        matplotlib Axes, or ndarray of Axes for several panels
-            What was drawn on.
-        """
-        from calibrant.plots.smooth import plot_smooth_reliability
-
-        return plot_smooth_reliability(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return (
-            f"SmoothReliabilityCurve({self.notion}, {self.smoother}, panels={len(self.panels)}, "
-            f"{self.symbol}={self.error:.4g})"
-        )
 
 
 def smooth_reliability_curve(
@@ -236,7 +199,7 @@ def _panel(
     problem: BinaryProblem, name: str, smoother: Smooth | Local, bandwidth: float | None, level: float
 ) -> SmoothReliabilityPanel:
     if problem.size == 0:  # a class that is never predicted
-        return SmoothReliabilityPanel(name, problem.share, np.nan, np.nan, *[read_only(np.empty(0))] * len(COLUMNS))
+        return SmoothReliabilityPanel(name, problem.share, np.nan, np.nan, *[np.empty(0)] * len(COLUMNS))
     if isinstance(smoother, Smooth):
         view = smoother(problem)
         error = float(fixed_point(view, view.look(residual_of(problem)))[0])
@@ -248,7 +211,7 @@ def _panel(
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
     reach = -float(ndtri(level / 2.0)) * np.sqrt(variance)
     lower, upper = np.clip(event_rate - reach, 0.0, 1.0), np.clip(event_rate + reach, 0.0, 1.0)
-    arrays = (read_only(column) for column in (score, density, mean_prob, event_rate, lower, upper))
+    arrays = (column for column in (score, density, mean_prob, event_rate, lower, upper))
     return SmoothReliabilityPanel(name, problem.share, error, bandwidth, *arrays)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, drawing, frame, read_only
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning, sums_over
 from calibrant.notions import as_notion
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TopLabelCurve:
+class TopLabelCurve(DrawnResult):
     """Reliability of the predicted class: in each bin of the confidence for all rows, and for each class predicted there.
 
     Attributes
@@ -39,6 +39,9 @@ class TopLabelCurve:
     binning : str
         Where the edges come from.
     """
+
+    _summary = "{binning}, classes={classes:n}, bins={bins:n}, rows={bins.count:total}"
+    _picture = Picture("confidence and top-label reliability in one diagram", "top_label.plot_top_label")
 
     bins: Bins
     class_bins: tuple[Bins, ...]
@@ -118,23 +121,6 @@ class TopLabelCurve:
         long = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
         return frame({"label": np.repeat(self.classes, held), **long}, backend)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw confidence and top-label reliability in one diagram with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.top_label import plot_top_label
-
-        return plot_top_label(self, ax=ax)
-
     def plot_bin(self, bin: int | None = None, **options: Any) -> Any:
         """Draw the classes that are predicted in one bin with matplotlib.
 
@@ -150,9 +136,7 @@ class TopLabelCurve:
         ndarray of two matplotlib Axes
             The diagram, and the counts beside it.
         """
-        from calibrant.plots.top_label import plot_top_label_bin
-
-        return plot_top_label_bin(self, bin, **options)
+        return drawing("top_label.plot_top_label_bin")(self, bin, **options)
 
     def _columns(self, bins: Bins, gap: FloatArray, held: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
         columns: dict[str, npt.NDArray[Any]] = {
@@ -166,10 +150,6 @@ class TopLabelCurve:
             "gap": gap,
         }
         return {name: values[held] for name, values in columns.items()}
-
-    def __repr__(self) -> str:
-        rows = int(self.bins.count.sum())
-        return f"TopLabelCurve({self.binning}, classes={len(self.classes)}, bins={len(self.bins)}, rows={rows})"
 
 
 def top_label_curve(

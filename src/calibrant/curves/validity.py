@@ -11,7 +11,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Unique, as_binning
@@ -24,7 +25,7 @@ GRID = np.linspace(0.0, 1.0, 501)
 
 
 @dataclass(frozen=True, eq=False)
-class ValidityCurve:
+class ValidityCurve(DrawnResult):
     """Share of predictions whose distance to the rate of their event is at most so much, for every such distance.
 
     Attributes
@@ -38,6 +39,10 @@ class ValidityCurve:
     points_per_bin : int or None
         Rows on which each bin of the calibrator was fitted, if its guarantee was asked for.
     """
+
+    _table = Table("cell", "error", "share")
+    _summary = "{notion}, {binning}, cells={error:n}, mean_error={mean_error:.3g}"
+    _picture = Picture("the curve", "validity.plot_validity")
 
     error: FloatArray
     share: FloatArray
@@ -85,45 +90,6 @@ class ValidityCurve:
         if self.points_per_bin is None:
             return None
         return GRID, np.maximum(0.0, 1.0 - 2.0 * np.exp(-2.0 * (self.points_per_bin - 1) * GRID**2))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a cell.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns error, share.
-        """
-        return frame({"error": self.error, "share": self.share}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_validity`.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.validity import plot_validity
-
-        return plot_validity(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return (
-            f"ValidityCurve({self.notion}, {self.binning}, cells={self.error.size}, mean_error={self.mean_error:.3g})"
-        )
 
 
 def validity_curve(
@@ -204,7 +170,7 @@ def validity_curve(
     order = np.argsort(gap, kind="stable")
     reached = np.cumsum(weight[order])
     share = reached / reached[-1] if reached.size else reached
-    return ValidityCurve(read_only(gap[order]), read_only(share), chosen.name, repr(cut), points_per_bin)
+    return ValidityCurve(gap[order], share, chosen.name, repr(cut), points_per_bin)
 
 
 def _gaps(problem: Problem, notion: Notion, binning: Binning) -> tuple[FloatArray, FloatArray]:

@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Result
+from calibrant._core.table import Table
 
 Floats = npt.NDArray[np.floating[Any]]
 CalibrationMap = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KnownTruth:
+class KnownTruth(Result):
     """Labels and a forecast, with the probabilities from which the labels were drawn.
 
     Probabilities of two classes are one column, of shape (n,), where the forecast is one column.
@@ -42,6 +43,8 @@ class KnownTruth:
         Where it comes from.
     """
 
+    _table = Table("label", "y", "prob_*", "posterior_*", "calibrated_*?", "x_*?")
+
     y: IntArray
     prob: Floats
     posterior: Floats
@@ -49,33 +52,6 @@ class KnownTruth:
     calibration_map: CalibrationMap | None = None
     x: Floats | None = None
     name: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("y", "prob", "posterior", "calibrated", "x"):
-            if (array := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(array))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a label.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns y, prob, posterior, calibrated and x, where there are such; those of a table are numbered from 0.
-        """
-        columns: dict[str, npt.NDArray[Any]] = {}
-        for name in ("y", "prob", "posterior", "calibrated", "x"):
-            array = getattr(self, name)
-            if array is not None and array.ndim == 1:
-                columns[name] = array
-            elif array is not None:
-                columns |= {f"{name}_{j}": column for j, column in enumerate(array.T)}
-        return frame(columns, backend)
 
     def __repr__(self) -> str:
         n_classes = 2 if self.prob.ndim == 1 else self.prob.shape[1]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import as_simplex
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Result, frame
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
 from calibrant.decisions.decide import cheapest
@@ -23,7 +23,7 @@ MOST_CLASSES_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False)
-class ConfusionTable:
+class ConfusionTable(Result):
     """How often each decision was taken when each class was true.
 
     Attributes
@@ -49,10 +49,6 @@ class ConfusionTable:
     cost_matrix: FloatArray
     expected_cost: float
     threshold: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "classes", "decisions", "cost_matrix"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def mean_cost(self) -> float:
@@ -119,7 +115,7 @@ class ConfusionTable:
 
     def __str__(self) -> str:
         """Return the table as text."""
-        lines = [] if len(self.classes) > MOST_CLASSES_SHOWN else self._table()
+        lines = [] if len(self.classes) > MOST_CLASSES_SHOWN else self._lines()
         if self.threshold is not None:
             lines.append(f"threshold {self.threshold:.4g}")
         if len(self.decisions) > len(self.classes):
@@ -128,7 +124,7 @@ class ConfusionTable:
         lines.append(f"mean cost {self.mean_cost:.4g}, the forecast promised {self.expected_cost:.4g}")
         return "\n".join(lines)
 
-    def _table(self) -> list[str]:
+    def _lines(self) -> list[str]:
         head = ["true", *map(str, self.decisions.tolist()), "recall"]
         body = [
             [str(c), *(f"{w:g}" for w in row), _percent(rate)]

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Result
 from calibrant._core.rows import Rows
+from calibrant._core.table import Table
 from calibrant._core.validation import Input
 from calibrant.decisions.costs import as_cost_matrix, column_names
 from calibrant.decisions.received import classes_of, received
@@ -23,7 +24,7 @@ TIE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions:
+class Decisions(Result):
     """What to decide in each row, and what it is expected to cost.
 
     Attributes
@@ -38,14 +39,12 @@ class Decisions:
         Cost of deciding the column when the row is true.
     """
 
+    _table = Table("forecast", "decision=_text", "expected_cost")
+
     decision: IntArray
     expected_cost: FloatArray
     names: npt.NDArray[np.generic]
     cost_matrix: FloatArray
-
-    def __post_init__(self) -> None:
-        for name in ("decision", "expected_cost", "names", "cost_matrix"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def named(self) -> npt.NDArray[np.generic]:
@@ -53,22 +52,10 @@ class Decisions:
         named: npt.NDArray[np.generic] = self.names[self.decision]
         return named
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a forecast.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns decision, expected_cost. Names of different kinds are written as text.
-        """
-        named = self.named
-        texts = [str(name) for name in named.tolist()] if named.dtype == object else named
-        return frame({"decision": texts, "expected_cost": self.expected_cost}, backend)
+    @property
+    def _text(self) -> npt.NDArray[np.generic]:
+        """The names in a data frame: those of different kinds are written as text."""
+        return self.named.astype(str) if self.named.dtype == object else self.named
 
     def __repr__(self) -> str:
         count = np.bincount(self.decision, minlength=self.names.size)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
 from calibrant.binning.ordered import Ordered
@@ -29,7 +30,7 @@ GRID = np.linspace(0.0, 1.0, 201)
 
 
 @dataclass(frozen=True, eq=False)
-class ForecastCost:
+class ForecastCost(Record):
     """What decisions by one forecast cost, and at best could: at each place of a curve, and on average over all of them.
 
     ``lowest`` is the cost at the best thresholds in hindsight, which is that of the isotonic fit.
@@ -41,10 +42,6 @@ class ForecastCost:
     mean_cost: float
     mean_lowest: float
 
-    def __post_init__(self) -> None:
-        for name in ("cost", "lowest"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def mean_regret(self) -> float:
         """By how much decisions cost more than at the best thresholds, on average over all places."""
@@ -52,7 +49,7 @@ class ForecastCost:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedCostCurve:
+class ExpectedCostCurve(DrawnResult):
     """Cost of the decisions that forecasts lead to, for every ratio of the costs of errors.
 
     Attributes
@@ -71,6 +68,17 @@ class ExpectedCostCurve:
         Share of events.
     """
 
+    _table = Table(
+        "forecast and place",
+        "forecast=panels.name",
+        "at",
+        "threshold",
+        *under("panels", "cost", "lowest"),
+        "never",
+        "always",
+    )
+    _picture = Picture("the cost curves", "expected_cost.plot_expected_cost")
+
     panels: tuple[ForecastCost, ...]
     at: FloatArray
     threshold: FloatArray
@@ -79,56 +87,10 @@ class ExpectedCostCurve:
     axis: CostAxis
     event_rate: float
 
-    def __post_init__(self) -> None:
-        for name in ("at", "threshold", "never", "always"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     def __getitem__(self, name: str) -> ForecastCost:
         """Return the panel of that name."""
         panel: ForecastCost = panel_named(self.panels, name)
         return panel
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a forecast and place.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns forecast, at, threshold, cost, lowest, never, always.
-        """
-        names = np.repeat([p.name for p in self.panels], self.at.size)
-        columns: dict[str, Any] = {"forecast": names}
-        for name in ("at", "threshold"):
-            columns[name] = np.tile(getattr(self, name), len(self.panels))
-        for name in ("cost", "lowest"):
-            columns[name] = np.concatenate([getattr(p, name) for p in self.panels])
-        for name in ("never", "always"):
-            columns[name] = np.tile(getattr(self, name), len(self.panels))
-        return frame(columns, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the cost curves with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_expected_cost`.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.expected_cost import plot_expected_cost
-
-        return plot_expected_cost(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)

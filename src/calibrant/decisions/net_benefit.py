@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number, resamples
 from calibrant._core.problem import BinaryProblem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import DrawnResult, Picture, Record
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions
 from calibrant.decisions.forecasts import events_of, panel_named
 from calibrant.decisions.threshold import as_places
@@ -22,11 +23,9 @@ from calibrant.sums.resampling import Bootstrap, Rng, as_rng
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""
 
-COLUMNS = ("net_benefit", "lower", "upper", "gain", "gain_lower", "gain_upper")
-
 
 @dataclass(frozen=True, eq=False)
-class ForecastBenefit:
+class ForecastBenefit(Record):
     """Net benefit of one forecast at each threshold, its interval, and its gain over the first forecast with an interval.
 
     Intervals are NaN where none was asked for.
@@ -40,13 +39,9 @@ class ForecastBenefit:
     gain_lower: FloatArray
     gain_upper: FloatArray
 
-    def __post_init__(self) -> None:
-        for name in COLUMNS:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
 
 @dataclass(frozen=True, eq=False)
-class NetBenefitCurve:
+class NetBenefitCurve(DrawnResult):
     """Net benefit of forecasts, and of treating all, at each threshold. Treating none has a net benefit of zero.
 
     Attributes
@@ -65,6 +60,16 @@ class NetBenefitCurve:
         Resamples behind the intervals; 0 where there are none.
     """
 
+    _table = Table(
+        "forecast and threshold",
+        "forecast=panels.name",
+        "threshold",
+        *under("panels", "net_benefit", "lower", "upper", "gain", "gain_lower", "gain_upper"),
+        "treat_all",
+    )
+    _summary = "{panels.name:list}; thresholds={threshold:n}, event rate {event_rate:.4g}"
+    _picture = Picture("the decision curves", "net_benefit.plot_net_benefit")
+
     panels: tuple[ForecastBenefit, ...]
     threshold: FloatArray
     treat_all: FloatArray
@@ -72,58 +77,10 @@ class NetBenefitCurve:
     level: float
     n_resamples: int
 
-    def __post_init__(self) -> None:
-        for name in ("threshold", "treat_all"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     def __getitem__(self, name: str) -> ForecastBenefit:
         """Return the panel of that name."""
         panel: ForecastBenefit = panel_named(self.panels, name)
         return panel
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a forecast and threshold.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns forecast, threshold, net_benefit, lower, upper, gain, gain_lower, gain_upper, treat_all.
-        """
-        many = len(self.panels)
-        columns: dict[str, Any] = {
-            "forecast": np.repeat([p.name for p in self.panels], self.threshold.size),
-            "threshold": np.tile(self.threshold, many),
-        }
-        columns |= {name: np.concatenate([getattr(p, name) for p in self.panels]) for name in COLUMNS}
-        return frame(columns | {"treat_all": np.tile(self.treat_all, many)}, backend)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the decision curves with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options : dict
-            See `plot_net_benefit`.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.net_benefit import plot_net_benefit
-
-        return plot_net_benefit(self, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        names = ", ".join(panel.name for panel in self.panels)
-        return f"NetBenefitCurve({names}; thresholds={self.threshold.size}, event rate {self.event_rate:.4g})"
 
 
 def net_benefit_curve(

@@ -14,8 +14,9 @@ from calibrant._core.labels import Named, as_labels, classes_of_score
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice
 from calibrant._core.problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Result
 from calibrant._core.rows import Rows
+from calibrant._core.table import Table
 from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._core.warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
@@ -31,7 +32,7 @@ LEAST_SHARE = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
-class PriorEstimate:
+class PriorEstimate(Result):
     """Shares of the classes in unlabelled rows.
 
     Attributes
@@ -59,6 +60,8 @@ class PriorEstimate:
         to tell apart.
     """
 
+    _table = Table("class", "class=classes", "prior", "standard_error", "old_prior", "class_weight")
+
     classes: npt.NDArray[np.generic]
     prior: FloatArray
     old_prior: FloatArray
@@ -68,31 +71,11 @@ class PriorEstimate:
     gap: float
     condition: float
 
-    def __post_init__(self) -> None:
-        for name in ("classes", "prior", "old_prior", "standard_error"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def class_weight(self) -> FloatArray:
         """New share over old share of each class: the weights that make old rows speak for new ones."""
         weight: FloatArray = self.prior / self.old_prior
         return weight
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a class.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns class, prior, standard_error, old_prior, class_weight.
-        """
-        names = ("prior", "standard_error", "old_prior", "class_weight")
-        return frame({"class": self.classes, **{name: getattr(self, name) for name in names}}, backend)
 
     def __repr__(self) -> str:
         shown = [f"{c}: {q:.4g}" for c, q in zip(self.classes.tolist(), self.prior.tolist(), strict=True)]

@@ -14,8 +14,9 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._core.proper import EventScore, expected_score, squared_error
-from calibrant._core.result import frame
+from calibrant._core.result import Result
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.decisions.costs import as_cost_matrix
@@ -31,7 +32,7 @@ MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 
 
 @dataclass(frozen=True)
-class CalibrationRegret:
+class CalibrationRegret(Result):
     """Mean cost of decisions, and how much of it recalibration would save.
 
     Attributes
@@ -50,28 +51,14 @@ class CalibrationRegret:
         Which costs: of a matrix, or the average over all cost proportions.
     """
 
+    _table = Table(None, "cost", "repaired_cost", "regret", "noise_floor", "against", "costs")
+
     cost: float
     repaired_cost: float
     regret: float
     noise_floor: float
     against: str
     costs: str
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame of one row.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns cost, repaired_cost, regret, noise_floor, against, costs.
-        """
-        names = ("cost", "repaired_cost", "regret", "noise_floor", "against", "costs")
-        return frame({name: [getattr(self, name)] for name in names}, backend)
 
     def __repr__(self) -> str:
         floor = "" if self.against == "truth" else f", noise floor {self.noise_floor:.4g}"

@@ -13,7 +13,7 @@ from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import is_one_of
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.proper import divergence, score_name
-from calibrant._core.result import frame
+from calibrant._core.result import Result, frame
 from calibrant._core.rows import OF_PROBABILITIES
 from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._core.warnings import warn
@@ -27,7 +27,7 @@ LOSSES: Mapping[str, Losses] = {"brier": squared_losses, "log": LogLoss()}
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Result):
     """A mean score and the terms that it is the sum of.
 
     Attributes

@@ -24,6 +24,8 @@ from calibrant._core.problem import (
     is_unit_weight,
     variance_weight,
 )
+from calibrant._core.result import Result
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import bootstrap_deviations, cells
@@ -35,7 +37,7 @@ from calibrant.sums.resampling import Bootstrap, Rng, as_rng
 
 
 @dataclass(frozen=True, eq=False)
-class PairedDifference:
+class PairedDifference(Result):
     """A metric of forecast A less that of forecast B on the same rows, and its interval.
 
     Attributes
@@ -51,6 +53,8 @@ class PairedDifference:
     level : float
         One minus the coverage of the interval, a fraction.
     """
+
+    _table = Table(None, "metric", "difference", "lower", "upper", "standard_error", "level")
 
     metric: str
     difference: float

@@ -21,6 +21,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import fraction
 from calibrant._core.problem import Problem, as_simplex
 from calibrant._core.registry import declare
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import (
@@ -66,12 +67,11 @@ class EquivalenceResult(TestResult):
     ``to_frame()`` has the columns bound, upper and level beside those of `TestResult`.
     """
 
+    _table = Table(None, *TestResult._table.columns, "bound", "upper", "level")
+
     bound: float
     upper: float
     level: float
-
-    def _columns(self) -> dict[str, object]:
-        return {**super()._columns(), "bound": self.bound, "upper": self.upper, "level": self.level}
 
     def __repr__(self) -> str:
         return (

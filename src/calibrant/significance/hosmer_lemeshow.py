@@ -12,7 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import flag, whole
 from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
 from calibrant._core.registry import declare
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import frame
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import locate
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
@@ -166,8 +166,8 @@ def hosmer_lemeshow_test(
         assumptions=assumptions,
         hypothesis=hypothesis_of(problem),
         classes=tuple(simplex.classes.tolist()),
-        edges=read_only(edges),
-        observed=read_only(observed),
+        edges=edges,
+        observed=observed,
         expected=groups.expected,
     )
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray, Problem, is_unit_weight
-from calibrant._core.result import frame, read_only, shown_pvalue
+from calibrant._core.result import Result, shown_pvalue
+from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
@@ -23,7 +24,7 @@ Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutiel
 
 
 @dataclass(frozen=True, eq=False)
-class MultipleTests:
+class MultipleTests(Result):
     """Several tests of one kind, and their adjusted p-values.
 
     Attributes
@@ -37,6 +38,10 @@ class MultipleTests:
     method : str
         How they were adjusted.
     """
+
+    _table = Table(
+        "test", "name=names", *under("results", "test=name", "statistic", "df"), "pvalue=pvalues", "adjusted"
+    )
 
     __test__ = False  # no test for pytest to collect
 
@@ -92,29 +97,6 @@ class MultipleTests:
     def __getitem__(self, name: str) -> TestResult:
         """Return the test of that class or group."""
         return self.results[self.names.index(name)]
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a test.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns name, test, statistic, df, pvalue, adjusted.
-        """
-        columns: dict[str, Any] = {
-            "name": self.names,
-            "test": [result.name for result in self.results],
-            "statistic": [result.statistic for result in self.results],
-            "df": [result.df for result in self.results],
-            "pvalue": self.pvalues,
-            "adjusted": self.adjusted,
-        }
-        return frame(columns, backend)
 
     def __repr__(self) -> str:
         at = int(self.adjusted.argmin())
@@ -275,7 +257,7 @@ def require_method(method: str) -> None:
 
 def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:
     pvalues = np.array([result.pvalue for result in results])
-    return MultipleTests(tuple(names), tuple(results), read_only(adjusted_pvalues(pvalues, method)), method)
+    return MultipleTests(tuple(names), tuple(results), adjusted_pvalues(pvalues, method), method)
 
 
 def _as_groups(groups: npt.ArrayLike) -> npt.NDArray[np.generic]:

@@ -13,7 +13,7 @@ from scipy import special
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import resamples
-from calibrant._core.result import read_only
+from calibrant._core.result import Record
 
 Law = Callable[[npt.ArrayLike], FloatArray]
 
@@ -50,8 +50,11 @@ class NullDistribution(ABC):
             Survival function at ``x``.
         """
 
+    def __repr__(self) -> str:
+        return f"NullDistribution({self.description})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class KnownLaw(NullDistribution):
     """A continuous law with its survival function and density; ``support`` is where it is positive, with infinite ends."""
 
@@ -69,28 +72,19 @@ class KnownLaw(NullDistribution):
         """Return the density at ``x``."""
         return np.asarray(self.density(x), dtype=np.float64)
 
-    def __repr__(self) -> str:
-        return f"NullDistribution({self.description})"
 
-
-@dataclass(frozen=True, eq=False)
-class Draws(NullDistribution):
+@dataclass(frozen=True, eq=False, repr=False)
+class Draws(Record, NullDistribution):
     """Values that the statistic took in draws under the null hypothesis, shape (n_draws,)."""
 
     description: str
     values: FloatArray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", read_only(self.values))
 
     def sf(self, x: npt.ArrayLike) -> FloatArray:
         """Return the share of draws that reach ``x``, the observed value counted among them: never zero."""
         reached = np.sort(self.values)
         at = np.searchsorted(reached, below(np.asarray(x, dtype=np.float64)), side="left")
         return np.asarray((1.0 + reached.size - at) / (1.0 + reached.size), dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"NullDistribution({self.description})"
 
 
 def label_draws(values: FloatArray) -> Draws:

@@ -19,6 +19,7 @@ from calibrant._core.problem import (
     as_simplex,
     is_unit_weight,
 )
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning
@@ -63,6 +64,8 @@ class PairedResult(TestResult):
     ``to_frame()`` has the columns difference, lower, upper and level beside those of `TestResult`.
     """
 
+    _table = Table(None, *TestResult._table.columns, "difference", "lower", "upper", "level")
+
     difference: float
     lower: float
     upper: float
@@ -71,12 +74,6 @@ class PairedResult(TestResult):
     @property
     def _tails(self) -> float:
         return 1.0  # of absolute values there is one tail
-
-    def _columns(self) -> dict[str, object]:
-        return {
-            **super()._columns(),
-            **{name: getattr(self, name) for name in ("difference", "lower", "upper", "level")},
-        }
 
     def __repr__(self) -> str:
         return (

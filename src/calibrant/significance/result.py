@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from calibrant._core.problem import BinaryProblem, Problem
-from calibrant._core.result import frame, shown_pvalue
+from calibrant._core.result import DrawnResult, Picture, shown_pvalue
+from calibrant._core.table import Table
 from calibrant.notions import Binary, Notion
 from calibrant.significance.null import Draws, NullDistribution
 
@@ -28,7 +29,7 @@ def hypothesis_of(problem: Problem, notion: Notion | None = None, words: str = C
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult:
+class TestResult(DrawnResult):
     """A statistic, how probable one as far out is if the null hypothesis holds, and what was assumed.
 
     Attributes
@@ -48,6 +49,19 @@ class TestResult:
     hypothesis : str
         The null hypothesis in words, with the event of two classes, or the notion, that it speaks of.
     """
+
+    _table = Table(
+        None,
+        "test=name",
+        "statistic",
+        "df",
+        "pvalue",
+        "alternative",
+        "null=null.description",
+        "hypothesis",
+        "assumptions=_assumed",
+    )
+    _picture = Picture("the null distribution, the observed value and the tail beyond it", "null.plot_null")
 
     __test__: ClassVar[bool] = False  # no test for pytest to collect
 
@@ -92,49 +106,9 @@ class TestResult:
     def _shown_pvalue(self) -> str:
         return shown_pvalue(self.pvalue, self.least_pvalue, name="pvalue", equals="=")
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame of one row.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns test, statistic, df, pvalue, alternative, null, hypothesis, assumptions.
-        """
-        return frame({name: [value] for name, value in self._columns().items()}, backend)
-
-    def _columns(self) -> dict[str, object]:
-        return {
-            "test": self.name,
-            "statistic": self.statistic,
-            "df": self.df,
-            "pvalue": self.pvalue,
-            "alternative": self.alternative,
-            "null": self.null.description,
-            "hypothesis": self.hypothesis,
-            "assumptions": " ".join(self.assumptions),
-        }
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the null distribution, the observed value and the tail beyond it with matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            What was drawn on.
-        """
-        from calibrant.plots.null import plot_null
-
-        return plot_null(self, ax=ax)
+    @property
+    def _assumed(self) -> str:
+        return " ".join(self.assumptions)
 
     def __repr__(self) -> str:
         df = "" if self.df is None else f", df={self.df:g}"

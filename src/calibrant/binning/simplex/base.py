@@ -11,7 +11,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
-from calibrant._core.result import read_only
+from calibrant._core.result import Record
 
 
 class Partition(ABC):
@@ -58,7 +58,7 @@ class Partition(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexBins:
+class SimplexBins(Record):
     """Sums over the rows in each cell.
 
     Attributes
@@ -78,10 +78,6 @@ class SimplexBins:
     weight: FloatArray
     prob_sum: FloatArray
     class_sum: FloatArray
-
-    def __post_init__(self) -> None:
-        for name in ("count", "weight", "prob_sum", "class_sum"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def mean_prob(self) -> FloatArray:

@@ -30,6 +30,11 @@ class BinningGuarantee(Statements):
         Size of the random shift that keeps the values of bins apart.
     """
 
+    _summary = (
+        "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, expected={expected_error:.4g}, "
+        "sharp_expected={sharp_expected_error:.4g}"
+    )
+
     n_samples: int
     points_per_bin: int
     n_classes: int
@@ -77,12 +82,6 @@ class BinningGuarantee(Statements):
 
     def _head(self) -> str:
         return f"{self.n_samples} rows, {self.points_per_bin} points a bin, at most {self.n_bins} bins"
-
-    def __repr__(self) -> str:
-        return (
-            f"BinningGuarantee(marginal={self.marginal_error:.4g}, conditional={self.conditional_error:.4g}, "
-            f"expected={self.expected_error:.4g}, sharp_expected={self.sharp_expected_error:.4g})"
-        )
 
 
 def binning_guarantee(

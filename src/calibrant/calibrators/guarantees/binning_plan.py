@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from calibrant._core.parameters import choice, number, whole
-from calibrant._core.result import frame
+from calibrant._core.result import Result
+from calibrant._core.table import Table, under
 from calibrant.calibrators.guarantees.binning_guarantee import BinningGuarantee, levels
 
 GuaranteeKind = Literal["marginal", "conditional", "expected", "sharp-expected"]
@@ -19,7 +20,7 @@ MOST_POINTS = 1 << 52
 
 
 @dataclass(frozen=True)
-class BinningPlan:
+class BinningPlan(Result):
     """How many rows to calibrate on, and how many points a bin, for a wanted error.
 
     Attributes
@@ -34,34 +35,22 @@ class BinningPlan:
         What these give.
     """
 
+    _table = Table(
+        None,
+        "points_per_bin",
+        "n_samples",
+        "n_bins",
+        *under("guarantee", "marginal_error", "conditional_error", "expected_error", "sharp_expected_error"),
+    )
+    _summary = "points_per_bin={points_per_bin}, n_samples={n_samples}, n_bins={n_bins}"
+
     points_per_bin: int
     n_samples: int
     n_bins: int
     guarantee: BinningGuarantee
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame of one row.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns points_per_bin, n_samples, n_bins, marginal_error, conditional_error, expected_error,
-            sharp_expected_error.
-        """
-        own = {name: [getattr(self, name)] for name in ("points_per_bin", "n_samples", "n_bins")}
-        bounds = {f"{kind.replace('-', '_')}_error": [bound(self.guarantee)] for kind, bound in BOUNDS.items()}
-        return frame(own | bounds, backend)
-
     def __str__(self) -> str:
         return str(self.guarantee)
-
-    def __repr__(self) -> str:
-        return f"BinningPlan(points_per_bin={self.points_per_bin}, n_samples={self.n_samples}, n_bins={self.n_bins})"
 
 
 def points_for_guarantee(

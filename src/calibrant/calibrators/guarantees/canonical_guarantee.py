@@ -32,6 +32,8 @@ class CanonicalGuarantee(Statements):
         Probability with which the bounds may fail.
     """
 
+    _summary = "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, expected={expected_error:.4g}"
+
     points_per_bin: int
     n_bins: int
     n_classes: int
@@ -67,12 +69,6 @@ class CanonicalGuarantee(Statements):
 
     def _head(self) -> str:
         return f"{self.n_bins} bins of {self.n_classes} classes, {self.points_per_bin} rows each"
-
-    def __repr__(self) -> str:
-        return (
-            f"CanonicalGuarantee(marginal={self.marginal_error:.4g}, conditional={self.conditional_error:.4g}, "
-            f"expected={self.expected_error:.4g})"
-        )
 
 
 def canonical_binning_guarantee(

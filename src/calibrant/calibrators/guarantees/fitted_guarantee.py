@@ -13,7 +13,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number
 from calibrant._core.problem import IntArray
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Result
+from calibrant._core.table import Table
 from calibrant.calibrators.around.by_notion import ByNotion
 from calibrant.calibrators.guarantees.fitted_bins import bins_of
 from calibrant.calibrators.guarantees.statements import lines_of
@@ -21,7 +22,7 @@ from calibrant.calibrators.one_score.histogram import HistogramBinning
 
 
 @dataclass(frozen=True, eq=False)
-class FittedGuarantee:
+class FittedGuarantee(Result):
     """How far each probability that a fitted histogram binning reports can be off, whatever the distribution of the data.
 
     The arrays have an entry for each bin of each problem of the notion: under ``top-label`` a problem is a predicted class.
@@ -50,6 +51,23 @@ class FittedGuarantee:
         Problems, or bins of them, that had no rows: nothing is promised there, and no other figure speaks of them.
     """
 
+    _table = Table(
+        "bin",
+        "problem",
+        "lower_edge",
+        "upper_edge",
+        "value",
+        "count",
+        "error",
+        "simultaneous_error",
+        "rate_low",
+        "rate_high",
+    )
+    _summary = (
+        "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, "
+        "sharp_expected={sharp_expected_error:.4g}, n_bins={n_bins}"
+    )
+
     problem: npt.NDArray[np.str_]
     lower_edge: FloatArray
     upper_edge: FloatArray
@@ -62,10 +80,6 @@ class FittedGuarantee:
     mean_error: FloatArray
     alpha: float
     without: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in (*COLUMNS, "mean_error"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def n_bins(self) -> int:
@@ -95,21 +109,6 @@ class FittedGuarantee:
     def _largest(self, error: FloatArray) -> float:
         return float(error[self.count > 0].max())
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a bin.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns problem, lower_edge, upper_edge, value, count, error, simultaneous_error, rate_low, rate_high.
-        """
-        return frame({name: getattr(self, name) for name in COLUMNS}, backend)
-
     def __str__(self) -> str:
         sure, average = 1.0 - self.alpha, float("nan")
         head = f"{self.n_bins} bins, each estimated from at least {self.fewest} rows"
@@ -120,19 +119,6 @@ class FittedGuarantee:
             ("mean error, sharper constant", self.sharp_expected_error, average),
         ]
         return "\n".join([head, *lines_of(statements), *none])
-
-    def __repr__(self) -> str:
-        return (
-            f"FittedGuarantee(marginal={self.marginal_error:.4g}, conditional={self.conditional_error:.4g}, "
-            f"sharp_expected={self.sharp_expected_error:.4g}, n_bins={self.n_bins})"
-        )
-
-
-COLUMNS = (
-    *("problem", "lower_edge", "upper_edge", "value", "count"),
-    *("error", "simultaneous_error", "rate_low", "rate_high"),
-)
-"""What a data frame shows of each bin."""
 
 
 def fitted_guarantee(calibrator: HistogramBinning | ByNotion, *, alpha: float = 0.1) -> FittedGuarantee:

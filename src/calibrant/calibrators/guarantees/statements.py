@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from calibrant._core.result import frame
+from calibrant._core.result import Result, frame
 
 Statement = tuple[str, float, float]
 """What is bounded, the bound, and the probability with which it holds; NaN where it holds on average."""
 
 
-class Statements(ABC):
+class Statements(Result, ABC):
     """A guarantee that is a list of statements."""
 
     @abstractmethod

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray, Problem
-from calibrant._core.result import frame, read_only
+from calibrant._core.result import Record, Result
+from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant.metrics.roc.ranked import Ranked
@@ -20,7 +21,7 @@ COLUMNS = ("threshold", "fpr", "tpr")
 
 
 @dataclass(frozen=True, eq=False)
-class RocPoints:
+class RocPoints(Record):
     """The ROC curve of one problem, from the highest threshold to the lowest.
 
     Rows with a score from ``threshold`` on are called events: they are a part ``tpr`` of the events and a part ``fpr`` of the
@@ -38,22 +39,22 @@ class RocPoints:
 def roc_points(problem: BinaryProblem) -> RocPoints:
     """Return the points of a valid problem; without rows, the one at which every curve begins."""
     if problem.size == 0:
-        start = read_only(np.zeros(1))
-        return RocPoints(read_only(np.full(1, np.inf)), start, start, np.zeros(1, np.intp), np.nan, np.nan)
+        start = np.zeros(1)
+        return RocPoints(np.full(1, np.inf), start, start, np.zeros(1, np.intp), np.nan, np.nan)
     ranked = Ranked.of(problem)
     hull = ranked.pooled()
     return RocPoints(
-        threshold=read_only(np.append(np.inf, ranked.ordered.score[::-1])),
-        fpr=read_only(ranked.false),
-        tpr=read_only(ranked.true),
-        vertex=read_only(hull.vertex),
+        threshold=np.append(np.inf, ranked.ordered.score[::-1]),
+        fpr=ranked.false,
+        tpr=ranked.true,
+        vertex=hull.vertex,
         area=ranked.area,
         hull_area=hull.area,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class RocHull:
+class RocHull(Result):
     """The convex hull of a ROC curve: its corners, from (0, 0) to (1, 1).
 
     Attributes
@@ -66,6 +67,9 @@ class RocHull:
         Area under the hull, in [1/2, 1].
     """
 
+    _table = Table("vertex", *COLUMNS)
+    _summary = "vertices={threshold:n}, area={area:.4f}"
+
     threshold: FloatArray
     fpr: FloatArray
     tpr: FloatArray
@@ -75,24 +79,6 @@ class RocHull:
     def tnr(self) -> FloatArray:
         """One minus ``fpr``: the horizontal axis of the symmetric ROC curve."""
         return 1.0 - self.fpr
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a vertex.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns threshold, fpr, tpr.
-        """
-        return frame({name: getattr(self, name) for name in COLUMNS}, backend)
-
-    def __repr__(self) -> str:
-        return f"RocHull(vertices={self.threshold.size}, area={self.area:.4f})"
 
 
 def roc_convex_hull(
@@ -160,7 +146,7 @@ def roc_convex_hull(
     (binary,) = words.split(problem)
     warn_of_one_kind([binary], "the hull of a ROC curve")
     points = roc_points(binary)
-    threshold, fpr, tpr = (read_only(getattr(points, name)[points.vertex]) for name in COLUMNS)
+    threshold, fpr, tpr = (getattr(points, name)[points.vertex] for name in COLUMNS)
     return RocHull(threshold, fpr, tpr, points.hull_area)
 
 

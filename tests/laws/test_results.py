@@ -1,0 +1,157 @@
+"""Every result gives a data frame, a short representation, read-only arrays and, where it declares one, a picture."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from functools import cache
+
+import numpy as np
+import numpydoc.validate
+import pytest
+
+import calibrant as cb
+from calibrant._core.result import DrawnResult, Record, Result
+
+RNG = np.random.default_rng(0)
+P = RNG.dirichlet(np.ones(3), 240)
+Y = (P.cumsum(axis=1) < RNG.random((240, 1))).sum(axis=1)
+B = RNG.random(240)
+E = (RNG.random(240) < B).astype(int)
+COSTS = [[0, 1, 5], [2, 0, 1], [1, 1, 0]]
+
+EXAMPLES = {
+    "Advice": lambda: cb.advise(E, B, n_folds=2),
+    "Assessment": lambda: cb.assess(Y, P, metrics=["ece", "nll"], n_resamples=9),
+    "BinSweep": lambda: cb.bin_sweep(E, B, n_bins=[1, 5, 9], n_resamples=9),
+    "BinTestCurve": lambda: cb.bin_test_curve(Y, P, notion="class-wise"),
+    "BinningGuarantee": lambda: cb.binning_guarantee(1000, 50, n_classes=3),
+    "BinningPlan": lambda: cb.samples_for_guarantee(0.1),
+    "BinningQuality": lambda: cb.binning_quality(Y, P, notion="top-label"),
+    "CalibrationMap": lambda: cb.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
+    "CalibrationRegret": lambda: cb.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
+    "CalibrationShift": lambda: cb.calibration_shift(P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"),
+    "CanonicalGuarantee": lambda: cb.canonical_binning_guarantee(100, 9, n_classes=3),
+    "ClassErrors": lambda: cb.class_errors(Y, P, n_resamples=9),
+    "ConfusionTable": lambda: cb.confusion_table(Y, P, cost_matrix=COSTS),
+    "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
+    "CumulativeCurve": lambda: cb.cumulative_curve(Y, P, notion="class-wise"),
+    "CumulativeMap": lambda: cb.cumulative_map(cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2),
+    "CumulativeSumDiagram": lambda: cb.cumulative_sum_diagram(Y, P, notion="class-wise"),
+    "Decisions": lambda: cb.decide(P, COSTS),
+    "Decomposition": lambda: cb.murphy_decomposition(E, B),
+    "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),
+    "ExpectedCostCurve": lambda: cb.expected_cost_curve(E, {"a": B, "b": B**2}, at=[0.1, 0.5, 0.8]),
+    "FittedGuarantee": lambda: cb.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
+    "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),
+    "KnownTruth": lambda: cb.make_softmax_forecast(20, 3, rng=0),
+    "MultipleTests": lambda: cb.by_class(cb.spiegelhalter_test, Y, P),
+    "NetBenefitCurve": lambda: cb.net_benefit_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
+    "PairedDifference": lambda: cb.paired_difference(E, B, B**2, n_resamples=9),
+    "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
+    "PartitionPath": lambda: cb.partition_path(Y, P, cb.MulticlassRecursivePartitioning(n_candidates=50).fit(P, Y)),
+    "PriorEstimate": lambda: cb.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
+    "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
+    "RocCurve": lambda: cb.roc_curve(Y, P, notion="class-wise"),
+    "RocHull": lambda: cb.roc_convex_hull(E, B),
+    "RocSurface": lambda: cb.roc_surface(Y, P, n_thresholds=20),
+    "ScoreDistribution": lambda: cb.score_distribution(Y, P, notion="class-wise"),
+    "SimplexMap": lambda: cb.simplex_map(np.sqrt, resolution=5),
+    "SimplexPartition": lambda: cb.simplex_partition(cb.CanonicalBinning().fit(P, Y), resolution=20),
+    "SimplexPoints": lambda: cb.simplex_points(Y, P, cb.TemperatureScaling().fit(P, Y)),
+    "SmoothReliabilityCurve": lambda: cb.smooth_reliability_curve(Y, P, notion="class-wise"),
+    "TestResult": lambda: cb.spiegelhalter_test(E, B),
+    "TopLabelCurve": lambda: cb.top_label_curve(Y, P),
+    "ValidityCurve": lambda: cb.validity_curve(Y, P, binning=9),
+}
+
+
+def classes(of):
+    """All concrete classes of results in the package."""
+    for module in pkgutil.walk_packages(cb.__path__, "calibrant."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found, waiting = set(), [of]
+    while waiting:
+        new = {c for c in waiting.pop().__subclasses__() if c not in found}
+        waiting += new
+        found |= {c for c in new if c.__module__.startswith("calibrant.") and c not in (Result, DrawnResult)}
+    return sorted((c for c in found if not inspect.isabstract(c)), key=lambda c: c.__qualname__)
+
+
+@cache
+def example(name):
+    return EXAMPLES[name]()
+
+
+RESULTS = classes(Result)
+DRAWN = [c for c in RESULTS if hasattr(c, "plot")]
+PANELS = [c for c in classes(Record) if not issubclass(c, Result)]
+
+
+def names(found):
+    return [c.__name__ for c in found]
+
+
+def test_every_result_has_an_example():
+    assert set(names(RESULTS)) <= set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", names(RESULTS))
+def test_a_data_frame_has_the_columns_that_its_docstring_names(name):
+    result = example(name)
+    docstring = " ".join(inspect.getdoc(type(result).to_frame).split()).removesuffix(".")
+    documented = docstring.partition("Columns ")[2].partition(", of which")[0].split(", ")
+    found = list(result.to_frame("polars").columns)
+    assert found
+    if "_table" in vars(type(result)):  # else the class speaks for itself
+        assert {re.sub(r"_\d$", "", column) for column in found} <= {re.sub(r"_0 \.+$", "", c) for c in documented}
+
+
+@pytest.mark.parametrize("name", names(RESULTS))
+def test_a_representation_is_short_and_names_the_class(name):
+    shown = repr(example(name))
+    assert shown.startswith(f"{'TestResult' if name == 'HosmerLemeshowResult' else name}(")
+    assert shown.endswith(")")
+    assert "\n" not in shown
+    assert len(shown) < 250
+
+
+def arrays(of):
+    """All arrays of a result and of its parts."""
+    for value in vars(of).values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, np.ndarray):
+                yield part
+            elif isinstance(part, Record):
+                yield from arrays(part)
+
+
+@pytest.mark.parametrize("name", names(RESULTS))
+def test_arrays_of_a_result_and_of_its_parts_cannot_be_written_to(name):
+    assert not any(array.flags.writeable for array in arrays(example(name)))
+
+
+@pytest.mark.parametrize("drawn", DRAWN, ids=lambda c: c.__name__)
+def test_a_picture_is_drawn_by_the_function_that_its_docstring_names(drawn):
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    axes = example(drawn.__name__).plot()
+    pyplot.close("all")
+    assert np.size(axes)
+    function = inspect.getdoc(drawn.plot).partition("Those of `")[2].partition("`")[0]
+    assert callable(getattr(cb, function))
+
+
+@pytest.mark.parametrize(
+    "name", [f"{c.__module__}.{c.__name__}.{m}" for c in RESULTS for m in ("to_frame", "plot") if m in vars(c)]
+)
+def test_methods_made_from_declarations_are_documented_as_numpydoc_asks(name):
+    accepted = {"GL01", "GL08", "SA01", "SA04", "ES01", "EX01", "RT03", "YD01"}
+    assert [error for error in numpydoc.validate.validate(name)["errors"] if error[0] not in accepted] == []
+
+
+@pytest.mark.parametrize("name", ["BinningQuality", "ConfusionTable", "Decisions"])
+def test_a_result_without_a_picture_has_no_plot(name):
+    assert not hasattr(example(name), "plot")
