@@ -26,8 +26,10 @@ TOOLS: dict[str, tuple[str, str]] = {
     "inject_faults": ("accidents while a file is written", "python -m tools.inject_faults 600 0"),
     "mutate_files": ("files of calibrators and tables, changed or cut", "python -m tools.mutate_files 900 0"),
     "mutation": ("changes of the source that the tests must notice", "python -m tools.mutation 200 --seed 0"),
-    "intervals": ("intervals of `assess`: how often they hold the truth",
-        "python -m tools.coverage_of_intervals 2000 --sizes 200"),
+    "intervals": (
+        "intervals of `assess`: how often they hold the truth",
+        "python -m tools.coverage_of_intervals 2000 --sizes 200",
+    ),
     "tests": ("tests of calibration: how often they reject a calibrated forecast", "python -m tools.size_and_power"),
 }
 """What is measured, and the command that does it."""
