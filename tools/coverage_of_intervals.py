@@ -1,11 +1,13 @@
-"""How often the intervals of `assess` cover, by simulation. Run: python -m tools.coverage_of_intervals [RUNS [METRIC ...]]
+"""How often the intervals of `assess` hold the truth, by simulation.
 
-The truth of a metric is its value at the scores at hand if every outcome came exactly as often as it should: each row is
+Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...]
+
+The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
 """
 
+import argparse
 import os
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -36,21 +38,21 @@ def binary(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.nda
 
 
 def three_classes(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
-    """Forecasts of three classes, and the probabilities with which these come."""
+    """Forecasts of three classes, and the probabilities of these."""
     logit = rng.normal(0.0, 1.5, (n, 3))
     forecast, truth = (np.exp(logit / t) for t in (1.0, temperature))
     return forecast / forecast.sum(axis=1, keepdims=True), truth / truth.sum(axis=1, keepdims=True)
 
 
 def stray(rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.ndarray]:
-    """All rows at 0.02, where they belong, but for three at 0.99 whose event comes with 0.7."""
+    """All rows at 0.02, where they belong, but for three at 0.99 whose event occurs with 0.7."""
     score, event = np.full(n, 0.02), np.full(n, 0.02)
     score[:3], event[:3] = 0.99, 0.7
     return score, np.column_stack([1 - event, event])
 
 
 def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
-    """Value if every outcome came as often as it should."""
+    """Value if every outcome occurred as often as it should."""
     n, k = truth.shape
     label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), truth.ravel()
     if name == "skce":  # the unbiased estimator would take noise away that is not there
@@ -128,22 +130,29 @@ def rejections(n: int, temperature: float) -> str:
     return f"| {n} | {temperature:g} | {figures} | {1.0 - sum(tails):.1%} | {tails[0]:.1%} | {tails[1]:.1%} |"
 
 
-def main(runs: int = 200, *metrics: str) -> None:
+def main() -> None:
     """Print the table, sorted by metric; of "tce" alone the table of what an interval would cover."""
-    if metrics == ("tce",):
+    words = argparse.ArgumentParser(
+        prog="python -m tools.coverage_of_intervals", description=(__doc__ or "").splitlines()[0]
+    )
+    words.add_argument("runs", type=int, nargs="?", default=200, help="data sets a line")
+    words.add_argument("metrics", nargs="*", metavar="METRIC", help="all but tce, if none is named")
+    words.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
+    options = words.parse_intermixed_args()
+    if options.metrics == ["tce"]:
         print("\n".join(rejections(n, t) for n in REJECTION_RUNS for t in SHARPNESS))
         return
-    chosen = list(metrics) or [name for name in METRICS if name != "tce"]
-    tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in SIZES for w, t in WORLDS.items()]
-    tasks += [("stray", n, 1.0, "three stray rows") for n in SIZES]
+    chosen = options.metrics or [name for name in METRICS if name != "tce"]
+    tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in options.sizes for w, t in WORLDS.items()]
+    tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = [text for part in pool.map(partial(lines, runs=runs, metrics=chosen), tasks) for text in part]
+        found = [text for part in pool.map(partial(lines, runs=options.runs, metrics=chosen), tasks) for text in part]
     head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
-    head += ("covered, %", "truth below, %", "truth above, %", "width", "p below 0.05, %")
+    head += ("covered, %", "truth below, %", "truth above, %", "width", "p ≤ 0.05, %")
     print("| " + " | ".join(head) + " |")
     print("|" + "---|" * len(head))
     print("\n".join(sorted(found, key=lambda text: chosen.index(text.split(" | ")[0].removeprefix("| ")))))
 
 
 if __name__ == "__main__":
-    main(*[int(word) if word.isdigit() else word for word in sys.argv[1:]])
+    main()

@@ -26,8 +26,11 @@ TOOLS: dict[str, tuple[str, str]] = {
     "inject_faults": ("accidents while a file is written", "python -m tools.inject_faults 600 0"),
     "mutate_files": ("files of calibrators and tables, changed or cut", "python -m tools.mutate_files 900 0"),
     "mutation": ("changes of the source that the tests must notice", "python -m tools.mutation 200 --seed 0"),
-    "intervals": ("intervals: coverage, misses on either side and width", "python -m tools.coverage_of_intervals 2000"),
-    "tests": ("tests: size and power", "python -m tools.size_and_power"),
+    "intervals": (
+        "intervals of `assess`: how often they hold the truth",
+        "python -m tools.coverage_of_intervals 2000 --sizes 200",
+    ),
+    "tests": ("tests of calibration: how often they reject a calibrated forecast", "python -m tools.size_and_power"),
 }
 """What is measured, and the command that does it."""
 
@@ -44,7 +47,7 @@ def record(name: str, figures: dict[str, Any], *, command: str = "") -> None:
             "python": platform.python_version(),
         }
     }
-    RECORD.write_text(json.dumps(stored, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    RECORD.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     write_table()
 
 

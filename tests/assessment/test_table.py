@@ -3,7 +3,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
@@ -46,6 +46,7 @@ def test_every_interval_contains_its_estimate_without_its_bias(rows, level):
 
 
 @with_impossible_events
+@example(rows=(np.array([0]), np.array([2e-311]), np.array([1.0])))
 @given(rows=forecasts)
 def test_every_value_is_that_of_the_metric(rows):
     label, prob, weight = rows

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import smooth as reference
 from strategies import columns, tables
@@ -15,6 +15,7 @@ UNRESOLVED = 2.0**-10
 
 
 @settings(max_examples=12)
+@example(rows=(np.array([0, 1, 1]), np.array([0.002, 0.999, 0.996]), np.array([1.0, 2.0, 4.0])))
 @given(rows=columns(max_rows=6))
 def test_the_error_is_the_fixed_point_of_the_definition(rows):
     label, score, weight = rows

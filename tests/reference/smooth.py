@@ -41,7 +41,7 @@ def integral(y, p, w, sigma):
     values = [smoothed(t) for t in places]
     cuts = [0.0]
     for left, right, a, b in zip(places, places[1:], values, values[1:], strict=False):
-        if a * b < 0:
+        if (a > 0) != (b > 0):  # far from all scores both are 0
             cuts.append(zero(smoothed, left, right, a))
     areas = [area(t) for t in [*cuts, 1.0]]
     return sum(abs(b - a) for a, b in pairwise(areas))

@@ -224,7 +224,8 @@ class Noise:
         held = np.where(cells.weight > 0.0, cells.weight, 1.0)
         events = np.clip(np.rint(n * (p + self.consistent / held)[:, few]), 0.0, n)
         rng = np.random.default_rng(self.seed)
-        spread = np.where(p * (1.0 - p) > 0.0, p * (1.0 - p), 1.0)
+        spread = p * (1.0 - p)
+        spread[few] = 1.0  # it may be 0, or too small to be divided by
         for now in rate:
             noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
             if few.size:
