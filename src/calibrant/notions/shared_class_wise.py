@@ -14,7 +14,7 @@ from calibrant._core.arrays import as_array
 from calibrant._core.labels import Labels, as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, independent_rows_per_weight
+from calibrant._core.problem import IntArray, Problem, independent_rows_per_weight
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
@@ -101,16 +101,6 @@ class SharedClassWise(Notion):
                 yield Part(slice(None), int(columns[0]), name)
             else:
                 yield Part(np.repeat(np.arange(n), columns.size), np.tile(columns, n), name)
-
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield the problem of each group; the groups are found, if they are not given."""
-        if self.groups is None:
-            return self.fitted_to(problem).split(problem)
-        return super().split(problem)
-
-    def n_parts(self, problem: Problem) -> int:
-        """Count the groups."""
-        return self.fitted_to(problem).n_parts(problem) if self.groups is None else super().n_parts(problem)
 
     def parts_a_row(self, n_classes: int) -> int:
         """Every row stands in the parts with each of its classes."""
