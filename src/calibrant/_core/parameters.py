@@ -161,11 +161,6 @@ def choice(name: str, value: object, choices: Iterable[str], *, also: str = "", 
     return value
 
 
-def is_one_of(value: object, words: Iterable[str]) -> bool:
-    """Whether a value is one of the words; what is no word, such as a list, is none."""
-    return isinstance(value, str) and value in words
-
-
 def numbers(
     name: str,
     value: object,
