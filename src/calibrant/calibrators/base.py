@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -17,6 +17,7 @@ from calibrant._core import links
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
@@ -31,6 +32,10 @@ MOST_COEFFICIENT = 1e200
 
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
+
+
+OF_FILE = frozenset({"input", "labels"})
+"""Parameters that a file keeps beside the method."""
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -48,6 +53,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
     """Fitted attributes that older files do not hold."""
+
+    choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    """Parameters that are frozen dataclasses, each with the function that makes one of a number or a word."""
 
     input: Input
     labels: Sequence[Any] | None
@@ -169,6 +177,19 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         Called when a file has been read: all annotated attributes are there and have the types that are annotated. A map that
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
+
+    def _stored_parameters(self) -> dict[str, Any]:
+        """Return the parameters as a file holds them, but ``input`` and ``labels``, which stand elsewhere."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
+
+    @classmethod
+    def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is passed to the class, given what a file holds."""
+        reserved = sorted(stored.keys() & OF_FILE)
+        require(
+            not reserved, "parameters must not hold what stands elsewhere", got=", ".join(reserved), hint="Fit anew"
+        )
+        return {**cls.unstored, **stored}
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...

@@ -401,7 +401,7 @@ def _method(calibrator: Calibrator) -> dict[str, Any]:
             f"the calibrator must be a registered method; got {type(calibrator).__name__}. "
             "Declare it with calibrant.declare('calibrator', ...)."
         )
-    parameters = {k: v for k, v in calibrator.get_params(deep=False).items() if k not in ("input", "labels")}
+    parameters = calibrator._stored_parameters()
     return {"method": entry.name, "parameters": {k: encode(v, _describe_inner) for k, v in parameters.items()}}
 
 
@@ -444,10 +444,8 @@ def _copied(each: BinaryCalibrator, state: Any, description: Any) -> BinaryCalib
 
 def _new(description: Any, *, input: Any) -> Calibrator:
     name = current("calibrator", _part(description, "method", str))
-    target = find("calibrator", name).target
-    parameters = dict(getattr(target, "unstored", {})) | _parameters("calibrator", name, description)
-    if reserved := parameters.keys() & {"input", "labels"}:
-        raise ValueError(f"parameters must not hold {min(reserved)}, which stands elsewhere")
+    target: Any = find("calibrator", name).target
+    parameters = target._restored_parameters(_parameters("calibrator", name, description))
     calibrator: Calibrator = target(input=input, **parameters)
     return calibrator
 
