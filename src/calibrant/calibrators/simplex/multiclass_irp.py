@@ -287,7 +287,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         """Return the parameters under the names that files have had from the start, each a number or a word."""
         points, splits, mixture = (of(getattr(self, name)) for name, of in self.choices.items())
         drawn = points if isinstance(points, DataPoints) else DataPoints()
-        stored = super()._stored_parameters() | vars(splits)
+        stored: dict[str, Any] = super()._stored_parameters() | vars(splits)
         del stored["splits"]
         stored |= {"candidates": points.steps if isinstance(points, GridPoints) else "data"}
         stored |= {"n_candidates": drawn.most, "random_state": drawn.random_state}
