@@ -22,6 +22,7 @@ from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexPro
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
+from calibrant.calibrators.stored import Writing
 from calibrant.notions import Binary
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
@@ -178,6 +179,24 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
 
+    def _accept_loaded(self) -> None:
+        """Check what a file holds: the classes, and what this class asks of its attributes."""
+        self._check_loaded()
+
+    def _described(self, write: Writing) -> dict[str, Any]:
+        """Return what a file holds: what it was told, and what fitting found, if it is fitted."""
+        is_fitted = any(name.endswith("_") and not name.startswith("_") for name in vars(self))
+        return self._told(write) | (self._found(write) if is_fitted else {})
+
+    def _told(self, write: Writing) -> dict[str, Any]:
+        """Return the method and its parameters."""
+        parameters = {name: write.value(value) for name, value in self._stored_parameters().items()}
+        return {"method": write.word("calibrator", self), "parameters": parameters}
+
+    def _found(self, write: Writing) -> dict[str, Any]:
+        """Return what fitting found."""
+        return {"fitted": write.state(self)}
+
     def _stored_parameters(self) -> dict[str, Any]:
         """Return the parameters as a file holds them, but ``input`` and ``labels``, which stand elsewhere."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
@@ -258,6 +277,11 @@ class BinaryCalibrator(Calibrator):
     def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
         self.input = input
         self.labels = labels
+
+    def _accept_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        require(n_classes == 2, f"classes must be two for {type(self).__name__}", value=n_classes, hint="Fit anew")
+        self._check_loaded()
 
     @abstractmethod
     def _fit(self, problem: BinaryProblem) -> None: ...
