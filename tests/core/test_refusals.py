@@ -172,9 +172,17 @@ REFUSED = {
         TypeError,
         "parameters must be .*; got array",
     ),
-    "fewer rows than none": (lambda: make_survey_forecast(-1), ValueError, "n must be at least 1 row; got -1. Pass"),
-    "no row": (lambda: make_softmax_forecast(0, 3), ValueError, "n must be at least 1 row; got 0. Pass 1000"),
-    "half a row": (lambda: make_softmax_forecast(0.5, 3), TypeError, "n must be a whole number of rows; got 0.5"),
+    "fewer rows than none": (
+        lambda: make_survey_forecast(-1),
+        ValueError,
+        "n must be a whole number, at least 1; got -1. Pass",
+    ),
+    "no row": (
+        lambda: make_softmax_forecast(0, 3),
+        ValueError,
+        "n must be a whole number, at least 1; got 0. Pass 1000",
+    ),
+    "half a row": (lambda: make_softmax_forecast(0.5, 3), TypeError, "n must be a whole number, at least 1; got 0.5"),
 }
 
 

@@ -307,11 +307,12 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         if isinstance(problem, SimplexProblem):
-            if problem.prob.shape[1] != 2:
-                raise ValueError(
-                    f"{type(self).__name__} maps one score; got {problem.prob.shape[1]} classes. "
-                    f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
-                )
+            require(
+                problem.prob.shape[1] == 2,
+                f"{type(self).__name__} maps one score",
+                got=f"{problem.prob.shape[1]} classes",
+                hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
+            )
             forecast = problem.forecast
             binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
             problem = with_scores_of_logits(binary) if forecast.is_logit else binary
