@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, require
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, Look, Markers, Style, draw_edges, draw_intervals
 from calibrant.plots._log_odds import use_log_odds
@@ -78,10 +78,12 @@ def plot_reliability(
     choice("axis", axis, ("probability", "log-odds"))
     if isinstance(below, str):
         choice("below", below, ("counts",))
-    if style == "bars" and len(named) > 1:
-        raise ValueError(
-            f"bars show one forecast; got {len(named)} over each other. Draw each into its own ax, or use style='lines'."
-        )
+    require(
+        style != "bars" or len(named) <= 1,
+        "bars show one forecast",
+        got=f"{len(named)} over each other",
+        hint="Draw each into its own ax, or use style='lines'",
+    )
     labels = ("mean probability", outcome_word(next(iter(named.values())).notion))
     look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
     draw = partial(draw_reliability, curves=named, look=look, labels=labels)
