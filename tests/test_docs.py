@@ -53,6 +53,44 @@ def test_every_example_of_the_page_runs(page, tmp_path):
     assert [block for block in shown if block not in done.stdout] == []
 
 
+LAWS = DOCS.parent / "tests" / "laws"
+DECLARED = re.findall(r"^@declare\(\s*\"([a-z-]+)\",\s*\"([a-z-]+)\"", "".join(EXAMPLES["extending.md"]), flags=re.M)
+"""Kind and name of each thing that the page on extending declares."""
+
+
+def under_law(page, chosen, folder, *laws):
+    """Run laws over what a page declares, in a process of its own, and return what it prints."""
+    (folder / "page.py").write_text(page, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "page", "-p", "no:cacheprovider", "-v", "-m", "not deep", "-k", chosen]
+        + [str(LAWS / f"test_{law}.py") for law in laws],
+        cwd=DOCS.parent,
+        env=os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": f"{folder}{os.pathsep}{FROM_THE_ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def test_what_extending_declares_keeps_the_laws(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert sorted(kind for kind, _ in DECLARED) == ["calibrator", "metric", "notion"]
+    laws = ("calibrators", "guarantees", "metrics", "notions", "two_columns")
+    said = under_law("".join(EXAMPLES["extending.md"]), " or ".join(name for _, name in DECLARED), tmp_path, *laws)
+    assert re.findall(r"^(?:FAILED|ERROR) .*", said, flags=re.M) == []
+    for kind, name in DECLARED:
+        assert re.search(rf"test_{kind}s\.py::\w+\[{name}\] PASSED", said), said[-4000:]
+
+
+def test_a_guarantee_too_few_and_one_too_many_are_found(tmp_path):
+    block = next(block for block in EXAMPLES["extending.md"] if '"intercept"' in block)
+    wrong = block.replace('"ROC-hull preserving"', '"argmax preserving"')
+    said = under_law(wrong, "holds_exactly_where_it_is_declared and intercept", tmp_path, "guarantees")
+    found = re.findall(r"^FAILED .*\[intercept-([a-zA-Z -]+)\]", said, flags=re.M)
+    assert sorted(found) == ["ROC-hull preserving", "argmax preserving"], said[-4000:]
+
+
 def test_every_page_is_in_the_table_of_contents():
     listed = re.search(r"```\{toctree\}\n(.*?)```", PAGES["index.md"], flags=re.S)
     assert listed

@@ -9,7 +9,7 @@ in several regions, of which the last split has it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,8 +17,9 @@ import numpy as np
 
 from calibrant import MulticlassRecursivePartitioning, SplitTree, volume_under_surface
 from calibrant.binning.simplex.lattice import simplex_grid
+from calibrant.calibrators.simplex import Mixture
 from calibrant.solvers.simplex_rows import Rows
-from calibrant.solvers.split_candidates import GivenCandidates, Measured
+from calibrant.solvers.split_candidates import Candidates, GivenCandidates, Measured
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
 SMOOTHING = 0.05
@@ -106,8 +107,8 @@ class FirstAgainstUnsmoothed(GivenCandidates):
 class PublishedPartitioning(MulticlassRecursivePartitioning):
     """Algorithm 2 with the first split of the published code."""
 
-    def _candidates(self, n_classes: int, seed: int) -> FirstAgainstUnsmoothed:
-        return FirstAgainstUnsmoothed(simplex_grid(n_classes, int(self.candidates)))
+    def _candidates(self) -> Callable[[int], Candidates]:
+        return lambda n_classes: FirstAgainstUnsmoothed(simplex_grid(n_classes, int(self.candidates)))
 
 
 def partitioning(n_classes: int, *, printed: bool = False) -> MulticlassRecursivePartitioning:
@@ -118,9 +119,7 @@ def partitioning(n_classes: int, *, printed: bool = False) -> MulticlassRecursiv
         max_regions=None,
         smoothing=0.0,
         softening=0.0,
-        mixture=mixture(n_classes),
-        prior="uniform",
-        monotone="pairwise",
+        mixture=Mixture(mixture(n_classes), "uniform"),
     )
 
 

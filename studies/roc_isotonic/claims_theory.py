@@ -15,6 +15,7 @@ from calibrant import (
     roc_surface,
     volume_under_surface,
 )
+from calibrant.calibrators.simplex import Splits
 from studies.claims import Claim, Numbers, Verdict
 from studies.judging import all_of, holds
 from studies.roc_isotonic.authors import irp, partitioning
@@ -261,7 +262,7 @@ def regions_with(n_classes: int, monotone: str, check: int | None) -> int:
     """Regions at the end, under another monotony."""
     of = of_paper(n_classes)
     fitted = MulticlassRecursivePartitioning(
-        candidates=100, max_regions=None, smoothing=0.0, monotone=monotone, check=check
+        candidates=100, max_regions=None, smoothing=0.0, splits=Splits(monotone, check=check)
     ).fit(of.p, of.y)
     return len(fitted.value_)
 

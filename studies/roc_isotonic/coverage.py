@@ -35,7 +35,7 @@ COVERAGE: tuple[Item, ...] = (
     Item(
         "Definition 3.2",
         "ROC monotony",
-        '`MulticlassRecursivePartitioning(monotone="exact")`',
+        '`MulticlassRecursivePartitioning(splits="exact")`',
         NOT_YET,
         "it checks the converse, that splits of the predictions are splits of the calibrated vectors, at chosen points",
     ),

@@ -61,7 +61,7 @@ def test_a_number_behind_a_word_is_its_first_parameter(word, binning):
         ("monotonic-sweep-9", r"binning 'monotonic-sweep' must stand without a number; got 'monotonic-sweep-9'\. Pass"),
         ("equal-mas-20", r"binning must be one of .*; got 'equal-mas-20'\. Did you mean 'equal-mass'\?"),
         ("equal-mass--2", r"binning must be one of .*; got 'equal-mass--2'\. Did you mean"),
-        ("equal-mass-0", r"n_bins must be at least 1; got 0\. 10 to 20"),
+        ("equal-mass-0", r"n_bins must be a whole number, at least 1; got 0\. 10 to 20"),
         ("points-per-bin-0", r"points_per_bin must be a whole number, at least 1; got 0\. Pass"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_binning_cuts_as_its_definition_does(binning, twin, rows):
 
 @pytest.mark.parametrize("make", [EqualWidth, EqualMass])
 def test_fewer_than_one_bin_is_refused(make):
-    with pytest.raises(ValueError, match=r"n_bins must be at least 1; got 0\. 10 to 20 is usual\."):
+    with pytest.raises(ValueError, match=r"n_bins must be a whole number, at least 1; got 0\. 10 to 20 is usual\."):
         make(0)
 
 
@@ -370,17 +370,17 @@ def test_tuned_bins_refuse_a_family_that_is_not_known(make):
 
 @pytest.mark.parametrize("make", [MonotonicSweep, CrossValidatedBins])
 def test_tuned_bins_refuse_fewer_than_one(make):
-    with pytest.raises(ValueError, match="most_bins must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="most_bins must be a whole number, at least 1; got 0"):
         make(most_bins=0)
 
 
 def test_one_fold_is_refused():
-    with pytest.raises(ValueError, match=r"n_folds must be at least 2; got 1\. 10 is usual\."):
+    with pytest.raises(ValueError, match=r"n_folds must be a whole number, at least 2; got 1\. 10 is usual\."):
         CrossValidatedBins(n_folds=1)
 
 
 def test_a_negative_tolerance_is_refused():
-    with pytest.raises(ValueError, match="tolerance must not be negative; got -1"):
+    with pytest.raises(ValueError, match="tolerance must be a number, at least 0; got -1"):
         CrossValidatedBins(tolerance=-1)
 
 

@@ -40,6 +40,7 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant._core.registry import HOMES, entries
+from calibrant.calibrators.simplex import DataPoints, Splits
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.interop.tables import read_table, write_table
 
@@ -343,6 +344,19 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
                 "smoothing=0.5",
             ],
             MulticlassRecursivePartitioning(max_regions=None, candidates=20, smoothing=0.5),
+        ),
+        (
+            [
+                "--method",
+                "multiclass-irp",
+                "--set",
+                "candidates.most=50",
+                "--set",
+                "splits.min_samples=5",
+                "--set",
+                "splits.monotone=exact",
+            ],
+            MulticlassRecursivePartitioning(candidates=DataPoints(50), splits=Splits("exact", min_samples=5)),
         ),
         (
             ["--method", "canonical-binning", "--set", "binning=recursive-split-2"],

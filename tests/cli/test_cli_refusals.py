@@ -134,7 +134,7 @@ WORDS = {
         ["assess", "good.csv", "--classes", "1,0"],
         r"--classes must name the columns of good\.csv in their order; got '1,0' for the columns p_0, p_1\. Leave --classes",
     ),
-    "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be at least 1; got 0"),
+    "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be a whole number, at least 1; got 0"),
     "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),

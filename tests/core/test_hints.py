@@ -84,7 +84,7 @@ HINTS = {
     ),
     "sides": (
         lambda: paired_test(Y, P, P**2, alternative="smaller"),
-        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one\.",
+        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
         lambda: paired_test(Y, P, P**2, alternative="less"),
     ),
     "metrics of a report": (

@@ -53,12 +53,12 @@ REFUSED = {
     "a bandwidth of a curve in words": (
         lambda: smooth_reliability_curve(Y, P, bandwidth="a"),
         TypeError,
-        r"bandwidth must be a number or None; got 'a'\.",
+        r"bandwidth must be a number, at least 0\.001 and at most 1; got 'a'\.",
     ),
     "a bandwidth of a kernel in words": (
         lambda: kernel_calibration_error(Y, P, bandwidth="a"),
         TypeError,
-        "bandwidth must be a number; got 'a'. Leave it out",
+        "bandwidth must be a number, above 0; got 'a'. Leave it out",
     ),
     "a sweep of bins without a number": (
         lambda: bin_sweep(Y, P, binning=Unique()),
@@ -149,17 +149,17 @@ REFUSED = {
     ),
     "a list for a word": (
         lambda: corp_curve(Y, P, band=[]),
-        ValueError,
+        TypeError,
         r"band must be one of .*; got \[\]\. Pass one of",
     ),
     "a table for a word": (
         lambda: paired_test(Y, P, P, alternative={}),
-        ValueError,
+        TypeError,
         r"alternative must be one of .*; got \{\}",
     ),
     "a list for a score": (
         lambda: corp_decomposition(Y, P, score=[]),
-        ValueError,
+        TypeError,
         r"score must be one of .*; got \[\]",
     ),
     "a span in words": (
@@ -169,12 +169,20 @@ REFUSED = {
     ),
     "an array for a word": (
         lambda: cox_test(Y, P, parameters=np.array(["both", "slope"])),
-        ValueError,
+        TypeError,
         "parameters must be .*; got array",
     ),
-    "fewer rows than none": (lambda: make_survey_forecast(-1), ValueError, "n must be at least 1 row; got -1. Pass"),
-    "no row": (lambda: make_softmax_forecast(0, 3), ValueError, "n must be at least 1 row; got 0. Pass 1000"),
-    "half a row": (lambda: make_softmax_forecast(0.5, 3), TypeError, "n must be a whole number of rows; got 0.5"),
+    "fewer rows than none": (
+        lambda: make_survey_forecast(-1),
+        ValueError,
+        "n must be a whole number, at least 1; got -1. Pass",
+    ),
+    "no row": (
+        lambda: make_softmax_forecast(0, 3),
+        ValueError,
+        "n must be a whole number, at least 1; got 0. Pass 1000",
+    ),
+    "half a row": (lambda: make_softmax_forecast(0.5, 3), TypeError, "n must be a whole number, at least 1; got 0.5"),
 }
 
 

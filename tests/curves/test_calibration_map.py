@@ -88,7 +88,7 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((np.sqrt, [0, 1]), ValueError, "y_true and y_prob must come together"),
+        ((np.sqrt, [0, 1]), ValueError, "y_true and y_prob must be given together; y_prob is missing"),
         ((lambda score: score[:3],), ValueError, r"a value for each score; got shape \(3,\) for \(1001,\)"),
         (("platt",), TypeError, "must be a fitted calibrator or a function; got 'platt'"),
         ((TemperatureScaling().fit(PROB, Y),), TypeError, "one score at a time; got .* for 10 classes"),
@@ -100,9 +100,11 @@ def test_what_is_no_map_of_one_score_is_refused(arguments, error, message):
         calibration_map(*arguments)
 
 
-@pytest.mark.parametrize("resolution", [1, 0, 2.5, "many"])
-def test_a_grid_needs_two_ends(resolution):
-    with pytest.raises(ValueError, match="resolution must be a whole number, at least 2"):
+@pytest.mark.parametrize(
+    ("resolution", "error"), [(1, ValueError), (0, ValueError), (2.5, TypeError), ("many", TypeError)]
+)
+def test_a_grid_needs_two_ends(resolution, error):
+    with pytest.raises(error, match="resolution must be a whole number, at least 2"):
         calibration_map(np.sqrt, resolution=resolution)
 
 

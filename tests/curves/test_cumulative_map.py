@@ -144,7 +144,7 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
         ({"ranks": []}, ValueError, "ranks must name at least one rank"),
         ({"ranks": [1, 2.5]}, TypeError, "ranks must be a whole number"),
         ({"ranks": [10]}, ValueError, "rank must be at most 9"),
-        ({"y_true": Y}, ValueError, "y_true and y_prob must come together"),
+        ({"y_true": Y}, ValueError, "y_true and y_prob must be given together; y_prob is missing"),
         ({"y_true": Y, "y_prob": PROB[:, :3], "rows": "normalize"}, ValueError, "labels"),
         ({"y_true": Y, "y_prob": PROB, "interval": "wald"}, ValueError, "interval must be one of"),
     ],

@@ -137,8 +137,8 @@ def test_a_local_regression_of_another_kind_is_a_lens():
     ("options", "message"),
     [
         ({"smoother": "loess"}, r"smoother must be one of 'kernel', 'local', Smooth\(\) or Local\(\); got 'loess'"),
-        ({"bandwidth": 0.0}, r"bandwidth must be None or in \[0\.001, 1\]; got 0\.0\."),
-        ({"bandwidth": 2}, r"bandwidth must be None or in \[0\.001, 1\]; got 2\."),
+        ({"bandwidth": 0.0}, r"bandwidth must be a number, at least 0\.001 and at most 1; got 0\.0\."),
+        ({"bandwidth": 2}, r"bandwidth must be a number, at least 0\.001 and at most 1; got 2\."),
         ({"level": 95}, r"level must be a fraction in \(0, 1\); got 95"),
     ],
 )

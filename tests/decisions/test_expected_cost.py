@@ -163,7 +163,11 @@ def test_two_columns_are_the_event_of_the_second():
             {},
             r"y_prob must speak of one event; got 3 classes\. Say which one: notion=OneVsRest",
         ),
-        (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; 'class-wise' speaks of 3"),
+        (
+            np.full((2, 3), 1 / 3),
+            {"notion": "class-wise"},
+            r"notion must speak of one event; got 'class-wise', which speaks of 3",
+        ),
         ({"a": [0.2, 1.7]}, {}, r"y_prob must hold probabilities in \[0, 1\]"),
     ],
 )
@@ -209,7 +213,8 @@ def test_forecasts_of_other_events_are_refused_together():
     y = [0, 1, 2, 1]
     one, other = np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 2, 1]]
     with pytest.raises(
-        ValueError, match=r"one event for all forecasts; .* 'a' and 'b' differ in 2 of 4 rows\. Pass .* one"
+        ValueError,
+        match=r"one event for all forecasts; .* 'a' and 'b', whose events differ in 2 of 4 rows\. Pass .* one",
     ):
         expected_cost_curve(y, {"a": one, "b": other}, notion="confidence")
     same = expected_cost_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")

@@ -211,7 +211,7 @@ REFUSED = {
     ),
     "length": (
         lambda: shift_prior([0.5], old_prior=[1 / 3] * 3, new_prior=0.5),
-        r"old_prior must hold a share for each of 2 classes; got shape \(3,\)",
+        r"old_prior must hold a share for each of the 2 classes; got shape \(3,\)",
     ),
     "a number for three": (
         lambda: shift_prior([[0.2, 0.3, 0.5]], old_prior=0.5, new_prior=0.5),

@@ -88,7 +88,12 @@ def test_numbers_of_numpy_are_numbers():
         ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
         ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
         ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
-        ((1, 1), {"old_prior": 0.5}, ValueError, r"old_prior and new_prior must be given together; got 0\.5 and None"),
+        (
+            (1, 1),
+            {"old_prior": 0.5},
+            ValueError,
+            r"old_prior and new_prior must be given together; new_prior is missing",
+        ),
         ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must be .* above 0 and below 1; got 0\."),
         (
             (1, 1),

@@ -32,15 +32,8 @@ from calibrant import (
     save_calibrator,
 )
 from calibrant._core.registry import _ENTRIES, Entry, entries
-from calibrant.interop.persistence import (
-    FORMAT,
-    VERSION,
-    _build_inner,
-    _checksum,
-    _describe_inner,
-    from_document,
-    to_document,
-)
+from calibrant.interop.descriptions import Reader, Writer
+from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_document, to_document
 from calibrant.interop.values import decode, encode
 from calibrant.notions import as_notion
 
@@ -156,8 +149,8 @@ def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
 def test_any_float_comes_back_to_the_last_bit(value):
     array = np.array([value, 0.5])
-    text = json.dumps(encode(array, _describe_inner), allow_nan=False)
-    assert decode(json.loads(text), _build_inner).tobytes() == array.tobytes()
+    text = json.dumps(encode(array, Writer().calibrator), allow_nan=False)
+    assert decode(json.loads(text), Reader().calibrator).tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from reference import multiclass_irp as twin
 from strategies import tables
 
 from calibrant._kernels import irp
-from calibrant.solvers import simplex_tree
 
 fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
 
@@ -91,10 +90,6 @@ def test_values_can_be_parted_by_one_point_where_no_cycle_is_negative(rows, side
     if bad:
         assert (first, second) in pairs or (second, first) in pairs
     assert irp.violation(least, by, True, 1e-9)[2] == (not twin.is_parted_by_one_point(of, value.tolist(), n_classes))
-
-
-def test_those_who_call_the_kernels_know_their_signs():
-    assert (simplex_tree.NEVER, simplex_tree.NOBODY) == (irp.NEVER, irp.NOBODY)
 
 
 def test_pairs_may_be_parted_where_no_one_point_parts_all():

@@ -387,14 +387,14 @@ def test_a_column_of_logits_is_the_column_of_its_probabilities():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bandwidth": 0.0}, r"bandwidth must be a positive number; got 0\.0"),
-        ({"bandwidth": np.nan}, "bandwidth must be a positive number; got nan"),
+        ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
+        ({"bandwidth": np.nan}, "bandwidth must be a number, above 0; got nan"),
         (
             {"estimator": "quadratic"},
             "estimator must be one of 'unbiased', 'biased', 'block', 'linear'; got 'quadratic'",
         ),
         ({"block_size": 5}, "block_size must be left out with estimator 'unbiased'; got 5"),
-        ({"estimator": "block", "block_size": 1}, "block_size must be at least 2; got 1"),
+        ({"estimator": "block", "block_size": 1}, "block_size must be a whole number, at least 2; got 1"),
         ({"notion": "canonic"}, "notion must be one of"),
     ],
 )
@@ -404,5 +404,5 @@ def test_options_that_are_none_are_refused(options, message):
 
 
 def test_a_block_size_is_a_whole_number():
-    with pytest.raises(TypeError, match=r"block_size must be a whole number; got 2\.5"):
+    with pytest.raises(TypeError, match=r"block_size must be a whole number, at least 2; got 2\.5"):
         kernel_calibration_error([0, 1], [0.2, 0.7], estimator="block", block_size=2.5)

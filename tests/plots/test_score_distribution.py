@@ -43,5 +43,5 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
 
 
 def test_another_height_is_refused():
-    with pytest.raises(ValueError, match="height must be 'density' or 'weight'; got 'count'"):
+    with pytest.raises(ValueError, match="height must be one of 'density', 'weight'; got 'count'"):
         score_distribution(Y, PROB).plot(height="count")

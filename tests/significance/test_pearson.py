@@ -86,7 +86,10 @@ def test_certain_forecasts_that_come_true_leave_nothing_to_test():
 
 @pytest.mark.parametrize(
     ("n_parameters", "error", "message"),
-    [(-1, ValueError, "must not be negative; got -1"), (0.5, TypeError, "must be a whole number; got 0.5")],
+    [
+        (-1, ValueError, "must be a whole number, at least 0; got -1"),
+        (0.5, TypeError, "must be a whole number, at least 0; got 0.5"),
+    ],
 )
 def test_a_number_of_parameters_that_is_none_is_refused(n_parameters, error, message):
     with pytest.raises(error, match=message):

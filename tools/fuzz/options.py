@@ -70,7 +70,7 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "train_prior": ("0.3", "[0.2, 0.8]"),
     "reference": ("0", "1"),
     "view": ("(0.0, 0.0)",),
-    "n_candidates": ("5", "50"),
+    "splits": ("'exact'", "'pairwise'"),
     "candidates": ("5", "'data'"),
     "gamma": ("[0.2, 0.3, 0.5]", "[1/3, 1/3, 1/3]", "[1, 0, 0]"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
@@ -103,7 +103,7 @@ BY_NAME: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Where the type does not say which values make sense."""
 
-FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds", "n_candidates")
+FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
 
 FREE = (

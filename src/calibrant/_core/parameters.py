@@ -1,13 +1,20 @@
-"""What parameters and fitted attributes must be: a function for each kind, which gives the value or refuses it in words."""
+"""What parameters and fitted attributes must be: a function for each kind, which gives the value or refuses it in words.
+
+Each message has four parts: what must hold, what was given, where, and what to do. A check that concerns one function alone
+is a call of `require` there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sized
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from calibrant._core.arrays import first, index
 
 Order = Literal["any", "not falling", "rising"]
 
@@ -76,26 +83,82 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def require(
+    holds: object, must: str, *, got: str = "", value: object = None, hint: str, error: type[Exception] = ValueError
+) -> None:
+    """Refuse what does not hold: what must, what was given (in words, or as a value), and what to do."""
+    if not holds:
+        raise error(f"{must}; got {got or repr(value)}. {hint}.")
+
+
+def of_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str, *, hint: str) -> None:
+    """Refuse an object of another type."""
+    require(isinstance(value, kinds), f"{name} must be {wanted}", value=value, hint=hint, error=TypeError)
+
+
+def each(name: str, values: npt.NDArray[Any], fits: npt.NDArray[np.bool_], must: str, *, hint: str) -> None:
+    """Refuse numbers of which one does not fit: the message shows the first of these, and its place."""
+    if not fits.all():
+        at = first(~fits)
+        raise ValueError(f"{name} must {must}; got {values[at]:g} at index {index(at)}. {hint}.")
+
+
+def one_each(name: str, values: npt.NDArray[Any], n_classes: int, what: str) -> None:
+    """Refuse another shape than that of one number for each class."""
+    must = f"{name} must hold a {what} for each of the {n_classes} classes"
+    require(values.shape == (n_classes,), must, got=f"shape {values.shape}", hint="Pass them in column order")
+
+
+def together(*, hint: str = "Pass both, or neither", **given: object) -> bool:
+    """Return whether all are given; refuse some without the others."""
+    missing = [name for name, value in given.items() if value is None]
+    if missing and len(missing) < len(given):
+        raise ValueError(f"{' and '.join(given)} must be given together; {' and '.join(missing)} is missing. {hint}.")
+    return not missing
+
+
+def left_out(name: str, value: object, where: str, *, hint: str) -> None:
+    """Refuse a parameter that says nothing there."""
+    require(value is None, f"{name} must be left out {where}", value=value, hint=hint)
+
+
+def some(name: str, values: Sized, what: str, *, hint: str) -> None:
+    """Refuse an empty collection."""
+    if not len(values):
+        got = "an empty dict" if isinstance(values, Mapping) else "none"
+        raise ValueError(f"{name} must hold at least one {what}; got {got}. {hint}.")
+
+
+def distinct_names(what: str, names: Iterable[object]) -> None:
+    """Refuse names of which two are one text."""
+    listed = list(names)
+    if len(set(map(str, listed))) < len(listed):
+        got = ", ".join(map(repr, listed))
+        raise ValueError(f"{what} must have names that differ as text; got {got}. Rename one of them.")
+
+
+def list_of_names(name: str, value: object) -> None:
+    """Refuse one word where a list of words is wanted: it would be read letter by letter."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be a list of names; got the string {value!r}. Pass [{value!r}].")
+
+
 def no_class(name: str, value: object, *, wanted: str) -> None:
     """Refuse a class where one of its objects is wanted."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be {wanted}; got the class {value.__name__}. Pass {value.__name__}().")
 
 
-def choice(name: str, value: object, choices: Iterable[str]) -> str:
-    """Return one of the words."""
+def choice(name: str, value: object, choices: Iterable[str], *, also: str = "", hint: str = "Pass one of them") -> str:
+    """Return one of the words; the message names the nearest one, and ``also`` what may be passed that is no word."""
     known = list(choices)
-    wanted = f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}. Pass one of them."
+    wanted = f"{name} must be one of {', '.join(map(repr, known))}{also}; got {value!r}"
     if not isinstance(value, str):
-        raise TypeError(wanted)
+        raise TypeError(f"{wanted}. {hint}.")
     if value not in known:
-        raise ValueError(wanted)
+        near = get_close_matches(value, known, n=1)
+        raise ValueError(f"{wanted}. Did you mean {near[0]!r}?" if near else f"{wanted}. {hint}.")
     return value
-
-
-def is_one_of(value: object, words: Iterable[str]) -> bool:
-    """Whether a value is one of the words; what is no word, such as a list, is none."""
-    return isinstance(value, str) and value in words
 
 
 def numbers(

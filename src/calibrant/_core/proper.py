@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from calibrant._core.links import FloatArray, log_cost
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -33,12 +33,8 @@ def as_event_score(score: str | EventScore) -> EventScore:
     """Return the score of that name, or the function itself."""
     if callable(score):
         return score
-    if not is_one_of(score, SCORES):
-        raise ValueError(
-            f"score must be one of {', '.join(map(repr, SCORES))} or a function; got {score!r}. "
-            "Pass a function of (probability, outcome)."
-        )
-    return SCORES[score]
+    function = "Pass a function of (probability, outcome)"
+    return SCORES[choice("score", score, SCORES, also=" or a function", hint=function)]
 
 
 def score_name(score: str | Callable[..., object]) -> str:

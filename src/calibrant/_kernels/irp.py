@@ -2,27 +2,36 @@
 
 The letters of the paper: p forecasts of shape (n, K), y class of each row, w weight of each row, g a splitting point gamma of
 shape (K,), r the value of a region, M the quality of a split. Row i lies on side k of g where p[i] - g is largest, the first
-k of equal ones. Regions are nodes of a tree: node v holds the rows order[starts[v] : ends[v]], and low[v] and high[v] are the
-least and the greatest p_i - p_j over them. A checkpoint is a point around which regions have to be parted.
+k of equal ones.
+
+Lines of Algorithm 2 are counted from ``procedure split``, line 1, to the end of the outer loop, line 25. The departures:
+
+* Lines 4 to 13 look at all gamma and keep the monotone one of the largest M. Here candidates come in falling order of M
+  (`gains`), so that the first monotone one is taken (`first_monotone`): the condition of line 8 costs far more than M does.
+* Line 8 asks for monotony at the splitting points so far and at the new one, as the remark below the algorithm says, and at
+  further checkpoints if there are any.
+* Line 7 takes means. Here they are smoothed, as in the experiments, and are compared as they are delivered.
+* Line 19 drops a region without a monotone split for good. Here it is asked again after other splits, since the text ends where
+  no region has such a split. The witnesses of why a candidate failed keep that cheap.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._kernels._compile import kernel
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-MaskArray = npt.NDArray[np.uint32]
-SideArray = npt.NDArray[np.uint8]
-BoolArray = npt.NDArray[np.bool_]
-
-NEVER = -1
-"""Instead of a region: what holds whatever becomes of the others."""
-NOBODY = -2
-"""No region."""
+from calibrant._kernels.simplex_regions import (
+    NEVER,
+    NOBODY,
+    Checkpoints,
+    FloatArray,
+    IntArray,
+    Regions,
+    Rule,
+    Sides,
+    SimplexRows,
+    Trial,
+)
 
 MARGIN = 1e-12
 """Differences that are nearer than this to a border may lie on either side of it, for all that rounding leaves to say."""
@@ -158,21 +167,13 @@ def sides_met(
 
 @kernel
 def note_sides(
-    p: FloatArray,
-    order: IntArray,
-    starts: IntArray,
-    ends: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    checks: FloatArray,
-    first: int,
-    nodes: IntArray,
-    met: MaskArray,
+    rows: SimplexRows, regions: Regions, checks: Checkpoints, first: int, nodes: IntArray
 ) -> None:  # pragma: no cover - compiled
-    """Write into met[s, v] which sides of the checkpoints from ``first`` on some nodes meet."""
-    for s in range(first, checks.shape[0]):
+    """Write into checks.met which sides of the checkpoints from ``first`` on some nodes meet."""
+    for s in range(first, checks.gamma.shape[0]):
         for v in nodes:
-            met[s, v] = sides_met(p, order[starts[v] : ends[v]], low[v], high[v], checks[s])
+            own = regions.order[regions.starts[v] : regions.ends[v]]
+            checks.met[s, v] = sides_met(rows.prob, own, regions.low[v], regions.high[v], checks.gamma[s])
 
 
 @kernel
@@ -217,25 +218,18 @@ def has_negative_cycle(least: FloatArray, slack: float) -> bool:  # pragma: no c
 
 @kernel
 def values_of_sides(
-    p: FloatArray,
-    y: IntArray,
-    w: FloatArray,
-    rows: IntArray,
-    g: FloatArray,
-    add: float,
-    of: SideArray,
-    value: FloatArray,
-    own: IntArray,
+    rows: SimplexRows, own: IntArray, g: FloatArray, add: float, sides: Sides
 ) -> None:  # pragma: no cover - compiled
     """Write the side of g that each of some rows lies on, the value of each side, and its bit; 0 where it holds no row."""
-    n_classes = g.size
+    n_classes, value = g.size, sides.value
     value[:] = 0.0
-    for i in range(rows.size):
-        of[i] = side_of(p[rows[i]], g)
-        value[of[i], y[rows[i]]] += w[rows[i]]
+    for i in range(own.size):
+        k = side_of(rows.prob[own[i]], g)
+        sides.of[i] = k
+        value[k, rows.label[own[i]]] += rows.weight[own[i]]
     for k in range(n_classes):
         weight = value[k].sum()
-        own[k] = 1 << k if weight > 0.0 else 0
+        sides.bit[k] = 1 << k if weight > 0.0 else 0
         if weight > 0.0:
             for j in range(n_classes):
                 value[k, j] = (value[k, j] + add) / (weight + n_classes * add)
@@ -243,92 +237,100 @@ def values_of_sides(
 
 @kernel
 def sides_met_by_sides(
-    p: FloatArray, rows: IntArray, of: SideArray, g: FloatArray, met: IntArray
+    p: FloatArray, own: IntArray, g: FloatArray, sides: Sides
 ) -> None:  # pragma: no cover - compiled
     """Write which sides of g the rows on each side of another point meet, a bit a side."""
-    met[:] = 0
-    for i in range(rows.size):
-        met[of[i]] |= 1 << side_of(p[rows[i]], g)
+    sides.met[:] = 0
+    for i in range(own.size):
+        sides.met[sides.of[i]] |= 1 << side_of(p[own[i]], g)
+
+
+@kernel
+def bounds_of_others(
+    regions: Regions, live: IntArray, region: int, checks: Checkpoints
+) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
+    """Return the least r_i - r_j at each checkpoint over all regions but one, and which region has it.
+
+    That does not depend on the candidate by which the one is split.
+    """
+    n_checks, n_classes = checks.gamma.shape
+    least = np.full((n_checks, n_classes, n_classes), np.inf)
+    by = np.full((n_checks, n_classes, n_classes), NOBODY)
+    for s in range(n_checks):
+        for v in live:
+            if v != region:
+                lowest(checks.met[s, v], regions.value[v], v, least[s], by[s])
+    return least, by
 
 
 @kernel
 def first_monotone(
-    p: FloatArray,
-    y: IntArray,
-    w: FloatArray,
-    order: IntArray,
-    starts: IntArray,
-    ends: IntArray,
-    value: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
+    rows: SimplexRows,
+    regions: Regions,
     live: IntArray,
-    alive: BoolArray,
-    checks: FloatArray,
-    met: MaskArray,
+    checks: Checkpoints,
     region: int,
-    candidates: FloatArray,
-    tried: IntArray,
-    witness: IntArray,
-    add: float,
-    joint: bool,
-    slack: float,
-    budget: int,
+    trial: Trial,
+    rule: Rule,
 ) -> tuple[int, int]:  # pragma: no cover - compiled
-    """Return the first of the candidates ``tried`` of a region whose split leaves the map monotone, and how many were tried.
+    """Return the first of the candidates tried whose split of a region leaves the map monotone, and how many were tried.
 
-    -1 stands for none. Not all are tried where more than ``budget`` rows were looked at. Nodes ``live`` are the regions, also
-    marked in ``alive``. Each side of a split takes the value (sum of its classes + add) / (weight + K add). A split is
-    monotone where, at every checkpoint and at itself, the regions on two sides are parted by a threshold.
+    -1 stands for none. Not all are tried where more than ``rule.budget`` rows were looked at. Nodes ``live`` are the regions,
+    also marked in ``regions.alive``. A split is monotone where, at every checkpoint and at itself, the regions on two sides
+    are parted by a threshold.
 
-    Why a candidate fails is noted in ``witness``: two regions, or NEVER for its own sides. While both live it fails still.
+    Why a candidate fails is noted in ``trial.witness``: two regions, or NEVER for its own sides. While both live it
+    still fails.
     """
-    n_classes, n_checks = p.shape[1], checks.shape[0]
-    rows = order[starts[region] : ends[region]]
-    # What the other regions say at each checkpoint does not depend on the candidate.
-    base = np.full((n_checks, n_classes, n_classes), np.inf)
-    base_by = np.full((n_checks, n_classes, n_classes), NOBODY)
-    for s in range(n_checks):
-        for v in live:
-            if v != region:
-                lowest(met[s, v], value[v], v, base[s], base_by[s])
+    p, n_classes, n_checks = rows.prob, rows.prob.shape[1], checks.gamma.shape[0]
+    own = regions.order[regions.starts[region] : regions.ends[region]]
+    base, base_by = bounds_of_others(regions, live, region, checks)
     least, by = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes), np.int64)
-    of, child = np.empty(rows.size, np.uint8), np.empty((n_classes, n_classes))
-    own, child_met = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    sides = Sides(
+        np.empty(own.size, np.uint8),
+        np.empty((n_classes, n_classes)),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+    )
     looked = 0
-    for at in range(tried.size):
-        c = tried[at]
-        a, b = witness[c, 0], witness[c, 1]
-        if a != NOBODY and (a == NEVER or alive[a]) and (b == NEVER or alive[b]):
+    for at in range(trial.tried.size):  # line 4
+        c = trial.tried[at]
+        a, b = trial.witness[c, 0], trial.witness[c, 1]
+        if a != NOBODY and (a == NEVER or regions.alive[a]) and (b == NEVER or regions.alive[b]):
             continue
-        if looked > budget:
+        if looked > rule.budget:
             return -1, at
-        g = candidates[c]
-        looked += rows.size
-        values_of_sides(p, y, w, rows, g, add, of, child, own)
+        g = trial.gamma[c]
+        looked += own.size
+        values_of_sides(rows, own, g, rule.add, sides)  # lines 5 to 7
+        # Line 8 at the candidate itself: first its own sides, which cost nothing more, then the other regions.
         least[:], by[:] = np.inf, NOBODY
         for k in range(n_classes):
-            lowest(own[k], child[k], NEVER, least, by)
-        a, b, bad = violation(least, by, joint, slack)
+            lowest(sides.bit[k], sides.value[k], NEVER, least, by)
+        a, b, bad = violation(least, by, rule.joint, rule.slack)
         if not bad:
             for v in live:
                 if v != region:
-                    lowest(sides_met(p, order[starts[v] : ends[v]], low[v], high[v], g), value[v], v, least, by)
+                    others = regions.order[regions.starts[v] : regions.ends[v]]
+                    met = sides_met(p, others, regions.low[v], regions.high[v], g)
+                    lowest(met, regions.value[v], v, least, by)
             looked += live.size
-            a, b, bad = violation(least, by, joint, slack)
+            a, b, bad = violation(least, by, rule.joint, rule.slack)
+        # Line 8 at the checkpoints, among them the splits so far.
         s = 0
         while not bad and s < n_checks:
-            if met[s, region] & (met[s, region] - 1):  # more than one side
-                sides_met_by_sides(p, rows, of, checks[s], child_met)
-                looked += rows.size
+            met_by_region = checks.met[s, region]
+            if met_by_region & (met_by_region - 1):  # more than one side
+                sides_met_by_sides(p, own, checks.gamma[s], sides)
+                looked += own.size
             else:
-                child_met[:] = np.where(own > 0, np.int64(met[s, region]), 0)
+                sides.met[:] = np.where(sides.bit > 0, np.int64(met_by_region), 0)
             least[:], by[:] = base[s], base_by[s]
             for k in range(n_classes):
-                lowest(child_met[k], child[k], NEVER, least, by)
-            a, b, bad = violation(least, by, joint, slack)
+                lowest(sides.met[k], sides.value[k], NEVER, least, by)
+            a, b, bad = violation(least, by, rule.joint, rule.slack)
             s += 1
         if not bad:
-            return c, at + 1
-        witness[c, 0], witness[c, 1] = a, b
-    return -1, tried.size
+            return c, at + 1  # lines 9 to 11: the first is the one of the largest M
+        trial.witness[c, 0], trial.witness[c, 1] = a, b
+    return -1, trial.tried.size

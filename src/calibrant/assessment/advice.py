@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray, log_cost
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import together, whole
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import find
 from calibrant._core.result import Result
@@ -250,11 +250,7 @@ def advise(
 
 def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
     """Return the other rows, of the same classes."""
-    if other_true is None or other_prob is None:
-        missing = "other_true" if other_true is None else "other_prob"
-        raise ValueError(
-            f"other_true and other_prob must be given together; {missing} is missing. Pass both, or neither."
-        )
+    together(other_true=other_true, other_prob=other_prob)
     if data.get("y_pred") is not None:
         raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")
     how: Any = {name: value for name, value in data.items() if name in ("input", "rows")}

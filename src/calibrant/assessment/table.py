@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import CLIP
-from calibrant._core.parameters import resamples
+from calibrant._core.parameters import list_of_names, resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.progress import tracked
 from calibrant._core.registry import Entry, find
@@ -235,8 +235,7 @@ def assess(
     """
     require_level(level)
     resamples(n_resamples, hint="500 is usual")
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
     chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip))
     for _, entry in chosen.values():

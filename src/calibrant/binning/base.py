@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import MOST
+from calibrant._core.parameters import MOST, require, whole
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
 from calibrant._core.result import Record
 from calibrant.binning.ordered import Ordered
@@ -80,10 +80,12 @@ class Bins(Record):
         return locate(self.edges, score)
 
     def __add__(self, other: Bins) -> Bins:
-        if not np.array_equal(self.edges, other.edges):
-            raise ValueError(
-                "bins add up only over the same edges; got different ones. Fix them first: EqualWidth(n), or one binning."
-            )
+        require(
+            np.array_equal(self.edges, other.edges),
+            "bins add up only over the same edges",
+            got="different ones",
+            hint="Fix them first: EqualWidth(n), or one binning",
+        )
         return Bins(
             self.edges,
             self.count + other.count,
@@ -194,11 +196,4 @@ class OrderedBinning(Binning):
 
 def require_bins(n_bins: object, name: str = "n_bins") -> None:
     """Refuse a number of bins that is not whole, or less than one."""
-    if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool):
-        raise TypeError(
-            f"{name} must be a whole number; got {n_bins!r}. Pass an int or a Binning such as EqualMass(15)."
-        )
-    if n_bins < 1:
-        raise ValueError(f"{name} must be at least 1; got {n_bins}. 10 to 20 is usual.")
-    if n_bins > MOST:
-        raise ValueError(f"{name} must be at most {MOST}; got {n_bins}. 10 to 20 is usual.")
+    whole(name, n_bins, least=1, most=MOST, hint="10 to 20 is usual")

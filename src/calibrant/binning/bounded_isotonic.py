@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, number, whole
+from calibrant._core.parameters import choice, number, require, whole
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
 from calibrant.binning.ordered import Ordered
@@ -84,11 +84,12 @@ class BoundedIsotonic(OrderedBinning):
         _require_size("min_count", self.min_count)
         _require_size("max_count", self.max_count)
         of_a_kind = isinstance(self.min_count, COUNT) == isinstance(self.max_count, COUNT)
-        if self.max_count == 0 or (of_a_kind and self.max_count < self.min_count):
-            raise ValueError(
-                f"max_count must be above 0 and at least min_count; got {self.max_count!r} with min_count="
-                f"{self.min_count!r}. Pass a share such as 0.2 or a number of rows."
-            )
+        require(
+            self.max_count != 0 and (not of_a_kind or not (self.max_count < self.min_count)),
+            "max_count must be above 0 and at least min_count",
+            got=f"{self.max_count!r} with min_count={self.min_count!r}",
+            hint="Pass a share such as 0.2 or a number of rows",
+        )
         choice("ending", self.ending, ENDINGS)
 
     def cut(self, ordered: Ordered) -> FloatArray:

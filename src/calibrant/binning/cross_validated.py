@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import MOST, number, whole
 from calibrant._core.problem import IntArray
 from calibrant._core.registry import declare
-from calibrant.binning.base import Binning, require_bins
+from calibrant.binning.base import Binning
 from calibrant.binning.ordered import Ordered, between
 from calibrant.binning.tuned import FAMILIES, Family, TunedBinning
 
@@ -70,11 +71,8 @@ class CrossValidatedBins(TunedBinning):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_bins(self.n_folds, "n_folds")
-        if self.n_folds < 2:
-            raise ValueError(f"n_folds must be at least 2; got {self.n_folds}. 10 is usual.")
-        if not self.tolerance >= 0:
-            raise ValueError(f"tolerance must not be negative; got {self.tolerance}. Pass a fraction such as 0.001.")
+        whole("n_folds", self.n_folds, least=2, most=MOST, hint="10 is usual")
+        number("tolerance", self.tolerance, least=0.0, hint="Pass a fraction such as 0.001")
 
     def chosen(self, ordered: Ordered) -> Binning:
         """Return the binning with the least squared error on rows left out."""

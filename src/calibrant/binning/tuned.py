@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Literal
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 from calibrant.binning.base import Binning, OrderedBinning, require_bins
 from calibrant.binning.equal_mass import EqualMass
 from calibrant.binning.equal_width import EqualWidth
@@ -24,8 +24,7 @@ class TunedBinning(OrderedBinning):
     most_bins: int
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.of, FAMILIES):
-            raise ValueError(f"of must be one of {', '.join(map(repr, FAMILIES))}; got {self.of!r}. Pass one of them.")
+        choice("of", self.of, FAMILIES)
         require_bins(self.most_bins, "most_bins")
 
     def cut(self, ordered: Ordered) -> FloatArray:

@@ -6,7 +6,7 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from calibrant._core.parameters import no_class
+from calibrant._core.parameters import no_class, require
 from calibrant._core.registry import Kind, entries, find
 from calibrant.binning.base import Binning
 from calibrant.binning.equal_width import EqualWidth
@@ -34,6 +34,10 @@ def of_word(kind: Kind, word: str) -> Any:
     except ValueError as error:
         raise ValueError(str(error).replace(f"got {name!r}", f"got {word!r}")) from None
     parameters = fields(target) if is_dataclass(target) else ()
-    if not parameters or type(parameters[0].default) is not int:
-        raise ValueError(f"{kind} {name!r} must stand without a number; got {word!r}. Pass {name!r}.")
+    require(
+        parameters and type(parameters[0].default) is int,
+        f"{kind} {name!r} must stand without a number",
+        value=word,
+        hint=f"Pass {name!r}",
+    )
     return target(int(number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -17,10 +17,12 @@ from calibrant._core import links
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
+from calibrant.calibrators.stored import Writing
 from calibrant.notions import Binary
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
@@ -31,6 +33,10 @@ MOST_COEFFICIENT = 1e200
 
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
+
+
+OF_FILE = frozenset({"input", "labels"})
+"""Parameters that a file keeps beside the method."""
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -48,6 +54,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
     """Fitted attributes that older files do not hold."""
+
+    choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+    """Parameters that are frozen dataclasses, each with the function that makes one of a number or a word."""
 
     input: Input
     labels: Sequence[Any] | None
@@ -170,6 +179,37 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
 
+    def _accept_loaded(self) -> None:
+        """Check what a file holds: the classes, and what this class asks of its attributes."""
+        self._check_loaded()
+
+    def _described(self, write: Writing) -> dict[str, Any]:
+        """Return what a file holds: what it was told, and what fitting found, if it is fitted."""
+        is_fitted = any(name.endswith("_") and not name.startswith("_") for name in vars(self))
+        return self._told(write) | (self._found(write) if is_fitted else {})
+
+    def _told(self, write: Writing) -> dict[str, Any]:
+        """Return the method and its parameters."""
+        parameters = {name: write.value(value) for name, value in self._stored_parameters().items()}
+        return {"method": write.word("calibrator", self), "parameters": parameters}
+
+    def _found(self, write: Writing) -> dict[str, Any]:
+        """Return what fitting found."""
+        return {"fitted": write.state(self)}
+
+    def _stored_parameters(self) -> dict[str, Any]:
+        """Return the parameters as a file holds them, but ``input`` and ``labels``, which stand elsewhere."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
+
+    @classmethod
+    def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is passed to the class, given what a file holds."""
+        reserved = sorted(stored.keys() & OF_FILE)
+        require(
+            not reserved, "parameters must not hold what stands elsewhere", got=", ".join(reserved), hint="Fit anew"
+        )
+        return {**cls.unstored, **stored}
+
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
 
@@ -238,6 +278,11 @@ class BinaryCalibrator(Calibrator):
         self.input = input
         self.labels = labels
 
+    def _accept_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        require(n_classes == 2, f"classes must be two for {type(self).__name__}", value=n_classes, hint="Fit anew")
+        self._check_loaded()
+
     @abstractmethod
     def _fit(self, problem: BinaryProblem) -> None: ...
 
@@ -262,11 +307,12 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         if isinstance(problem, SimplexProblem):
-            if problem.prob.shape[1] != 2:
-                raise ValueError(
-                    f"{type(self).__name__} maps one score; got {problem.prob.shape[1]} classes. "
-                    f"Say how: ByNotion({type(self).__name__}(), 'class-wise')."
-                )
+            require(
+                problem.prob.shape[1] == 2,
+                f"{type(self).__name__} maps one score",
+                got=f"{problem.prob.shape[1]} classes",
+                hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
+            )
             forecast = problem.forecast
             binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
             problem = with_scores_of_logits(binary) if forecast.is_logit else binary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def found_notion(arguments: argparse.Namespace, calibrator: Calibrator) -> Notio
 
 
 def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:
-    known = sorted(set(calibrator.get_params(deep=False)) - {"input", "labels", "calibrator"})
+    known = sorted({*calibrator.get_params(deep=False), *_parts(calibrator)} - {"input", "labels", "calibrator"})
     for text in settings:
         name, sign, value = text.partition("=")
         if not sign or name not in known:
@@ -74,8 +75,18 @@ def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -
                 f"({', '.join(known) if known else 'it has none'}); got {text!r}. Choose one of them; what they mean stands "
                 f"in help(calibrant.{type(calibrator).__name__})."
             )
-        calibrator.set_params(**{name: _value(value)})
+        whole, _, part = name.partition(".")
+        given = _value(value)
+        if part:
+            given = replace(calibrator.choices[whole](getattr(calibrator, whole)), **{part: given})
+        calibrator.set_params(**{whole: given})
     return calibrator
+
+
+def _parts(calibrator: Calibrator) -> list[str]:
+    """Return the names of what parameters that are objects hold, each after that of its parameter."""
+    objects = {name: make(getattr(calibrator, name)) for name, make in calibrator.choices.items()}
+    return [f"{name}.{field.name}" for name, one in objects.items() for field in fields(one)]
 
 
 def _value(text: str) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
+from calibrant._core.parameters import together, whole
 from calibrant._core.problem import two_columns
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import ROUNDING
@@ -116,10 +117,8 @@ def calibration_map(
     >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
     [0.0, 0.5, 1.0, 1.0, 1.0]
     """
-    if (y_true is None) != (y_prob is None):
-        raise ValueError("y_true and y_prob must come together; got one of them. Pass both, or neither.")
-    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
-        raise ValueError(f"resolution must be a whole number, at least 2; got {resolution!r}. 1001 is usual.")
+    together(y_true=y_true, y_prob=y_prob)
+    whole("resolution", resolution, least=2, hint="1001 is usual")
     notion, maps = _maps_of(calibrator)
     curve = None
     if y_true is not None and y_prob is not None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, number
+from calibrant._core.parameters import choice, distinct_names, number, some
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
@@ -273,12 +273,8 @@ def _calibrated(
     """Return calibrated tables by their names, of the rows and classes that were there before."""
     forecasts = calibrated if isinstance(calibrated, Mapping) else {"calibrated": calibrated}
     n_rows = len(as_numbers("y_prob", y_prob))
-    if not forecasts:
-        raise ValueError("calibrated must hold at least one forecast; got an empty dict. Pass {'isotonic': q}.")
-    if len({str(name) for name in forecasts}) < len(forecasts):
-        raise ValueError(
-            f"forecasts must have names that differ as text; got {', '.join(map(repr, forecasts))}. Rename one of them."
-        )
+    some("calibrated", forecasts, "forecast", hint="Pass {'isotonic': q}")
+    distinct_names("forecasts", forecasts)
     tables = {}
     for name, forecast in forecasts.items():
         what = f"calibrated[{name!r}]" if isinstance(calibrated, Mapping) else "calibrated"

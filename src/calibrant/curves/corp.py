@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of, resamples
+from calibrant._core.parameters import choice, resamples
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.proper import squared_error
 from calibrant._core.result import DrawnResult, Picture, Record
@@ -157,8 +157,8 @@ def corp_curve(
     """
     require_level(level)
     _require_draws(n_resamples)
-    if band is not None and not is_one_of(band, BANDS):
-        raise ValueError(f"band must be one of {', '.join(map(repr, BANDS))} or None; got {band!r}. Pass one of them.")
+    if band is not None:
+        choice("band", band, BANDS, also=" or None")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
     chosen = as_notion(notion, problem)
     n_panels = chosen.n_parts(problem)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray
 from calibrant.binning.ordered import Ordered
 from calibrant.curves.simultaneous import simultaneous_band
@@ -69,11 +70,12 @@ def confidence(place: Place) -> tuple[FloatArray, FloatArray]:
 def simultaneous(place: Place) -> tuple[FloatArray, FloatArray]:
     """Where the whole curve of true event probabilities lies with proven confidence, widened to hold the fit."""
     ordered = place.ordered
-    if not ordered.is_whole:
-        raise ValueError(
-            "sample_weight must be whole for a simultaneous band, which counts rows; got other weights. "
-            "Pass band='confidence', or weights that are numbers of rows."
-        )
+    require(
+        ordered.is_whole,
+        "sample_weight must be whole for a simultaneous band, which counts rows",
+        got="other weights",
+        hint="Pass band='confidence', or weights that are numbers of rows",
+    )
     fit = place.steps.at_each_score(place.steps.rate)
     lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, place.level)
     return np.minimum(lower, fit)[place.at], np.maximum(upper, fit)[place.at]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import together, whole
 from calibrant._core.problem import BinaryProblem, SimplexProblem, Unit, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -144,8 +144,7 @@ def cumulative_map(
     >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
     ([0.0, 0.7], [0.0, 1.0])
     """
-    if (y_true is None) != (y_prob is None):
-        raise ValueError("y_true and y_prob must come together; got one of them. Pass both, or neither.")
+    together(y_true=y_true, y_prob=y_prob)
     _require_cumulative(calibrator)
     wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
     steps = [calibrator.steps(rank) for rank in wanted]

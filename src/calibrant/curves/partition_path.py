@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import list_of_names
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, is_unit_weight
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
@@ -156,8 +157,7 @@ def partition_path(
 
 
 def _entries(metrics: Sequence[str]) -> list[Entry]:
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics must be a list of names; got the string {metrics!r}. Pass [{metrics!r}].")
+    list_of_names("metrics", metrics)
     by_name = {entry.name: entry for entry in (find("metric", word) for word in metrics)}
     if not by_name:
         raise ValueError(f"metrics must name at least one metric; got {metrics!r}. Pass ['nll'].")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import fraction, is_one_of
+from calibrant._core.parameters import choice, fraction
 from calibrant._core.problem import Problem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -142,10 +142,8 @@ def curve_of(
 ) -> ReliabilityCurve:
     """Return the curve of a valid problem."""
     require_level(level)
-    if interval is not None and not is_one_of(interval, INTERVALS):
-        raise ValueError(
-            f"interval must be one of {', '.join(map(repr, INTERVALS))} or None; got {interval!r}. Pass one of them."
-        )
+    if interval is not None:
+        choice("interval", interval, INTERVALS, also=" or None")
     panels = []
     for binary in notion.split(problem):
         bins = binning(binary)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice, left_out, number
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -164,19 +164,12 @@ def smooth_curve_of(
 ) -> SmoothReliabilityCurve:
     """Return the smooth curve of a valid problem."""
     require_level(level)
-    if bandwidth is not None and isinstance(smoother, Local):
-        raise ValueError(
-            f"bandwidth must be left out for a local regression, which has none; got {bandwidth!r}. "
-            "Pass Local(span=...) for another window, or smoother='kernel'."
-        )
-    if bandwidth is not None and (isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float, np.number))):
-        raise TypeError(
-            f"bandwidth must be a number or None; got {bandwidth!r}. 0.03 shows much; None is the smooth ECE."
-        )
-    if bandwidth is not None and not FINEST <= bandwidth <= 1.0:
-        raise ValueError(
-            f"bandwidth must be None or in [{FINEST:g}, 1]; got {bandwidth!r}. 0.03 shows much; None is the smooth ECE."
-        )
+    if isinstance(smoother, Local):
+        other = "Pass Local(span=...) for another window, or smoother='kernel'"
+        left_out("bandwidth", bandwidth, "for a local regression, which has none", hint=other)
+    elif bandwidth is not None:
+        usual = "0.03 shows much; None is the smooth ECE"
+        number("bandwidth", bandwidth, least=FINEST, most=1.0, hint=usual)
     panels = tuple(
         _panel(binary, binary.name or notion.name, smoother, bandwidth, level) for binary in notion.split(problem)
     )
@@ -188,11 +181,7 @@ def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:
     """Return the smoother of that name, or the lens itself."""
     if isinstance(smoother, (Smooth, Local)):
         return smoother
-    if not is_one_of(smoother, SMOOTHERS):
-        raise ValueError(
-            f"smoother must be one of {', '.join(map(repr, SMOOTHERS))}, Smooth() or Local(); got {smoother!r}. Pass one."
-        )
-    return SMOOTHERS[smoother]
+    return SMOOTHERS[choice("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")]
 
 
 def _panel(

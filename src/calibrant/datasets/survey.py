@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp, softmax
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of, source
+from calibrant._core.parameters import choice, require, source
 from calibrant._core.problem import IntArray
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.truth import KnownTruth, require_rows
@@ -67,19 +67,16 @@ class SurveyMixture:
     class_3: str = "variance"
 
     def __post_init__(self) -> None:
-        if self.n_classes not in (2, 3):
-            raise ValueError(
-                f"n_classes of the survey's mixtures must be 2 or 3; got {self.n_classes!r}. "
-                "For other numbers use make_softmax_forecast."
-            )
-        if self.class_3 not in VARIANCE_OF_CLASS_3:
-            raise ValueError(
-                f"class_3 must be one of {', '.join(map(repr, VARIANCE_OF_CLASS_3))}; got {self.class_3!r}. Pass one."
-            )
-        if self.n_classes == 2 and self.class_3 != "variance":
-            raise ValueError(
-                f"class_3 says what the 8 of a third class is; got {self.class_3!r} with n_classes=2. Pass n_classes=3."
-            )
+        others = "For other numbers use make_softmax_forecast"
+        must = "n_classes of the survey's mixtures must be 2 or 3"
+        require(self.n_classes in (2, 3), must, value=self.n_classes, hint=others)
+        choice("class_3", self.class_3, VARIANCE_OF_CLASS_3)
+        require(
+            self.n_classes == 3 or self.class_3 == "variance",
+            "class_3 says what the 8 of a third class is",
+            got=f"{self.class_3!r} with n_classes=2",
+            hint="Pass n_classes=3",
+        )
 
     @property
     def components(self) -> FloatArray:
@@ -196,19 +193,20 @@ def make_survey_forecast(
     >>> truth.calibration_map([0.3, 0.5, 0.7]).round(3)
     array([0.036, 0.524, 0.955])
     """
-    if not is_one_of(model, MODELS):
-        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}; got {model!r}. Pass one.")
+    choice("model", model, MODELS)
     mixture = SurveyMixture(n_classes, class_3)
-    if model == "mlp" and class_3 != "variance":
-        raise ValueError(
-            f"model 'mlp' is a network that was trained with class_3='variance'; got {class_3!r}. "
-            "Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)."
-        )
-    if model in SLOPES and n_classes != 2:
-        raise ValueError(
-            f"model {model!r} is logistic and speaks of two classes; got n_classes={n_classes}. "
-            "Pass model='mlp' or 'bayes-optimal'."
-        )
+    require(
+        model != "mlp" or class_3 == "variance",
+        "model 'mlp' is a network that was trained with class_3='variance'",
+        value=class_3,
+        hint="Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)",
+    )
+    require(
+        model not in SLOPES or n_classes == 2,
+        f"model {model!r} is logistic and speaks of two classes",
+        got=f"n_classes={n_classes}",
+        hint="Pass model='mlp' or 'bayes-optimal'",
+    )
     x, y = mixture.sample(n, rng=rng)
     posterior = mixture.posterior(x)
     name = f"survey, {model}"

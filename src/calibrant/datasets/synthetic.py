@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number, source, whole
+from calibrant._core.parameters import number, require, source, whole
 from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
@@ -147,11 +147,12 @@ def _check(n_classes: object, temperature: object, accuracy: object, dtype: npt.
     classes = whole("n_classes", n_classes, least=2, most=MOST_CLASSES, hint="One event makes two classes")
     number("temperature", temperature, above=0.0, hint="Above 1 makes the forecast over-confident")
     wanted = number("accuracy", accuracy, hint="It is the mean of the highest posterior; pass 0.8, say")
-    if not 1.0 / classes + MARGIN <= wanted <= 1.0 - MARGIN:
-        raise ValueError(
-            f"accuracy must lie between 1 / n_classes = {1.0 / classes:.4g} and 1, {MARGIN:g} away from both; "
-            f"got {accuracy}. It is the mean of the highest posterior; pass 0.8, say."
-        )
+    require(
+        1.0 / classes + MARGIN <= wanted <= 1.0 - MARGIN,
+        f"accuracy must lie between 1 / n_classes = {1.0 / classes:.4g} and 1, {MARGIN:g} away from both",
+        value=accuracy,
+        hint="It is the mean of the highest posterior; pass 0.8, say",
+    )
     try:
         kind = np.dtype(dtype)
     except (TypeError, ValueError, AttributeError):

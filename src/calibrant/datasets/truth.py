@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import whole
 from calibrant._core.problem import IntArray
 from calibrant._core.result import Result
 from calibrant._core.table import Table
@@ -60,7 +61,4 @@ class KnownTruth(Result):
 
 def require_rows(n: object) -> None:
     """Refuse a number of rows that is not whole, or less than one."""
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
-        raise TypeError(f"n must be a whole number of rows; got {n!r}. Pass 1000, say.")
-    if n < 1:
-        raise ValueError(f"n must be at least 1 row; got {n}. Pass 1000, say.")
+    whole("n", n, least=1, hint="Pass 1000 rows, say")

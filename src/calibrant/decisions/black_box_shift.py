@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import SimplexProblem, variance_weight
 from calibrant._core.warnings import warn
 
@@ -33,11 +34,12 @@ def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weight: Float
     confusion, spread = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes, n_classes))
     for j in range(n_classes):
         rows = labelled.label == j
-        if not rows.any():
-            raise ValueError(
-                f"old_true must hold every class for a confusion matrix; got none of {labelled.classes[j].item()!r}. "
-                "Pass labelled rows of each, or method='em' with old_prior."
-            )
+        require(
+            rows.any(),
+            "old_true must hold every class for a confusion matrix",
+            got=f"none of {labelled.classes[j].item()!r}",
+            hint="Pass labelled rows of each, or method='em' with old_prior",
+        )
         confusion[:, j], spread[j] = _mean(old_said[rows], labelled.weight[rows])
     mean, mean_spread = _mean(new_said, new_weight)
     condition = float(np.linalg.cond(confusion))

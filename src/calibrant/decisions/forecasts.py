@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.parameters import distinct_names, require, some
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.validation import as_problem
 from calibrant.notions import Notion, as_notion
@@ -21,12 +22,8 @@ def events_of(
 ) -> dict[str, BinaryProblem]:
     """Return the problem of each forecast by its name, of one event and the same rows; without a name it is "forecast"."""
     forecasts = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
-    if not forecasts:
-        raise ValueError("y_prob must hold at least one forecast; got an empty dict. Pass {'before': p, 'after': q}.")
-    if len({str(name) for name in forecasts}) < len(forecasts):
-        raise ValueError(
-            f"forecasts must have names that differ as text; got {', '.join(map(repr, forecasts))}. Rename one of them."
-        )
+    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
+    distinct_names("forecasts", forecasts)
     problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
     first, *others = problems
     for name in others:
@@ -36,28 +33,32 @@ def events_of(
 
 def _require_same_event(first: str, one: BinaryProblem, name: str, other: BinaryProblem) -> None:
     """Refuse a forecast of another event: shares of events and costs are those of the first."""
-    if np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight):
-        return
+    same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
     differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
-    raise ValueError(
-        f"there must be one event for all forecasts; those of {first!r} and {name!r} differ in {differ} of {one.size} rows. "
-        "Pass the forecasts one at a time."
+    require(
+        same,
+        "there must be one event for all forecasts",
+        got=f"{first!r} and {name!r}, whose events differ in {differ} of {one.size} rows",
+        hint="Pass the forecasts one at a time",
     )
 
 
 def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     """Return the one binary problem of a notion; by default that of the event of two classes."""
-    if notion is None and problem.classes.size > 2:
-        raise ValueError(
-            f"y_prob must speak of one event; got {problem.classes.size} classes. "
-            "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction."
-        )
+    require(
+        notion is not None or problem.classes.size == 2,
+        "y_prob must speak of one event",
+        got=f"{problem.classes.size} classes",
+        hint="Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction",
+    )
     chosen = as_notion(notion, problem)
     problems = list(chosen.split(problem))
-    if len(problems) != 1:
-        raise ValueError(
-            f"notion must speak of one event; {chosen.name!r} speaks of {len(problems)}. Choose one: notion=OneVsRest(name)."
-        )
+    require(
+        len(problems) == 1,
+        "notion must speak of one event",
+        got=f"{chosen.name!r}, which speaks of {len(problems)}",
+        hint="Choose one: notion=OneVsRest(name)",
+    )
     return problems[0]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number, resamples
+from calibrant._core.parameters import number, require, resamples
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -161,11 +161,8 @@ def net_benefit_curve(
     level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
     generator = as_rng(rng)
     at = as_places("threshold", GRID if threshold is None else threshold)
-    if at[-1] == 1.0:
-        raise ValueError(
-            "threshold must lie below 1 for a net benefit; got 1. At 1 no number of events found outweighs one row "
-            "treated in vain: pass 0.99."
-        )
+    in_vain = "At 1 no number of events found outweighs one row treated in vain: pass 0.99"
+    require(at[-1] < 1.0, "threshold must lie below 1 for a net benefit", got="1", hint=in_vain)
     problems = events_of(y_true, y_prob, notion, data)
     first = next(iter(problems.values()))
     bootstrap = Bootstrap(first.size, n_resamples, generator) if n_resamples else None

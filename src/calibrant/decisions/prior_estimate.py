@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.labels import Named, as_labels, classes_of_score
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, each, require, together
 from calibrant._core.problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
 from calibrant._core.result import Result
 from calibrant._core.rows import Rows
@@ -176,22 +176,24 @@ def estimate_prior(
     new = received(y_prob, input=input, rows=rows)
     forecast = new.forecast
     weight = as_weight(sample_weight, forecast.shape[0])
-    if pos_label is not None and not new.is_column:
-        raise ValueError(
-            f"pos_label must be left out when y_prob is a table; got {pos_label!r} for {forecast.shape[1]} columns. "
-            "Pass labels= to name the columns."
-        )
+    require(
+        pos_label is None or new.is_column,
+        "pos_label must be left out when y_prob is a table",
+        got=f"{pos_label!r} for {forecast.shape[1]} columns",
+        hint="Pass labels= to name the columns",
+    )
     names = new.names if old_prob is None else shared_names(y_prob=y_prob, old_prob=old_prob)
     options = {"labels": labels, "pos_label": pos_label, "input": input, "rows": rows}
     labelled = _labelled(old_true, old_prob, old_weight, forecast.shape[1], names, options)
     if labelled is None:
         classes = _classes(new, labels, pos_label)
-        if old_prior is None:
-            raise ValueError(
-                "old shares of the classes must be known; got neither old_prior nor labelled rows. "
-                "Pass old_prior=, or old_true= and old_prob= of rows from before the change."
-            )
-        old = as_prior("old_prior", old_prior, forecast.shape[1], positive=True)
+        require(
+            old_prior is not None,
+            "old shares of the classes must be known",
+            got="neither old_prior nor labelled rows",
+            hint="Pass old_prior=, or old_true= and old_prob= of rows from before the change",
+        )
+        old = as_prior("old_prior", cast("npt.ArrayLike", old_prior), forecast.shape[1], positive=True)
     else:
         classes = labelled.classes
         shares = np.bincount(labelled.label, labelled.weight, forecast.shape[1]) / labelled.weight.sum()
@@ -202,20 +204,16 @@ def estimate_prior(
             positive=method == "em" or old_prior is not None,
         )
     if method == "em":
-        if old.min() < LEAST_SHARE:
-            raise ValueError(
-                f"old_prior must be at least {LEAST_SHARE:g}; got {old.min():g} at index {int(old.argmin())}. "
-                "Leave out the column of a class that hardly ever came."
-            )
+        rare = "Leave out the column of a class that hardly ever occurs"
+        each("old_prior", old, old >= LEAST_SHARE, f"be at least {LEAST_SHARE:g}", hint=rare)
         covariance = _covariance(labelled, old) if labelled is not None and old_prior is None else None
         return _by_likelihood(forecast, weight, classes, old, covariance)
-    if labelled is None:
-        raise ValueError(
-            f"method {method!r} needs labelled rows; got none. Pass old_true= and old_prob= of rows from before the change, "
-            "or method='em'."
-        )
+    before = "Pass old_true= and old_prob= of rows from before the change, or method='em'"
+    require(labelled is not None, f"method {method!r} needs labelled rows", got="none", hint=before)
     kept = weight > 0
-    found = black_box_prior(labelled, forecast.prob[kept], weight[kept], soft=method == "bbse-soft")
+    found = black_box_prior(
+        cast("SimplexProblem", labelled), forecast.prob[kept], weight[kept], soft=method == "bbse-soft"
+    )
     return PriorEstimate(classes, found.prior, old, found.standard_error, method, 0, found.residual, found.condition)
 
 
@@ -253,23 +251,22 @@ def _labelled(
     old_true: Any, old_prob: Any, old_weight: Any, n_classes: int, names: Names, options: Any
 ) -> SimplexProblem | None:
     """Return the labelled rows, if there are any."""
-    if old_true is None and old_prob is None:
-        if old_weight is not None:
-            raise ValueError(
-                "old_weight must come with labelled rows; got neither old_true nor old_prob. "
-                "Weights of the rows of y_prob are sample_weight."
-            )
+    if not together(old_true=old_true, old_prob=old_prob):
+        require(
+            old_weight is None,
+            "old_weight must come with labelled rows",
+            got="neither old_true nor old_prob",
+            hint="Weights of the rows of y_prob are sample_weight",
+        )
         return None
-    if old_true is None or old_prob is None:
-        missing = "old_true" if old_true is None else "old_prob"
-        raise ValueError(f"old_true and old_prob must be given together; {missing} is missing. Pass both, or neither.")
     values = as_numbers("old_prob", old_prob)
     forecast = as_forecast(values, input=options["input"], rows=options["rows"], name="old_prob")
-    if forecast.shape[1] != n_classes:
-        raise ValueError(
-            f"old_prob and y_prob must have the same columns; got {forecast.shape[1]} classes and {n_classes}. "
-            "Pass forecasts of one model."
-        )
+    require(
+        forecast.shape[1] == n_classes,
+        "old_prob and y_prob must have the same columns",
+        got=f"{forecast.shape[1]} classes and {n_classes}",
+        hint="Pass forecasts of one model",
+    )
     named = Named("old_true", "old_prob", "old_weight")
     return as_simplex(
         as_problem(old_true, values, sample_weight=old_weight, column_names=names, named=named, **options)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.labels import classes_of_columns
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number
+from calibrant._core.parameters import each, left_out, number, one_each, require
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.decisions.priors import as_prior, log_of, reweighed
@@ -193,18 +193,16 @@ def undo_class_weight(
     forecast, is_column, names = received(y_prob, input=input, rows=rows)
     n_classes = forecast.shape[1]
     if isinstance(class_weight, str):
-        if class_weight != "balanced" or train_prior is None:
-            raise ValueError(
-                f"class_weight must be numbers, or 'balanced' with train_prior; got {class_weight!r} and train_prior="
-                f"{train_prior!r}. Pass the weights, or the shares of the classes in training."
-            )
+        require(
+            class_weight == "balanced" and train_prior is not None,
+            "class_weight must be numbers, or 'balanced' with train_prior",
+            got=f"{class_weight!r} and train_prior={train_prior!r}",
+            hint="Pass the weights, or the shares of the classes in training",
+        )
         classes_of(n_classes, labels, names)
-        log_factor = np.log(as_prior("train_prior", train_prior, n_classes, positive=True))
+        log_factor = np.log(as_prior("train_prior", cast("npt.ArrayLike", train_prior), n_classes, positive=True))
     else:
-        if train_prior is not None:
-            raise ValueError(
-                f"train_prior must be left out unless class_weight is 'balanced'; got {train_prior!r}. Weights say all."
-            )
+        left_out("train_prior", train_prior, "unless class_weight is 'balanced'", hint="Weights say all")
         if isinstance(class_weight, Mapping):
             classes = _classes_of_keys(class_weight, n_classes, labels, names)
             class_weight = dict.fromkeys(classes, 1.0) | dict(class_weight)
@@ -217,27 +215,18 @@ def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | 
     classes_of(n_classes, labels, names)  # labels that make no sense are refused, needed or not
     if isinstance(factor, Mapping):
         classes = _classes_of_keys(factor, n_classes, labels, names)
-        if set(factor) != set(classes):
-            raise ValueError(
-                f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}; got keys "
-                f"{', '.join(map(repr, list(factor)[:5]))}. Pass labels= if the columns are other classes."
-            )
+        require(
+            set(factor) == set(classes),
+            f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}",
+            got=f"keys {', '.join(map(repr, list(factor)[:5]))}",
+            hint="Pass labels= if the columns are other classes",
+        )
         factor = [factor[c] for c in classes]
-    if is_single(factor):
-        raise ValueError(
-            f"{name} must hold a number for each of the {n_classes} classes; got {factor!r}. Pass a sequence in column order."
-        )
+    must = f"{name} must hold a number for each of the {n_classes} classes"
+    require(not is_single(factor), must, value=factor, hint="Pass a sequence in column order")
     numbers = numbers_of(name, factor, "Pass a number for each class in column order")
-    if numbers.shape != (n_classes,):
-        raise ValueError(
-            f"{name} must hold a number for each of the {n_classes} classes; got shape {numbers.shape}. "
-            "Pass them in column order."
-        )
-    if numbers.min() <= 0:
-        raise ValueError(
-            f"{name} must be positive; got {numbers.min():g} at index {int(numbers.argmin())}. "
-            "A class that training never saw cannot be put back."
-        )
+    one_each(name, numbers, n_classes, "number")
+    each(name, numbers, numbers > 0, "be positive", hint="A class that training never saw cannot be put back")
     return numbers
 
 

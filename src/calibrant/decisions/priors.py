@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number
+from calibrant._core.parameters import each, number, one_each, require
 from calibrant._core.problem import Forecast
 from calibrant._core.rows import SUM_TOLERANCE
 from calibrant.decisions.received import is_single, numbers_of
@@ -19,9 +19,7 @@ LEAST_TOTAL = 1e-290
 def as_event_share(name: str, value: object, *, positive: bool = False) -> float:
     """Return the share of events in [0, 1], or in (0, 1) if both classes must come."""
     if positive:
-        hint = (
-            "A forecast knows nothing of a class that never came; of a ratio r of events to the rest pass r / (1 + r)"
-        )
+        hint = "A forecast knows nothing of a class that never occurred; of a ratio r of events to the rest pass r / (1 + r)"
         return number(name, value, above=0.0, below=1.0, hint=hint)
     return number(name, value, least=0.0, most=1.0, hint="Of a ratio r of events to the rest it is r / (1 + r)")
 
@@ -29,30 +27,17 @@ def as_event_share(name: str, value: object, *, positive: bool = False) -> float
 def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool = False) -> FloatArray:
     """Return the share of each class, summing to one; of two classes one number is the share of the event."""
     if is_single(prior):
-        if n_classes != 2:
-            raise ValueError(
-                f"{name} must hold a share for each of the {n_classes} classes; got {prior!r}. Pass a sequence in column order."
-            )
+        must = f"{name} must hold a share for each of the {n_classes} classes"
+        require(n_classes == 2, must, value=prior, hint="Pass a sequence in column order")
         share = as_event_share(name, np.asarray(prior).item(), positive=positive)
         return np.array([1.0 - share, share])
     shares = numbers_of(name, prior, "Pass the share of each class in column order")
-    if shares.shape != (n_classes,):
-        raise ValueError(
-            f"{name} must hold a share for each of {n_classes} classes; got shape {shares.shape}. Pass them in column order."
-        )
-    if shares.min() < 0:
-        raise ValueError(
-            f"{name} must not be negative; got {shares.min():g} at index {int(shares.argmin())}. Pass shares that sum to one."
-        )
-    if abs(shares.sum() - 1.0) > SUM_TOLERANCE:
-        raise ValueError(
-            f"{name} must sum to one within {SUM_TOLERANCE:g}; got {shares.sum():.6g}. Divide them by their sum."
-        )
-    if positive and not shares.all():
-        raise ValueError(
-            f"{name} must be positive; got 0 at index {int(shares.argmin())}. "
-            "A forecast knows nothing of a class that never came: leave its column out."
-        )
+    one_each(name, shares, n_classes, "share")
+    each(name, shares, shares >= 0, "not be negative", hint="Pass shares that sum to one")
+    must = f"{name} must sum to one within {SUM_TOLERANCE:g}"
+    require(abs(shares.sum() - 1.0) <= SUM_TOLERANCE, must, got=f"{shares.sum():.6g}", hint="Divide them by their sum")
+    unknown = "A forecast knows nothing of a class that never occurred: leave its column out"
+    each(name, shares, (shares > 0) | (not positive), "be positive", hint=unknown)
     normalised: FloatArray = shares / shares.sum()
     return normalised
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import columns_of
 from calibrant._core.labels import Labels, classes_of_columns
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require, some
 from calibrant._core.problem import Forecast
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_forecast, as_numbers
@@ -35,10 +36,9 @@ def received(y_prob: npt.ArrayLike, *, input: Input, rows: Rows) -> Received:
 
 def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:
     """Return the numbers of a parameter that is a sequence or a matrix."""
-    if is_single(values):
-        raise TypeError(f"{name} must be a sequence of numbers; got {values!r}. {hint}.")
-    if isinstance(values, Sized) and not len(values):
-        raise ValueError(f"{name} must hold at least one number; got none. {hint}.")
+    require(not is_single(values), f"{name} must be a sequence of numbers", value=values, hint=hint, error=TypeError)
+    if isinstance(values, Sized):
+        some(name, values, "number", hint=hint)
     return as_numbers(name, values)
 
 
@@ -57,11 +57,12 @@ def shared_names(**forecasts: npt.ArrayLike) -> Names:
     """Return the names of the columns of forecasts that belong together, the ones and the others in the same order."""
     named = [(argument, found) for argument, data in forecasts.items() if (found := names_of(data)) is not None]
     for argument, found in named[1:]:
-        if list(found) != list(named[0][1]):
-            raise ValueError(
-                f"{named[0][0]} and {argument} must have the same columns in the same order; got "
-                f"{_some(named[0][1])} and {_some(found)}. Put the columns of one in the order of the other."
-            )
+        require(
+            list(found) == list(named[0][1]),
+            f"{named[0][0]} and {argument} must have the same columns in the same order",
+            got=f"{_some(named[0][1])} and {_some(found)}",
+            hint="Put the columns of one in the order of the other",
+        )
     return named[0][1] if named else None
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import resamples
+from calibrant._core.parameters import left_out, require, resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex, two_columns
 from calibrant._core.proper import EventScore, expected_score, squared_error
 from calibrant._core.result import Result
@@ -193,16 +193,14 @@ def _against_truth(
     """Return the mean cost of decisions by the forecast and by the truth, to be expected under the truth."""
     simplex = as_simplex(problem)
     weight, prob = simplex.weight / simplex.weight.sum(), simplex.prob
-    if notion is not None:
-        raise ValueError(
-            f"notion must be left out where the truth is known; got {notion!r}. Pass the column of the event and its truth."
-        )
+    left_out("notion", notion, "where the truth is known", hint="Pass the column of the event and its truth")
     if cost_matrix is None:
-        if prob.shape[1] > 2:
-            raise ValueError(
-                f"cost_matrix must be given for more than two classes; got none for {prob.shape[1]}. "
-                "Pass the cost of deciding j when i is true, or one column for one event."
-            )
+        require(
+            prob.shape[1] == 2,
+            "cost_matrix must be given for more than two classes",
+            got=f"none for {prob.shape[1]}",
+            hint="Pass the cost of deciding j when i is true, or one column for one event",
+        )
         p, q = prob[:, 1], truth[:, 1]
         best = float(weight @ (q * (1.0 - q)))
         return best + float(weight @ (p - q) ** 2), best
@@ -222,10 +220,10 @@ def as_truth(
     as_forecast(values, input="probability", rows=rows, name="truth", remedies=OF_PROBABILITIES)
     n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
     expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
-    if values.shape != expected:
-        raise ValueError(
-            f"truth must have the shape of y_prob, {expected}; got {values.shape}. "
-            "Pass the true probability of each class in each row."
-        )
+    must, each_class = (
+        f"truth must have the shape of y_prob, {expected}",
+        "the true probability of each class in each row",
+    )
+    require(values.shape == expected, must, value=values.shape, hint=f"Pass {each_class}")
     options = {key: value for key, value in data.items() if key != "input"} | {"rows": rows}
     return as_simplex(as_problem(y_true, values, column_names=names, **options)).prob

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number
+from calibrant._core.parameters import each, number, require, together
 from calibrant.decisions.costs import as_cost
 from calibrant.decisions.priors import as_event_share
 from calibrant.decisions.received import numbers_of
@@ -75,20 +75,17 @@ def optimal_threshold(
     """
     a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
     b = _excess("negative", "positive", cost_false_negative, cost_true_positive)
-    if (old_prior is None) != (new_prior is None):
-        raise ValueError(
-            f"old_prior and new_prior must be given together; got {old_prior!r} and {new_prior!r}. "
-            "Pass both, or none if the share of events stays."
-        )
-    if old_prior is not None and new_prior is not None:
+    stays = "Pass both, or none if the share of events stays"
+    if together(old_prior=old_prior, new_prior=new_prior, hint=stays):
         old = Fraction(as_event_share("old_prior", old_prior, positive=True))
         new = Fraction(as_event_share("new_prior", new_prior))
         a, b = a * old * (1 - new), b * new * (1 - old)
-    if a + b == 0:
-        raise ValueError(
-            "some error that can happen must cost more than the right decision; got costs under which every decision is as "
-            "good. Pass cost_false_positive=1 and cost_false_negative=1 to count errors."
-        )
+    require(
+        a + b != 0,
+        "some error that can happen must cost more than the right decision",
+        got="costs under which every decision is as good",
+        hint="Pass cost_false_positive=1 and cost_false_negative=1 to count errors",
+    )
     return float(a / (a + b))
 
 
@@ -109,14 +106,9 @@ def as_threshold(threshold: object) -> float:
 def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return the distinct places in [0, 1] in increasing order."""
     places = numbers_of(name, values, f"Pass numbers between 0 and 1, such as {name}=[0.2, 0.5]")
-    if places.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; got shape {places.shape}. Pass numbers between 0 and 1.")
-    outside = (places < 0) | (places > 1)
-    if outside.any():
-        raise ValueError(
-            f"{name} must lie in [0, 1]; got {places[outside][0]:g} at index {int(outside.argmax())}. "
-            "Pass numbers between 0 and 1."
-        )
+    hint = "Pass numbers between 0 and 1"
+    require(places.ndim == 1, f"{name} must have one dimension", got=f"shape {places.shape}", hint=hint)
+    each(name, places, (places >= 0) & (places <= 1), "lie in [0, 1]", hint=hint)
     return np.unique(places)
 
 
@@ -124,9 +116,10 @@ def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
     """Return what a wrong decision costs beyond the right one, as a fraction: products of those neither round nor vanish."""
     wrong_cost = as_cost(f"cost_false_{decided}", wrong)
     right_cost = as_cost(f"cost_true_{true}", right)
-    if right_cost > wrong_cost:
-        raise ValueError(
-            f"a right decision must not cost more than the wrong one; got cost_true_{true}={right!r} and "
-            f"cost_false_{decided}={wrong!r}. Check which cost is which."
-        )
+    require(
+        right_cost <= wrong_cost,
+        "a right decision must not cost more than the wrong one",
+        got=f"cost_true_{true}={right!r} and cost_false_{decided}={wrong!r}",
+        hint="Check which cost is which",
+    )
     return Fraction(wrong_cost) - Fraction(right_cost)

@@ -6,25 +6,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._core.parameters import choice, flag, whole
-from calibrant._core.problem import Forecast
-from calibrant._core.registry import find, named
-from calibrant.calibrators.around.by_notion import ByNotion
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator
-from calibrant.interop.fitted import annotated, restore, state_of
-from calibrant.interop.old_names import current, renamed
-from calibrant.interop.values import decode, encode
+from calibrant.calibrators.base import Calibrator
+from calibrant.interop.class_names import require_text
+from calibrant.interop.descriptions import restored_whole, whole_of
 from calibrant.interop.writing import whole_file
-from calibrant.notions import Notion, as_notion
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
@@ -35,9 +27,6 @@ MOST_LEVELS = 64
 
 PIECE = 1 << 10
 """Numbers that are hashed at a time."""
-
-MOST_CHARACTERS = 1 << 22
-"""Of names of classes, all as long as the longest. Above it they may hold 16 times what the names themselves do."""
 
 
 def save_calibrator(
@@ -139,7 +128,7 @@ def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     """Return names of columns, as many as were fitted."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"column_names must be a list of words; got {type(names).__name__}")
-    _require_text("column_names", names)
+    require_text("column_names", names)
     if len(names) != calibrator.n_features_in_:
         raise ValueError(
             f"columns must name each of the {calibrator.n_features_in_} columns that were fitted; got {len(names)}. "
@@ -161,7 +150,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
         "column_names": columns_of(calibrator) if columns is None else _named_columns(columns, calibrator),
-        **_whole(calibrator),
+        **whole_of(calibrator),
     }
     return body | {"checksum": _checksum(body)}
 
@@ -176,7 +165,7 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     if document.get("checksum") != _checksum(body):
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
-        calibrator = _restored_whole(body)
+        calibrator = restored_whole(body)
         if (names := body.get("column_names")) is not None:
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -210,265 +199,6 @@ def _require_levels(document: dict[str, Any], where: str) -> None:
         if not level:
             return
     raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")
-
-
-def _whole(calibrator: Calibrator) -> dict[str, Any]:
-    """What `fit` was told, and what it made of it."""
-    return {
-        "classes": _class_names(calibrator.classes_),
-        "input": calibrator.input,
-        "named": calibrator.labels is not None,
-        "columns": int(calibrator.n_features_in_),
-        "calibrator": _describe(calibrator),
-    }
-
-
-def _class_names(classes: npt.NDArray[np.generic]) -> list[Any]:
-    """Return the classes as what JSON can hold."""
-    names: list[Any] = classes.tolist()
-    if any(isinstance(name, bytes) for name in names):
-        raise TypeError(
-            f"classes must be words, numbers or booleans to be saved; got bytes, {_short(names)}. "
-            "Fit with words: np.char.decode(labels)."
-        )
-    _require_text("classes", [name for name in names if isinstance(name, str)])
-    return names
-
-
-def _restored_whole(body: Any) -> Calibrator:
-    input: Any = choice("input", _part(body, "input", str), ("probability", "logit"))
-    calibrator = _build(_part(body, "calibrator", dict), input=input)
-    if "named" in body and flag("named", body["named"]):  # what labels= was given, so that it can be fitted again
-        calibrator.labels = _part(body, "classes", list)
-    in_order = body.get("named") is False  # what was written before there was the word does not say
-    calibrator.classes_ = _classes(_part(body, "classes", list), in_order=in_order)
-    n_classes, n_columns = len(calibrator.classes_), whole("columns", body.get("columns"), least=1, hint="Fit anew")
-    if n_columns not in (n_classes, 1 if n_classes == 2 else n_classes):
-        raise ValueError(f"columns must be as many as classes, {n_classes}; got {n_columns}")
-    calibrator.n_features_in_ = n_columns
-    if isinstance(calibrator, BinaryCalibrator) and n_classes != 2:
-        raise ValueError(f"classes must be two for {type(calibrator).__name__}; got {n_classes}")
-    calibrator._check_loaded()
-    if not isinstance(calibrator, ByNotion) and not annotated(type(calibrator)):
-        _try(calibrator)  # of a class that says nothing of its attributes
-    return calibrator
-
-
-def _classes(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
-    """Return the classes as an array: numbers, booleans or words, each once."""
-    kinds, found = set(map(type, names)), _short(names)
-    if len(names) < 2 or kinds not in ({int}, {str}, {bool}, {float}):
-        raise ValueError(f"classes must be two or more numbers, booleans or words; got {found}")
-    if kinds == {str}:
-        longest, all_together = max(map(len, names)), sum(map(len, names))
-        if longest * len(names) > max(MOST_CHARACTERS, 16 * all_together):
-            raise ValueError(f"classes must be words of like lengths; got {len(names)}, one with {longest} characters")
-        _require_text("classes", names)
-    try:
-        classes = np.array(names, dtype=_whole_kind(names) if kinds == {int} else None)
-    except OverflowError:
-        raise ValueError(f"classes must be finite numbers of 64 bits, signed or unsigned; got {found}") from None
-    if kinds == {float} and not np.isfinite(classes).all():
-        raise ValueError(f"classes must be finite numbers of 64 bits; got {found}")
-    if np.unique(classes).size < classes.size:
-        raise ValueError(f"classes must be there once each; got one again among {found}")
-    # Words are in the order of columns that have their names.
-    if in_order and kinds != {str} and not (classes[1:] > classes[:-1]).all():
-        raise ValueError(f"classes must be sorted, since no labels were given; got {found}")
-    return classes
-
-
-def _whole_kind(names: list[int]) -> type[np.integer[Any]]:
-    """Return the type of whole numbers: NumPy would take small and very large ones together for fractions."""
-    return np.uint64 if max(names) >= 2**63 and min(names) >= 0 else np.int64
-
-
-def _require_text(what: str, words: list[str]) -> None:
-    """Refuse words that no file can hold: half of a pair of code units (a lone surrogate)."""
-    for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"{what} must be words that UTF-8 can encode; got {ascii(word)[:80]}. Replace the lone surrogate in it."
-            ) from None
-
-
-def _short(names: list[Any]) -> str:
-    listed = ", ".join(repr(name)[:40] for name in names[:5])
-    return f"[{listed}{', ...' if len(names) > 5 else ''}]"
-
-
-def _try(calibrator: Calibrator) -> None:
-    """Calibrate the forecast that knows nothing, and those that are sure of the first or the last class, one by one."""
-    n_classes = len(calibrator.classes_)
-    is_logit = calibrator.input == "logit"
-    for sure_of in (None, 0, -1):
-        forecast = np.full((1, n_classes), 0.0 if is_logit or sure_of is not None else 1.0 / n_classes)
-        if sure_of is not None:
-            forecast[0, sure_of] = 10.0 if is_logit else 1.0
-        with np.errstate(all="ignore"):
-            prob = calibrator._map_forecast(Forecast(forecast, is_logit))
-        if prob.shape != forecast.shape or not ((prob >= 0.0) & (prob <= 1.0)).all():
-            raise ValueError(
-                f"fitted must give probabilities of {n_classes} classes; got {_short(prob.ravel().tolist())}"
-            )
-
-
-def _part(description: Any, name: str, kind: type) -> Any:
-    """Return a part of a description, which must be there and of its kind."""
-    if not isinstance(description, dict):
-        raise TypeError(f"what holds {name} must be an object; got {type(description).__name__}")
-    if not isinstance(description.get(name), kind):
-        found = type(description[name]).__name__ if name in description else "nothing"
-        raise TypeError(f"{name} must be {WORDS[kind]}; got {found}")
-    return description[name]
-
-
-WORDS = {str: "a word", dict: "an object", list: "a list", int: "a whole number"}
-"""What kinds are called."""
-
-
-def _describe(calibrator: Calibrator) -> dict[str, Any]:
-    if isinstance(calibrator, ByNotion):
-        reduction, fitted = _describe_reduction(calibrator), _describe_notion(calibrator.notion_)
-        return (
-            reduction
-            | ({} if fitted == reduction["notion"] else {"fitted notion": fitted})
-            | {
-                "problems": [_state_or_none(c) for c in calibrator.calibrators_],
-                "pooled": _state_or_none(calibrator.pooled_),
-            }
-        )
-    return _method(calibrator) | {"fitted": _state(calibrator)}
-
-
-def _describe_reduction(calibrator: ByNotion) -> dict[str, Any]:
-    """Describe what `ByNotion` was told to do."""
-    return {
-        "notion": None if calibrator.notion is None else _describe_notion(as_notion(calibrator.notion)),
-        "normalize": bool(calibrator.normalize),
-        "unseen": calibrator.unseen,
-        "each": _method(calibrator.calibrator),
-    }
-
-
-def _describe_notion(notion: Notion) -> str | dict[str, Any]:
-    entry = named(type(notion))
-    if entry is None:
-        raise TypeError(
-            f"the notion must be a registered one; got {type(notion).__name__}. "
-            "Declare it with calibrant.declare('notion', ...)."
-        )
-    parameters = {k: encode(v, _describe_inner) for k, v in vars(notion).items()}
-    return {"name": entry.name, "parameters": parameters} if parameters else entry.name
-
-
-def _notion_of(description: Any) -> str | Notion | None:
-    if description is None:
-        return None
-    if isinstance(description, str):
-        word = str(current("notion", description))
-        as_notion(word)
-        return word
-    name = current("notion", _part(description, "name", str))
-    notion: Notion = find("notion", name).target(**_parameters("notion", name, description))
-    return notion
-
-
-def _is_fitted(calibrator: Calibrator) -> bool:
-    return any(name.endswith("_") and not name.startswith("_") for name in vars(calibrator))
-
-
-def _describe_inner(calibrator: Calibrator) -> dict[str, Any]:
-    """Describe a calibrator that another one holds: fitted by `fit`, fitted to a binary problem, or only told what to do."""
-    if hasattr(calibrator, "classes_"):
-        return _whole(calibrator)
-    if isinstance(calibrator, ByNotion):
-        return _describe_reduction(calibrator)
-    return _method(calibrator) | ({"fitted": _state(calibrator)} if _is_fitted(calibrator) else {})
-
-
-def _build_inner(description: Any) -> Calibrator:
-    is_whole = isinstance(description, dict) and "classes" in description
-    return _restored_whole(description) if is_whole else _build(description, input="probability")
-
-
-def _method(calibrator: Calibrator) -> dict[str, Any]:
-    entry = named(type(calibrator))
-    if entry is None:
-        raise TypeError(
-            f"the calibrator must be a registered method; got {type(calibrator).__name__}. "
-            "Declare it with calibrant.declare('calibrator', ...)."
-        )
-    parameters = {k: v for k, v in calibrator.get_params(deep=False).items() if k not in ("input", "labels")}
-    return {"method": entry.name, "parameters": {k: encode(v, _describe_inner) for k, v in parameters.items()}}
-
-
-def _state(calibrator: Calibrator) -> dict[str, Any]:
-    return {name: encode(value, _describe_inner) for name, value in state_of(calibrator).items()}
-
-
-def _state_or_none(calibrator: Calibrator | None) -> dict[str, Any] | None:
-    return None if calibrator is None else _state(calibrator)
-
-
-def _build(description: Any, *, input: Any) -> Calibrator:
-    if not isinstance(description, dict) or "notion" not in description:
-        made = _new(description, input=input)
-        if "fitted" in description:
-            restore(made, _attributes(description))
-        return made
-    each = _new(_part(description, "each", dict), input="probability")
-    if not isinstance(each, BinaryCalibrator):
-        raise TypeError(f"each must be a map of one score; got {type(each).__name__}")
-    # What was written before there was the word left unseen scores as they are.
-    unseen, notion = description.get("unseen", "identity"), _notion_of(description["notion"])
-    reduced = ByNotion(each, notion, normalize=description.get("normalize"), unseen=unseen, input=input)  # type: ignore[arg-type]
-    if "problems" in description:
-        fitted_notion = description.get("fitted notion", description["notion"])
-        reduced.notion_ = as_notion(_notion_of(fitted_notion))
-        *reduced.calibrators_, reduced.pooled_ = [
-            None if state is None else _copied(each, state, description["each"])
-            for state in [*_part(description, "problems", list), description.get("pooled")]
-        ]
-    return reduced
-
-
-def _copied(each: BinaryCalibrator, state: Any, description: Any) -> BinaryCalibrator:
-    """Return the map of a problem: its parameters are those of all, and are read once."""
-    made = copy(each)
-    restore(made, _attributes({"method": description["method"], "fitted": state}))
-    return made
-
-
-def _new(description: Any, *, input: Any) -> Calibrator:
-    name = current("calibrator", _part(description, "method", str))
-    target = find("calibrator", name).target
-    parameters = dict(getattr(target, "unstored", {})) | _parameters("calibrator", name, description)
-    if reserved := parameters.keys() & {"input", "labels"}:
-        raise ValueError(f"parameters must not hold {min(reserved)}, which stands elsewhere")
-    calibrator: Calibrator = target(input=input, **parameters)
-    return calibrator
-
-
-def _parameters(kind: str, name: str, description: Any) -> dict[str, Any]:
-    """Return parameters, decoded, under the names of today."""
-    given = renamed(kind, name, _part(description, "parameters", dict))
-    return {key: _decoded(key, value) for key, value in given.items()}
-
-
-def _attributes(description: dict[str, Any]) -> dict[str, Any]:
-    """Return fitted attributes, decoded, under the names of today."""
-    given = renamed("calibrator", current("calibrator", description["method"]), _part(description, "fitted", dict))
-    return {key: _decoded(key, value) for key, value in given.items()}
-
-
-def _decoded(name: str, value: Any) -> Any:
-    try:
-        return decode(value, _build_inner)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: {error}") from error
 
 
 def _checksum(body: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import CLIP, FloatArray
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.proper import divergence, score_name
 from calibrant._core.result import Result, frame
@@ -226,12 +226,8 @@ def same_rows(table: FloatArray) -> IntArray:
 def _as_losses(score: str | ClassScore) -> Losses:
     if callable(score):
         return lambda problem: np.asarray(score(problem.prob, problem.label), dtype=np.float64)
-    if not is_one_of(score, LOSSES):
-        raise ValueError(
-            f"score must be one of {', '.join(map(repr, LOSSES))} or a function; got {score!r}. "
-            "Pass a function of (probabilities, column numbers of what came)."
-        )
-    return LOSSES[score]
+    function = "Pass a function of (probabilities, column numbers of the true classes)"
+    return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
 
 
 def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:

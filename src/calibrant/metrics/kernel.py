@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice, left_out, number, whole
 from calibrant._core.problem import IntArray, Problem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
@@ -256,23 +256,13 @@ def as_bandwidth(bandwidth: float | None) -> float | None:
     """Return a positive number, or None."""
     if bandwidth is None:
         return None
-    if isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float, np.number)):
-        raise TypeError(
-            f"bandwidth must be a number; got {bandwidth!r}. Leave it out for the median distance between forecasts."
-        )
-    if not 0.0 < bandwidth < np.inf:
-        raise ValueError(
-            f"bandwidth must be a positive number; got {bandwidth}. Leave it out for the median distance between forecasts."
-        )
-    return max(float(bandwidth), SMALLEST_BANDWIDTH)
+    median = "Leave it out for the median distance between forecasts"
+    return max(number("bandwidth", bandwidth, above=0.0, hint=median), SMALLEST_BANDWIDTH)
 
 
 def as_estimator(estimator: Estimator) -> Estimator:
     """Return the name, if it is one."""
-    if not is_one_of(estimator, get_args(Estimator)):
-        raise ValueError(
-            f"estimator must be one of {', '.join(map(repr, get_args(Estimator)))}; got {estimator!r}. 'unbiased' is usual."
-        )
+    choice("estimator", estimator, get_args(Estimator), hint="'unbiased' is usual")
     return estimator
 
 
@@ -281,11 +271,5 @@ def as_block_size(block_size: int | None, estimator: Estimator) -> int | None:
     if block_size is None:
         return None
     if estimator != "block":
-        raise ValueError(
-            f"block_size must be left out with estimator {estimator!r}; got {block_size}. Pass estimator='block'."
-        )
-    if not isinstance(block_size, (int, np.integer)) or isinstance(block_size, bool):
-        raise TypeError(f"block_size must be a whole number; got {block_size!r}. Leave it out for 32 blocks.")
-    if block_size < 2:
-        raise ValueError(f"block_size must be at least 2; got {block_size}. Leave it out for 32 blocks.")
-    return int(block_size)
+        left_out("block_size", block_size, f"with estimator {estimator!r}", hint="Pass estimator='block'")
+    return whole("block_size", block_size, least=2, hint="Leave it out for 32 blocks")

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import no_class
+from calibrant._core.parameters import choice, no_class
 from calibrant._core.problem import BinaryProblem
 from calibrant.binning import Bins
 from calibrant.metrics.rejections.loss import REJECTIONS
@@ -103,7 +103,7 @@ def as_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the function itself."""
     no_class("loss", loss, wanted="a word or a function")
     known: Mapping[str, Loss] = {**LOSSES, **REJECTIONS}
-    return loss if callable(loss) else _look_up("loss", known, loss, ", ".join(map(repr, known)))
+    return loss if callable(loss) else known[choice("loss", loss, known, also=" or a function")]
 
 
 def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
@@ -114,10 +114,4 @@ def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     power = POWER.fullmatch(norm) if isinstance(norm, str) else None
     if power is not None and (p := float(power[1])) >= 1.0:
         return {1.0: l1, 2.0: l2}.get(p, PowerMean(p))
-    return _look_up(option, NORMS, norm, f"{', '.join(map(repr, NORMS))}, 'l<p>' of a p from 1 such as 'l3',")
-
-
-def _look_up(what: str, known: Mapping[str, T], name: str, words: str) -> T:
-    if name not in known:
-        raise ValueError(f"{what} must be one of {words} or a function; got {name!r}. Pass one.")
-    return known[name]
+    return NORMS[choice(option, norm, NORMS, also=", 'l<p>' of a p from 1 such as 'l3', or a function")]

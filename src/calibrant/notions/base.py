@@ -89,7 +89,7 @@ class Notion(ABC):
         Parameters
         ----------
         problem : BinaryProblem or SimplexProblem
-            A valid problem.
+            A valid problem; a notion that is not decided is fitted to it.
 
         Yields
         ------
@@ -97,14 +97,15 @@ class Notion(ABC):
             One a part; without rows for a class that is never predicted.
         """
         simplex = self._simplex(problem)
+        notion = self.fitted_to(simplex)
         total, unit = float(simplex.weight.sum()), Unit.of(simplex.weight)
-        for part in self.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
+        for part in notion.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
             weight = simplex.weight[part.rows]
             yield BinaryProblem(
                 score=part.scores(simplex.prob),
                 outcome=simplex.label[part.rows] == part.column,
                 weight=weight,
-                share=float(weight.sum()) / total / self.parts_a_row(simplex.prob.shape[1]),
+                share=float(weight.sum()) / total / notion.parts_a_row(simplex.prob.shape[1]),
                 name=part.name,
                 unit_of_whole=unit,
             )
@@ -122,7 +123,8 @@ class Notion(ABC):
         int
             As many as `split` yields problems.
         """
-        return sum(1 for _ in self.parts(self._simplex(problem).prob))
+        simplex = self._simplex(problem)
+        return sum(1 for _ in self.fitted_to(simplex).parts(simplex.prob))
 
     def parts_a_row(self, n_classes: int) -> int:
         """Count the parts in which each row stands.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -37,35 +38,41 @@ class OneVsRest(Notion):
     name = "one-vs-rest"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, (int, np.integer, str)) or isinstance(self.column, bool):
-            raise TypeError(
-                f"column must be a number of a column or a name of a class; got {self.column!r}. Pass an int or a str."
-            )
+        require(
+            isinstance(self.column, (int, np.integer, str)) and not isinstance(self.column, bool),
+            "column must be a number of a column or a name of a class",
+            value=self.column,
+            hint="Pass an int or a str",
+            error=TypeError,
+        )
 
     def fitted_to(self, problem: Problem) -> Notion:
         """Look the name up."""
         if not isinstance(self.column, str):
             return self
         names = [str(c) for c in problem.classes.tolist()]
-        if self.column not in names:
-            raise ValueError(
-                f"column must be among the classes {', '.join(map(repr, names[:5]))}"
-                f"{', ...' if len(names) > 5 else ''}; got {self.column!r}. Pass one of them, or the number of the column."
-            )
+        require(
+            self.column in names,
+            f"column must be among the classes {', '.join(map(repr, names[:5]))}{(', ...' if len(names) > 5 else '')}",
+            value=self.column,
+            hint="Pass one of them, or the number of the column",
+        )
         return OneVsRest(names.index(self.column))
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the column."""
         n_classes = prob.shape[1]
-        if isinstance(self.column, str):
-            raise ValueError(
-                f"column must be a number where the names of the classes are not known; got {self.column!r}. "
-                f"Pass the number of the column, 0 to {n_classes - 1}."
-            )
-        if not -n_classes <= self.column < n_classes:
-            raise ValueError(
-                f"column must be among the {n_classes} columns of the forecast; got {self.column}. "
-                f"Pass 0 to {n_classes - 1}."
-            )
+        require(
+            not isinstance(self.column, str),
+            "column must be a number where the names of the classes are not known",
+            value=self.column,
+            hint=f"Pass the number of the column, 0 to {n_classes - 1}",
+        )
+        require(
+            -n_classes <= self.column < n_classes,
+            f"column must be among the {n_classes} columns of the forecast",
+            value=self.column,
+            hint=f"Pass 0 to {n_classes - 1}",
+        )
         j = int(self.column) % n_classes
         yield Part(slice(None), j, f"class {names[j] if names else j}")

@@ -13,8 +13,8 @@ from scipy.special import betainc
 from calibrant._core.arrays import as_array
 from calibrant._core.labels import Labels, as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, independent_rows_per_weight
+from calibrant._core.parameters import number, require
+from calibrant._core.problem import IntArray, Problem, independent_rows_per_weight
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
@@ -102,33 +102,25 @@ class SharedClassWise(Notion):
             else:
                 yield Part(np.repeat(np.arange(n), columns.size), np.tile(columns, n), name)
 
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield the problem of each group; the groups are found, if they are not given."""
-        if self.groups is None:
-            return self.fitted_to(problem).split(problem)
-        return super().split(problem)
-
-    def n_parts(self, problem: Problem) -> int:
-        """Count the groups."""
-        return self.fitted_to(problem).n_parts(problem) if self.groups is None else super().n_parts(problem)
-
     def parts_a_row(self, n_classes: int) -> int:
         """Every row stands in the parts with each of its classes."""
         return n_classes
 
     def _columns(self, n_classes: int) -> list[IntArray]:
         """Columns of each group."""
-        if self.groups is None:
-            raise ValueError(
-                "groups must be known where no labels say how often classes come; got none. "
-                "Pass the group of each class, or ask fitted_to(problem)."
-            )
+        require(
+            self.groups is not None,
+            "groups must be known where no labels say how often classes come",
+            got="none",
+            hint="Pass the group of each class, or ask fitted_to(problem)",
+        )
         code = np.asarray(self.groups)
-        if code.size != n_classes:
-            raise ValueError(
-                f"groups must have one value for each of the {n_classes} classes; got {code.size}. "
-                "Pass the group of each class, in the order of the columns."
-            )
+        require(
+            code.size == n_classes,
+            f"groups must have one value for each of the {n_classes} classes",
+            value=code.size,
+            hint="Pass the group of each class, in the order of the columns",
+        )
         return rows_by_group(code, int(code.max()) + 1)
 
     def __repr__(self) -> str:
@@ -148,8 +140,7 @@ def _as_groups(groups: npt.ArrayLike) -> Labels:
         if "equal lengths" not in str(error):
             raise
         raise ValueError(f"{wanted}; got rows of different lengths. Pass [0, 0, 1].") from None
-    if len(shape) != 1:
-        raise ValueError(f"{wanted}; got shape {shape}. Pass [0, 0, 1].")
+    require(len(shape) == 1, wanted, got=f"shape {shape}", hint="Pass [0, 0, 1]")
     return as_labels(groups, "groups")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -44,10 +45,12 @@ class ThresholdedClassWise(Notion):
     name = "thresholded-class-wise"
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
-            raise ValueError(
-                f"threshold must be a probability in [0, 1]; got {self.threshold!r}. Leave it out for 1 / n_classes."
-            )
+        require(
+            self.threshold is None or 0.0 <= self.threshold <= 1.0,
+            "threshold must be a probability in [0, 1]",
+            value=self.threshold,
+            hint="Leave it out for 1 / n_classes",
+        )
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that reach the threshold in class j."""

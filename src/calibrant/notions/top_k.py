@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import require, whole
 from calibrant._core.problem import IntArray
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -73,11 +73,12 @@ class TopK(Notion):
 
     def _ranked(self, prob: FloatArray) -> IntArray:
         n_classes = prob.shape[1]
-        if self.k is not None and self.k > n_classes:
-            raise ValueError(
-                f"k of notion 'top-k-{self.what}' must be at most the number of classes, {n_classes}; got {self.k}. "
-                f"Pass 1 to {n_classes}, or leave it out for all classes."
-            )
+        require(
+            self.k is None or self.k <= n_classes,
+            f"k of notion 'top-k-{self.what}' must be at most the number of classes, {n_classes}",
+            value=self.k,
+            hint=f"Pass 1 to {n_classes}, or leave it out for all classes",
+        )
         return top_labels(prob, self.parts_a_row(n_classes))
 
 

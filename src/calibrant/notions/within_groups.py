@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import read_only
 from calibrant.notions.base import Notion, Part
@@ -57,11 +58,12 @@ class WithinGroups(Notion):
                 f"notion 'within-groups' speaks of one event; the forecast has {prob.shape[1]} classes. "
                 "Pass one probability a row, and whether the event came."
             )
-        if len(prob) != self.code.size:
-            raise ValueError(
-                f"groups must have one value for each row that counts; got {self.code.size} for {len(prob)} rows. "
-                "Pass the group of each row; leave rows of weight zero out of all arrays."
-            )
+        require(
+            len(prob) == self.code.size,
+            "groups must have one value for each row that counts",
+            got=f"{self.code.size} for {len(prob)} rows",
+            hint="Pass the group of each row; leave rows of weight zero out of all arrays",
+        )
         for group, rows in zip(self.known, rows_by_group(self.code, len(self.known)), strict=True):
             yield Part(rows, 1, f"{self.word} {group}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from calibrant._core.parameters import no_class
+from calibrant._core.parameters import no_class, require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.registry import find
 from calibrant.notions.base import Notion
@@ -41,16 +41,22 @@ def is_of_predictions(name: str) -> bool:
 
 def _of_word(notion: str) -> Notion:
     no_class("notion", notion, wanted="a name or a Notion")
-    if not isinstance(notion, str):
-        raise TypeError(f"notion must be a name or a Notion; got {notion!r}. See `calibrant list notions`.")
+    require(
+        isinstance(notion, str),
+        "notion must be a name or a Notion",
+        value=notion,
+        hint="See `calibrant list notions`",
+        error=TypeError,
+    )
     if top := TOP_K.fullmatch(notion):
         k = int(top[1])
         return TopKConfidence(k) if top[2] == "confidence" else TopKLabel(k)
-    if notion == "canonical":
-        raise ValueError(
-            "notion must make binary problems of a forecast; got 'canonical', which speaks of whole rows. "
-            "Measure with canonical_calibration_error, calibrate with CanonicalBinning."
-        )
+    require(
+        notion != "canonical",
+        "notion must make binary problems of a forecast",
+        got="'canonical', which speaks of whole rows",
+        hint="Measure with canonical_calibration_error, calibrate with CanonicalBinning",
+    )
     try:
         entry = find("notion", notion)
     except ValueError as error:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.notions import Binary, is_of_predictions
 from calibrant.plots._legend import legend_above
 
@@ -109,19 +110,19 @@ def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
 def as_named(results: Any, what: str, call: str) -> Mapping[str, Any]:
     """Return results by name: a dict as it is, one result without a name."""
     named = results if isinstance(results, Mapping) else {"": results}
-    if not named:
-        raise ValueError(f"{what} must hold at least one curve; got none. Pass {call}.")
+    require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
     return named
 
 
 def panel_of(result: Result, name: str) -> Any:
     """Return the panel of that name."""
     found = next((panel for panel in result.panels if panel.name in (name, Binary.name)), None)
-    if found is None:
-        raise ValueError(
-            f"what is drawn together must have the same panels; got {type(result).__name__} without {name!r}. "
-            "Use one notion and the same classes."
-        )
+    require(
+        found is not None,
+        "what is drawn together must have the same panels",
+        got=f"{type(result).__name__} without {name!r}",
+        hint="Use one notion and the same classes",
+    )
     return found
 
 
@@ -132,17 +133,24 @@ def outcome_word(notion: str) -> str:
 
 def require_names(panels: object) -> None:
     """Refuse what is no list of names of panels."""
-    if panels is not None and (isinstance(panels, str) or not isinstance(panels, Sequence)):
-        raise TypeError(f"panels must be a list of names; got {panels!r}. Pass a list, or leave it out.")
+    require(
+        panels is None or (not isinstance(panels, str) and isinstance(panels, Sequence)),
+        "panels must be a list of names",
+        value=panels,
+        hint="Pass a list, or leave it out",
+        error=TypeError,
+    )
 
 
 def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:
     titles = [[panel.name for panel in result.panels] for result in results.values()]
     titles = sorted(titles, key=lambda names: names == [Binary.name])  # what knows its event names the panel
-    if any(other not in (titles[0], [Binary.name]) for other in titles):
-        raise ValueError(
-            f"curves over each other must have the same panels; got {titles}. Use one notion and the same classes."
-        )
+    require(
+        all(other in (titles[0], [Binary.name]) for other in titles),
+        "curves over each other must have the same panels",
+        value=titles,
+        hint="Use one notion and the same classes",
+    )
     if panels is None:
         if len(titles[0]) > MOST_PANELS:
             raise ValueError(

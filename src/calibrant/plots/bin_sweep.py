@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calibrant._core.parameters import require
 from calibrant.curves.bin_sweep import BinSweep
 from calibrant.plots import _style
 from calibrant.plots._given import require_kind
@@ -126,22 +127,26 @@ def _as_table(sweeps: Any) -> dict[str, Mapping[str, BinSweep]]:
 
 def _shared_norm(every: list[BinSweep]) -> str:
     norms = list(dict.fromkeys(sweep.norm for sweep in every))
-    if len(norms) > 1:
-        raise ValueError(
-            f"sweeps on one axis must be of one norm; got {' and '.join(norms)}. Draw each norm into an ax of its own."
-        )
+    require(
+        len(norms) <= 1,
+        "sweeps on one axis must be of one norm",
+        got=f"{' and '.join(norms)}",
+        hint="Draw each norm into an ax of its own",
+    )
     return norms[0]
 
 
 def _require_words(words: list[str]) -> None:
-    if not words:
-        raise ValueError(f"sweeps must hold at least one sweep; got none. Pass {CALL}.")
-    if len(words) > len(LINES):
-        raise ValueError(
-            f"sweeps must have at most {len(LINES)} words, a line style each; got {len(words)}. "
-            "Draw some of them into another ax."
-        )
-    if "" in words and len(words) > 1:
-        raise ValueError(
-            "sweeps must all have a word or none; got both. Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}."
-        )
+    require(words, "sweeps must hold at least one sweep", got="none", hint=f"Pass {CALL}")
+    require(
+        len(words) <= len(LINES),
+        f"sweeps must have at most {len(LINES)} words, a line style each",
+        value=len(words),
+        hint="Draw some of them into another ax",
+    )
+    require(
+        "" not in words or len(words) <= 1,
+        "sweeps must all have a word or none",
+        got="both",
+        hint="Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}",
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.curves.class_errors import ClassErrors
 from calibrant.notions import WithinGroups
 from calibrant.plots import _style
@@ -94,16 +95,19 @@ def _require_alike(results: Sequence[ClassErrors]) -> list[str]:
         "norm": {result.norm for result in results},
     }
     for what, found in measured.items():
-        if len(found) > 1:
-            raise ValueError(
-                f"bars side by side must be of one {what}; got {' and '.join(sorted(found))}. "
-                f"Pass the same {what}= to class_errors."
-            )
-    short = [_shared_word(result.names)[1] for result in results]
-    if any(names != short[0] for names in short):
-        raise ValueError(
-            f"bars side by side must be of the same classes; got {short}. Pass labels=... with all classes to each."
+        require(
+            len(found) <= 1,
+            f"bars side by side must be of one {what}",
+            got=f"{' and '.join(sorted(found))}",
+            hint=f"Pass the same {what}= to class_errors",
         )
+    short = [_shared_word(result.names)[1] for result in results]
+    require(
+        all(names == short[0] for names in short),
+        "bars side by side must be of the same classes",
+        value=short,
+        hint="Pass labels=... with all classes to each",
+    )
     return short[0]
 
 

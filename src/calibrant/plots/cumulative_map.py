@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag
+from calibrant._core.parameters import choice, flag, require
 from calibrant.binning import Bins
 from calibrant.curves.cumulative_map import CumulativeMap, CumulativeMapPanel
 from calibrant.plots import _style
@@ -85,10 +85,12 @@ def plot_cumulative_map(
     if not flag("together", together):
         draw = partial(_draw, maps=named, log_odds=axis == "log-odds")
         return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=LABELS)
-    if len(named) > 1:
-        raise ValueError(
-            f"ranks of one calibrator are drawn together; got {len(named)} calibrators. Leave together out."
-        )
+    require(
+        len(named) <= 1,
+        "ranks of one calibrator are drawn together",
+        got=f"{len(named)} calibrators",
+        hint="Leave together out",
+    )
     chosen = only.panels if panels is None else [panel_of(only, name) for name in panels]
     return _draw_together(chosen, ax, log_odds=axis == "log-odds")
 
@@ -96,11 +98,12 @@ def plot_cumulative_map(
 def _draw_together(panels: Sequence[CumulativeMapPanel], ax: Any, *, log_odds: bool) -> Any:
     import matplotlib.pyplot as plt
 
-    if not 0 < len(panels) <= len(_style.COLOURS):
-        raise ValueError(
-            f"one Axes shows from 1 to {len(_style.COLOURS)} ranks; got {len(panels)}. Choose some: panels=['top 1', ...], or "
-            "pass together=False."
-        )
+    require(
+        0 < len(panels) <= len(_style.COLOURS),
+        f"one Axes shows from 1 to {len(_style.COLOURS)} ranks",
+        value=len(panels),
+        hint="Choose some: panels=['top 1', ...], or pass together=False",
+    )
     if ax is None:
         ax = plt.subplots(figsize=(5.6 if log_odds else 4.6, 4.6), layout="constrained")[1]
     _draw_frame(ax, [panel.left for panel in panels], log_odds=log_odds)

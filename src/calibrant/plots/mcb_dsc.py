@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 
@@ -88,22 +89,34 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
 
 
 def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
-    if not isinstance(decompositions, Mapping):
-        raise TypeError(
-            f"decompositions must be a dict of name to Decomposition; got {decompositions!r}. "
-            "Pass {'name': corp_decomposition(y_true, y_prob)}."
-        )
-    if not decompositions:
-        raise ValueError(
-            "decompositions must hold at least one forecast; got none. Pass {'name': corp_decomposition(y_true, y_prob)}."
-        )
+    require(
+        isinstance(decompositions, Mapping),
+        "decompositions must be a dict of name to Decomposition",
+        value=decompositions,
+        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
+        error=TypeError,
+    )
+    require(
+        decompositions,
+        "decompositions must hold at least one forecast",
+        got="none",
+        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
+    )
     terms = {name: [term for term, _ in d.terms] for name, d in decompositions.items()}
     for name, names in terms.items():
-        if names != ["miscalibration", "discrimination", "uncertainty"]:
-            raise ValueError(f"decompositions must be made by corp_decomposition; got {names} for {name!r}. Use that.")
+        require(
+            names == ["miscalibration", "discrimination", "uncertainty"],
+            "decompositions must be made by corp_decomposition",
+            got=f"{names} for {name!r}",
+            hint="Use that",
+        )
     scores = sorted({d.score for d in decompositions.values()})
-    if len(scores) > 1:
-        raise ValueError(f"decompositions must be of one score; got {', '.join(scores)}. Draw each score by itself.")
+    require(
+        len(scores) <= 1,
+        "decompositions must be of one score",
+        got=f"{', '.join(scores)}",
+        hint="Draw each score by itself",
+    )
     uncertainty = np.array([d["uncertainty"] for d in decompositions.values()])
     if np.ptp(uncertainty) > 1e-9:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.curves.partition_path import PartitionPath
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -99,8 +100,10 @@ def _new_axes(n_metrics: int) -> Any:
 
 def _given_axes(ax: Any, n_metrics: int) -> Any:
     axes = np.array(list(ax) if isinstance(ax, (Sequence, np.ndarray)) else [ax], dtype=object)
-    if len(axes) != n_metrics:
-        raise ValueError(
-            f"ax must be one Axes a metric; got {len(axes)} for {n_metrics}. Leave ax out for a new figure."
-        )
+    require(
+        len(axes) == n_metrics,
+        "ax must be one Axes a metric",
+        got=f"{len(axes)} for {n_metrics}",
+        hint="Leave ax out for a new figure",
+    )
     return axes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from calibrant._core.parameters import choice, require
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, Look, Markers, Style, draw_edges, draw_intervals
 from calibrant.plots._log_odds import use_log_odds
@@ -72,15 +73,17 @@ def plot_reliability(
     >>> ax = reliability_curve(*load_digits_forecast()).plot()
     """
     named = as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
-    _require_word("style", style, STYLES)
-    _require_word("markers", markers, ("equal", "area", "counts"))
-    _require_word("axis", axis, ("probability", "log-odds"))
+    choice("style", style, STYLES)
+    choice("markers", markers, ("equal", "area", "counts"))
+    choice("axis", axis, ("probability", "log-odds"))
     if isinstance(below, str):
-        _require_word("below", below, ("counts",))
-    if style == "bars" and len(named) > 1:
-        raise ValueError(
-            f"bars show one forecast; got {len(named)} over each other. Draw each into its own ax, or use style='lines'."
-        )
+        choice("below", below, ("counts",))
+    require(
+        style != "bars" or len(named) <= 1,
+        "bars show one forecast",
+        got=f"{len(named)} over each other",
+        hint="Draw each into its own ax, or use style='lines'",
+    )
     labels = ("mean probability", outcome_word(next(iter(named.values())).notion))
     look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
     draw = partial(draw_reliability, curves=named, look=look, labels=labels)
@@ -137,8 +140,3 @@ def _draw_below(ax: Any, panels: Mapping[str, ReliabilityPanel], below: Any) -> 
     lower.spines[["top", "right"]].set_visible(False)
     lower.locator_params(axis="y", nbins=3)
     return lower
-
-
-def _require_word(what: str, word: str, known: Collection[str]) -> None:
-    if word not in known:
-        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))}; got {word!r}. Pass one of them.")

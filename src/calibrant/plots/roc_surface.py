@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.curves.roc_surface import RocSurface
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -65,10 +66,12 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
         return _draw_space(named, classes, ax, hull=hull)
     if len(classes) == 2:
         return _draw_plane(named, classes, (0, 1), ax or _new_plane(), hull=hull)
-    if ax is not None:
-        raise ValueError(
-            f"ax must be left out for {len(classes)} classes; got one. There is an Axes for each pair of them."
-        )
+    require(
+        ax is None,
+        f"ax must be left out for {len(classes)} classes",
+        got="one",
+        hint="There is an Axes for each pair of them",
+    )
     return _draw_pairs(named, classes)
 
 
@@ -146,11 +149,12 @@ def _draw_pairs(named: Mapping[str, RocSurface], classes: tuple[str, ...]) -> An
     import matplotlib.pyplot as plt
 
     pairs = list(combinations(range(len(classes)), 2))
-    if len(pairs) > MOST_PANELS:
-        raise ValueError(
-            f"a figure holds at most {MOST_PANELS} pairs of classes; got {len(pairs)}. Take some of the classes, with "
-            "rows='normalize'."
-        )
+    require(
+        len(pairs) <= MOST_PANELS,
+        f"a figure holds at most {MOST_PANELS} pairs of classes",
+        value=len(pairs),
+        hint="Take some of the classes, with rows='normalize'",
+    )
     across = min(len(pairs), COLUMNS - 1)
     down = -(-len(pairs) // across)
     figure, grid = plt.subplots(down, across, figsize=(2.8 * across, 2.8 * down), squeeze=False, layout="constrained")

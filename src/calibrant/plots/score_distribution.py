@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 from calibrant.plots import _style
 from calibrant.plots._panels import draw_panels
 
@@ -47,8 +47,7 @@ def plot_score_distribution(
     >>> from calibrant import load_digits_forecast, score_distribution
     >>> ax = score_distribution(*load_digits_forecast()).plot()
     """
-    if not is_one_of(height, ("density", "weight")):
-        raise ValueError(f"height must be 'density' or 'weight'; got {height!r}. Pass one of them.")
+    choice("height", height, ("density", "weight"))
     labels = ("probability", height)
     draw = partial(_draw, distribution=distribution, height=height, labels=labels)
     return draw_panels({"": distribution}, draw, ax=ax, panels=panels, height=3.4, labels=labels)

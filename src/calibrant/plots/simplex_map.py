@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.plots import _style
 from calibrant.plots._triangle import ABOVE, BESIDE, TRIANGLE, cut
 
@@ -47,8 +48,7 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) 
     if axes is None:
         axes = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")[1]
     axes = np.ravel(axes)
-    if axes.size != 3:
-        raise ValueError(f"axes must be three, one a class; got {axes.size}. Leave axes out, or pass three.")
+    require(axes.size == 3, "axes must be three, one a class", value=axes.size, hint="Leave axes out, or pass three")
     x, y = (result.prob @ TRIANGLE).T
     most = float(np.abs(result.change).max()) or 1.0
     scale = Normalize(-most, most) if norm is None else norm

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag
+from calibrant._core.parameters import choice, flag, require
 from calibrant._core.problem import BoolArray
 from calibrant.curves.simplex_mesh import middle_of, small_triangles
 from calibrant.curves.simplex_partition import SimplexCells, SimplexPartition
@@ -84,10 +84,12 @@ def plot_simplex_partition(
     flag("splits", splits)
     palette: Colours | None = None if colours == "plain" else colours
     given = _new_axes(len(named)) if axes is None else np.ravel(axes)
-    if given.size != len(named):
-        raise ValueError(
-            f"axes must be one for each result; got {given.size} for {len(named)}. Leave axes out, or pass {len(named)}."
-        )
+    require(
+        given.size == len(named),
+        "axes must be one for each result",
+        got=f"{given.size} for {len(named)}",
+        hint=f"Leave axes out, or pass {len(named)}",
+    )
     for ax, (name, result) in zip(given, named.items(), strict=True):
         _draw(ax, result, text, palette)
         if splits and result.splits is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._core.parameters import choice, flag
+from calibrant._core.parameters import choice, flag, require
 from calibrant.curves.simplex_points import CORNERS, SimplexPoints
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -126,11 +126,12 @@ def _new_axes(dimensions: list[int]) -> Any:
 
 
 def _require_axes(given: Any, dimensions: list[int]) -> None:
-    if given.size != len(dimensions):
-        raise ValueError(
-            f"axes must be one for each picture; got {given.size} for {len(dimensions)}. Leave axes out, or pass "
-            f"{len(dimensions)}."
-        )
+    require(
+        given.size == len(dimensions),
+        "axes must be one for each picture",
+        got=f"{given.size} for {len(dimensions)}",
+        hint=f"Leave axes out, or pass {len(dimensions)}",
+    )
     for ax, d in zip(given, dimensions, strict=True):
         if (getattr(ax, "name", "") == "3d") != (d == 3):
             wanted = "with projection='3d'" if d == 3 else "in the plane"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import require, whole
 from calibrant._core.problem import IntArray
 from calibrant.curves.top_label import ROUNDING, TopLabelCurve
 from calibrant.plots import _style
@@ -72,8 +72,12 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
     import matplotlib.pyplot as plt
 
     named = as_results(curves, "curves", CALL, TopLabelCurve)
-    if ax is not None and len(named) > 1:
-        raise ValueError(f"one Axes holds one curve; got {len(named)}. Leave ax out, or draw each into its own.")
+    require(
+        ax is None or len(named) <= 1,
+        "one Axes holds one curve",
+        value=len(named),
+        hint="Leave ax out, or draw each into its own",
+    )
     if ax is None:
         size = (4.0 * len(named) + 0.6, 5.5)
         axes = plt.subplots(1, len(named), figsize=size, squeeze=False, layout="constrained")[1].ravel()
@@ -136,8 +140,9 @@ def plot_top_label_bin(
     if axes is None:
         axes = plt.subplots(1, 2, figsize=(7.2, 4.0), width_ratios=[1.7, 1.0], layout="constrained")[1]
     axes = np.ravel(axes)
-    if axes.size != 2:
-        raise ValueError(f"axes must be two, of the diagram and of the counts; got {axes.size}. Leave axes out.")
+    require(
+        axes.size == 2, "axes must be two, of the diagram and of the counts", value=axes.size, hint="Leave axes out"
+    )
     count = np.array([own.count[b] for own in curve.class_bins])
     order = np.argsort(-count, kind="stable")[: int((count > 0).sum())]
     shown = np.sort(order[:most])
@@ -257,8 +262,7 @@ def _bin_of(curve: TopLabelCurve, bin: int | None) -> int:
     last = len(curve.bins) - 1
     hint = f"The bins of the curve are 0 to {last}"
     b = whole("bin", bin, least=0, hint=hint)
-    if b > last:
-        raise ValueError(f"bin must be a number of a bin; got {b}. {hint}.")
+    require(b <= last, "bin must be a number of a bin", value=b, hint=hint)
     if curve.bins.count[b] == 0:
         held = np.flatnonzero(curve.bins.count).tolist()
         raise ValueError(f"bin must hold rows; got {b}, which is empty. Pass one of {', '.join(map(str, held))}.")

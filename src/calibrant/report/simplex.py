@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BoolArray
 from calibrant.curves.simplex_partition import splits_inside
 from calibrant.curves.simplex_points import CORNERS, SimplexPoints
@@ -40,16 +41,19 @@ def simplex_section(simplex: SimplexPoints | Mapping[str, SimplexPoints] | None)
         return []
     named = simplex if isinstance(simplex, Mapping) else {"forecast": simplex}
     for name, points in named.items():
-        if not isinstance(points, SimplexPoints):
-            raise TypeError(
-                f"simplex must hold SimplexPoints; got {type(points).__name__} under {name!r}. "
-                "Pass simplex_points(y_true, y_prob)."
-            )
-        if len(points.prob) > MOST_POINTS:
-            raise ValueError(
-                f"a report shows at most {MOST_POINTS} points; got {len(points.prob)} under {name!r}. "
-                f"Pass simplex_points(..., max_points={MOST_POINTS})."
-            )
+        require(
+            isinstance(points, SimplexPoints),
+            "simplex must hold SimplexPoints",
+            got=f"{type(points).__name__} under {name!r}",
+            hint="Pass simplex_points(y_true, y_prob)",
+            error=TypeError,
+        )
+        require(
+            len(points.prob) <= MOST_POINTS,
+            f"a report shows at most {MOST_POINTS} points",
+            got=f"{len(points.prob)} under {name!r}",
+            hint=f"Pass simplex_points(..., max_points={MOST_POINTS})",
+        )
     return [_shown(name, points) for name, points in named.items()]
 
 

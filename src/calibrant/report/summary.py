@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import calibrant
+from calibrant._core.parameters import require
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.table import Assessment, Row
@@ -72,8 +73,9 @@ def summarise(
     dict
         Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
-    if not assessments:
-        raise ValueError("a report needs at least one assessment; got none. Pass {'name': assess(y_true, y_prob)}.")
+    require(
+        assessments, "a report needs at least one assessment", got="none", hint="Pass {'name': assess(y_true, y_prob)}"
+    )
     for name, assessment in assessments.items():
         if missing := set(NEEDED) - {row.metric for row in assessment.rows}:
             raise ValueError(
@@ -102,10 +104,13 @@ def summarise(
 def _advice_by_name(
     advice: Advice | Mapping[str, Advice] | None, assessments: Mapping[str, Assessment]
 ) -> Mapping[str, Advice]:
-    if isinstance(advice, Advice) and len(assessments) > 1:
-        raise TypeError(
-            f"advice must say which forecast it is about; got one for {', '.join(assessments)}. Pass {{'name': advice}}."
-        )
+    require(
+        not isinstance(advice, Advice) or len(assessments) <= 1,
+        "advice must say which forecast it is about",
+        got=f"one for {', '.join(assessments)}",
+        hint="Pass {'name': advice}",
+        error=TypeError,
+    )
     return dict.fromkeys(assessments, advice) if isinstance(advice, Advice) else advice or {}
 
 

@@ -6,7 +6,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy.typing as npt
 
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 from calibrant._core.problem import independent_rows_per_weight
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
@@ -84,10 +84,7 @@ def cox_test(
     >>> cox_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
     """
-    if not is_one_of(parameters, get_args(Parameters)):
-        raise ValueError(
-            f"parameters must be one of {', '.join(map(repr, get_args(Parameters)))}; got {parameters!r}. 'both' is usual."
-        )
+    choice("parameters", parameters, get_args(Parameters), hint="'both' is usual")
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
     each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import flag, whole
+from calibrant._core.parameters import flag, require, whole
 from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
@@ -206,8 +206,8 @@ def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[Floa
 def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     """One minus the probability of the reference class; of two classes the probability of the other one."""
     classes, prob = problem.classes.tolist(), as_simplex(problem).prob
-    if reference is not None and reference not in classes:
-        raise ValueError(f"reference must be one of the classes {classes}; got {reference!r}. Pass one of them.")
+    must = f"reference must be one of the classes {classes}"
+    require(reference is None or reference in classes, must, value=reference, hint="Pass one of them")
     at = 0 if reference is None else classes.index(reference)
     if len(classes) == 2:
         return prob[:, 1 - at]

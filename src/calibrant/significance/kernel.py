@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import gammaln, stdtr
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of, resamples
+from calibrant._core.parameters import choice, resamples
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
@@ -172,9 +172,5 @@ def _density(df: int, x: npt.ArrayLike) -> FloatArray:
 
 def _require(estimator: str, null: str, n_resamples: object) -> None:
     for name, value, known in (("estimator", estimator, TestEstimator), ("null", null, Null)):
-        if not is_one_of(value, get_args(known)):
-            raise ValueError(
-                f"{name} must be one of {', '.join(map(repr, get_args(known)))}; got {value!r}. "
-                f"{get_args(known)[0]!r} is usual."
-            )
+        choice(name, value, get_args(known), hint=f"{get_args(known)[0]!r} is usual")
     resamples(n_resamples, hint="1000 is usual")

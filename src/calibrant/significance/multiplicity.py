@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import choice
 from calibrant._core.problem import BinaryProblem, BoolArray, Problem, is_unit_weight
 from calibrant._core.result import Result, shown_pvalue
 from calibrant._core.table import Table, under
@@ -251,8 +252,7 @@ def shown_adjusted(adjusted: float, result: TestResult, digits: str = ".4g") -> 
 def require_method(method: str) -> None:
     """Refuse an unknown way to adjust p-values."""
     known = ("holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli")
-    if method not in known:
-        raise ValueError(f"method must be one of {', '.join(map(repr, known))}; got {method!r}. Holm's is never wrong.")
+    choice("method", method, known, hint="Holm's is never wrong")
 
 
 def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:

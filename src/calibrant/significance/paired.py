@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import is_one_of
+from calibrant._core.parameters import choice
 from calibrant._core.problem import (
     BinaryProblem,
     BoolArray,
@@ -165,10 +165,7 @@ def paired_test(
     True
     """
     require_resamples(n_resamples)
-    if not is_one_of(alternative, HYPOTHESES):
-        raise ValueError(
-            f"alternative must be one of {', '.join(map(repr, HYPOTHESES))}; got {alternative!r}. Pass one."
-        )
+    choice("alternative", alternative, HYPOTHESES)
     measure = as_measure(metric, binning)
     level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Unpack
 
-import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.parameters import whole
 from calibrant._core.problem import as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
@@ -100,9 +100,4 @@ def pearson_test(
 
 
 def _require_parameters(n_parameters: object) -> None:
-    if not isinstance(n_parameters, (int, np.integer)) or isinstance(n_parameters, bool):
-        raise TypeError(
-            f"n_parameters must be a whole number; got {n_parameters!r}. Of a forecast from outside pass 0."
-        )
-    if n_parameters < 0:
-        raise ValueError(f"n_parameters must not be negative; got {n_parameters}. Of a forecast from outside pass 0.")
+    whole("n_parameters", n_parameters, least=0, hint="Of a forecast from outside pass 0")

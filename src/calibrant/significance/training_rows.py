@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, Problem, as_simplex
 from calibrant._core.warnings import warn
 from calibrant.metrics.log_losses import LogLoss
@@ -28,11 +29,12 @@ WHAT_TO_DO = (
 
 def warn_if_training_rows(rows: Problem, other: Problem) -> None:
     """Warn where rows for calibration look like training rows beside ``other`` ones, or stand among these as well."""
-    if rows.classes.tolist() != other.classes.tolist():
-        raise ValueError(
-            f"the other rows must have the same classes; got {other.classes.tolist()} beside {rows.classes.tolist()}. "
-            "Give forecasts of one classifier, or name the classes with labels=."
-        )
+    require(
+        rows.classes.tolist() == other.classes.tolist(),
+        "the other rows must have the same classes",
+        got=f"{other.classes.tolist()} beside {rows.classes.tolist()}",
+        hint="Give forecasts of one classifier, or name the classes with labels=",
+    )
     if better := _far_better(rows, other):
         warn(
             f"rows for calibration must be none of the training rows; these look like some: {better}. {WHY} {WHAT_TO_DO}"

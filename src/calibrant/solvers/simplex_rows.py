@@ -8,14 +8,13 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, SimplexProblem, rows_per_weight
+from calibrant._kernels.simplex_regions import SimplexRows
 
 
-class Rows(NamedTuple):
-    """Forecasts of shape (n, K), in the order of their columns, the class that came and the weight, in rows."""
+class Rows(SimplexRows):
+    """Forecasts of shape (n, K), in the order of their columns, the true class and the weight, in rows."""
 
-    prob: FloatArray
-    label: IntArray
-    weight: FloatArray
+    __slots__ = ()
 
     def of(self, some: IntArray) -> Rows:
         """Return some of the rows."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
+from calibrant._kernels.simplex_regions import NEVER, NOBODY, Checkpoints, Regions, Rule, Trial
 from calibrant.binning.simplex import SplitTree
 from calibrant.solvers.simplex_rows import Rows
 from calibrant.solvers.split_candidates import Candidates, Measured
@@ -18,9 +19,6 @@ TIE = 1e-12
 
 SLACK = 1e-12
 """Values out of order by no more than this are so by rounding."""
-
-NEVER, NOBODY = -1, -2
-"""Instead of a node that is a witness: the sides of the candidate itself; nobody that is known. As in the kernels."""
 
 BUDGET = 1 << 24
 """Rows that are looked at until compiled code comes back, so that a fit can be interrupted."""
@@ -103,20 +101,30 @@ class _Growing:
         self.parent: list[int] = []
         self.open: dict[int, _Open] = {}
         self.n_nodes, self.n_checks = 1, len(growth.checks)
-        self.order = np.arange(n)
-        self.starts, self.ends = np.zeros((2, 1), dtype=np.int64)
-        self.sums, self.value = np.zeros((2, 1, n_classes))
-        self.low, self.high = np.zeros((2, 1, n_classes, n_classes))
-        self.alive = np.zeros(1, dtype=bool)
-        self.checks = np.ascontiguousarray(growth.checks)
-        self.met = np.zeros((self.n_checks, 1), dtype=np.uint32)
+        at, differences = np.zeros(1, dtype=np.int64), np.zeros((1, n_classes, n_classes))
+        self.sums = np.zeros((1, n_classes))
+        self.regions = Regions(
+            order=np.arange(n),
+            starts=at,
+            ends=at.copy(),
+            value=self.sums.copy(),
+            low=differences,
+            high=differences.copy(),
+            alive=np.zeros(1, dtype=bool),
+        )
+        self.checks = Checkpoints(np.ascontiguousarray(growth.checks), np.zeros((self.n_checks, 1), dtype=np.uint32))
+        self.rule = Rule(float(growth.smoothing), bool(growth.is_joint), SLACK, BUDGET)
         self._begin(0, 0, n)
         self.open[0] = self._best_first(candidates.of_simplex(rows, growth.min_samples))
         self._note(0, np.zeros(1, dtype=np.int64))
 
     def best(self) -> tuple[int, int] | None:
         """Return the region that is split next, and the number of its candidate."""
-        found, found_gain, live = None, max(self.growth.min_gain - TIE, TIE) * self.total, np.flatnonzero(self.alive)
+        found, found_gain, live = (
+            None,
+            max(self.growth.min_gain - TIE, TIE) * self.total,
+            np.flatnonzero(self.regions.alive),
+        )
         promise = np.array([self.open[v].promise for v in live.tolist()])
         for v in live[np.argsort(-promise, kind="stable")].tolist():
             own = self.open[v]
@@ -134,27 +142,27 @@ class _Growing:
         from calibrant._kernels.irp import parted
 
         before = self.open[v].candidates
-        gamma, n_classes = before.gamma[c].copy(), self.checks.shape[1]
+        gamma, regions, n_classes = before.gamma[c].copy(), self.regions, self.checks.gamma.shape[1]
         begins = np.empty(n_classes + 1, dtype=np.int64)
-        parted(self.rows.prob, self.order, self.starts[v], self.ends[v], gamma, begins)
+        parted(self.rows.prob, regions.order, regions.starts[v], regions.ends[v], gamma, begins)
         sides = np.flatnonzero(np.diff(begins))
         most = self.growth.max_regions
-        if most is not None and int(self.alive.sum()) + sides.size - 1 > most:
+        if most is not None and int(regions.alive.sum()) + sides.size - 1 > most:
             return False
         child = np.full(n_classes, -1, dtype=np.int64)
         child[sides] = self.n_nodes + np.arange(sides.size)
         self._add_split(v, gamma, child, float(before.gain[c]))
         for k, node in zip(sides.tolist(), child[sides].tolist(), strict=True):
             self._begin(node, begins[k], begins[k + 1])
-            rows = self.rows.of(self.order[begins[k] : begins[k + 1]])
+            rows = self.rows.of(regions.order[begins[k] : begins[k + 1]])
             self.open[node] = self._best_first(self.candidates.of_side(rows, self.growth.min_samples, before, gamma, k))
         self._note(0, child[sides])
-        self._note(self.n_checks - 1, np.flatnonzero(self.alive))
+        self._note(self.n_checks - 1, np.flatnonzero(self.regions.alive))
         return True
 
     def grown(self) -> Grown:
         """Return what has grown."""
-        n_splits, n_classes = len(self.gamma), self.checks.shape[1]
+        n_splits, n_classes = len(self.gamma), self.checks.gamma.shape[1]
         split = np.full(self.n_nodes, -1, dtype=np.int64)
         split[self.parent] = np.arange(n_splits)
         tree = SplitTree(
@@ -167,29 +175,11 @@ class _Growing:
     def _first_monotone(self, v: int, tried: IntArray, live: IntArray) -> int:
         from calibrant._kernels.irp import first_monotone
 
-        own, growth, found, at = self.open[v], self.growth, -1, 0
+        own, found, at = self.open[v], -1, 0
+        checks = Checkpoints(self.checks.gamma[: self.n_checks], self.checks.met)
         while found < 0 and at < tried.size:
-            found, n_tried = first_monotone(
-                *self.rows,
-                self.order,
-                self.starts,
-                self.ends,
-                self.value,
-                self.low,
-                self.high,
-                live,
-                self.alive,
-                self.checks[: self.n_checks],
-                self.met,
-                v,
-                own.candidates.gamma,
-                tried[at:],
-                own.witness,
-                growth.smoothing,
-                growth.is_joint,
-                SLACK,
-                BUDGET,
-            )
+            trial = Trial(own.candidates.gamma, tried[at:], own.witness)
+            found, n_tried = first_monotone(self.rows, self.regions, live, checks, v, trial, self.rule)
             at += n_tried
         return int(found)
 
@@ -208,38 +198,39 @@ class _Growing:
         self.parent.append(v)
         self.n_checks += 1
         self.n_nodes += int((child >= 0).sum())
-        if self.n_checks > len(self.checks):
-            self.checks, self.met = _doubled(self.checks, self.n_checks), _doubled(self.met, self.n_checks)
-        self.checks[self.n_checks - 1] = gamma
-        if self.n_nodes > self.alive.size:
-            for name in ("starts", "ends", "sums", "value", "low", "high", "alive"):
-                setattr(self, name, _doubled(getattr(self, name), self.n_nodes))
-            self.met = np.ascontiguousarray(_doubled(self.met.T, self.n_nodes).T)
-        self.alive[v] = False
+        points, met, regions = self.checks.gamma, self.checks.met, self.regions
+        if self.n_checks > len(points):
+            points, met = _doubled(points, self.n_checks), _doubled(met, self.n_checks)
+        points[self.n_checks - 1] = gamma
+        if self.n_nodes > regions.alive.size:
+            self.sums = _doubled(self.sums, self.n_nodes)
+            self.regions = Regions._make([regions.order, *(_doubled(table, self.n_nodes) for table in regions[1:])])
+            met = np.ascontiguousarray(_doubled(met.T, self.n_nodes).T)
+        self.checks = Checkpoints(points, met)
+        self.regions.alive[v] = False
         del self.open[v]
 
     def _begin(self, v: int, start: int, end: int) -> None:
         """Make a region of some rows, and note what is known of it."""
         from calibrant._kernels.irp import differences
 
-        of, n_classes = self.order[start:end], self.checks.shape[1]
+        regions, n_classes = self.regions, self.checks.gamma.shape[1]
+        of = regions.order[start:end]
         sums = np.bincount(self.rows.label[of], self.rows.weight[of], n_classes)
         added = self.growth.smoothing
-        self.starts[v], self.ends[v], self.alive[v] = start, end, True
-        self.sums[v], self.value[v] = sums, (sums + added) / (sums.sum() + n_classes * added)
-        differences(self.rows.prob, of, self.low[v], self.high[v])
+        regions.starts[v], regions.ends[v], regions.alive[v] = start, end, True
+        self.sums[v], regions.value[v] = sums, (sums + added) / (sums.sum() + n_classes * added)
+        differences(self.rows.prob, of, regions.low[v], regions.high[v])
 
     def _note(self, first: int, nodes: IntArray) -> None:
         """Note which sides of the checkpoints from one on the nodes meet."""
         from calibrant._kernels.irp import note_sides
 
-        n_rows = int((self.ends[nodes] - self.starts[nodes]).sum())
+        n_rows = int((self.regions.ends[nodes] - self.regions.starts[nodes]).sum())
         step = max(1, BUDGET // (n_rows + nodes.size))
         for start in range(first, self.n_checks, step):
-            checks = self.checks[: min(start + step, self.n_checks)]
-            note_sides(
-                self.rows.prob, self.order, self.starts, self.ends, self.low, self.high, checks, start, nodes, self.met
-            )
+            checks = Checkpoints(self.checks.gamma[: min(start + step, self.n_checks)], self.checks.met)
+            note_sides(self.rows, self.regions, checks, start, nodes)
 
 
 def _doubled(table: Table, least: int) -> Table:

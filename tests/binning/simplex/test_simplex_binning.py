@@ -257,8 +257,8 @@ def test_a_zero_is_a_zero_whatever_its_sign():
 # What is refused
 
 REFUSED = {
-    "no bins": (lambda: SimplexGrid(0), ValueError, r"n_bins must be at least 1; got 0\. "),
-    "no cells": (lambda: Projection(0), ValueError, r"n_bins must be at least 1; got 0\. "),
+    "no bins": (lambda: SimplexGrid(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
+    "no cells": (lambda: Projection(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
     "half a depth": (
         lambda: Sierpinski(1.5),
         TypeError,

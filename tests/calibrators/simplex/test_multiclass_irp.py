@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import multiclass_irp as twin
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from strategies import columns, tables
 
@@ -18,6 +19,7 @@ from calibrant import (
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant._kernels.irp import side_of
+from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits
 from calibrant.interop.persistence import from_document, to_document
 from calibrant.solvers import simplex_tree, split_candidates
 from calibrant.solvers.folds import folds_of
@@ -98,11 +100,15 @@ def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, 
 )
 def test_all_options_are_those_of_the_definition(rows, smoothing, exact, check, max_regions, min_gain, min_samples):
     n_classes = rows[1].shape[1]
-    options = {"max_regions": max_regions, "min_gain": min_gain, "min_samples": min_samples, "smoothing": smoothing}
-    calibrator = fitted(rows, candidates=4, check=check, monotone="exact" if exact else "pairwise", **options)
+    stops, sizes = (
+        {"max_regions": max_regions, "smoothing": smoothing},
+        {"min_gain": min_gain, "min_samples": min_samples},
+    )
+    asked = Splits("exact" if exact else "pairwise", check=check, **sizes)
+    calibrator = fitted(rows, candidates=4, splits=asked, **stops)
     checks = [] if check is None else twin.grid(n_classes, check)
     points = twin.grid(n_classes, 4)
-    splits, _ = twin.fit(*in_order(rows), on_the_grid(points), exact=exact, checks=checks, **options)
+    splits, _ = twin.fit(*in_order(rows), on_the_grid(points), exact=exact, checks=checks, **stops, **sizes)
     require_same_splits(calibrator, splits)
 
 
@@ -144,7 +150,7 @@ def test_a_weight_is_repetition(rows, smoothing):
 def test_the_unit_of_fractional_weights_is_irrelevant(scale):
     label, prob, _ = random_rows(9, 200, 3)
     weight = np.random.default_rng(9).uniform(0.1, 2.0, 200)
-    options = {"smoothing": 2.0, "min_samples": 10}
+    options = {"smoothing": 2.0, "splits": Splits(min_samples=10)}
     one, other = (fitted((label, prob, w), **options) for w in (weight, weight * scale))
     assert one.n_regions_ > 3
     np.testing.assert_array_equal(one.tree_.gamma, other.tree_.gamma)
@@ -171,9 +177,9 @@ def test_if_it_is_to_be_exact_one_point_parts_what_is_delivered_as_each_split_pa
     refused = 0
     for seed in range(4):
         label, prob, weight = random_rows(seed, 200, n_classes)
-        options = {"n_candidates": 300, "smoothing": 0.0}
+        options = {"candidates": DataPoints(300), "smoothing": 0.0}
         for monotone in ("exact", "pairwise"):
-            calibrator = fitted((label, prob, weight), monotone=monotone, **options)
+            calibrator = fitted((label, prob, weight), splits=monotone, **options)
             value = calibrator.predict_proba(prob).tolist()
             of = [[side_of(p, gamma) for p in prob] for gamma in calibrator.tree_.gamma]
             are_parted = [twin.is_parted_by_one_point(sides, value, n_classes) for sides in of]
@@ -186,7 +192,7 @@ def test_mixing_changes_values_and_no_split():
     rows = random_rows(0, 300, 3)
     plain = fitted(rows)
     for prior, level in (("uniform", np.full(3, 1 / 3)), ("class-rate", np.bincount(rows[0]) / 300)):
-        mixed = fitted(rows, mixture=0.2, prior=prior)
+        mixed = fitted(rows, mixture=Mixture(0.2, prior))
         np.testing.assert_array_equal(mixed.tree_.gamma, plain.tree_.gamma)
         np.testing.assert_allclose(mixed.value_, 0.8 * plain.value_ + 0.2 * level, rtol=1e-12)
 
@@ -203,8 +209,10 @@ def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_fo
     assume(each[2][some].min() > 1e-9)
     worth = some.sum() / weight.sum()
     label_of, prob_of, weight_of = (part[some] for part in each)
-    by_hand = fitted((label_of, prob_of, 0.37 * weight_of), smoothing=smoothing * worth, candidates=4, min_samples=0)
-    softened = fitted(rows, softening=part, smoothing=smoothing, candidates=4, min_samples=0)
+    by_hand = fitted(
+        (label_of, prob_of, 0.37 * weight_of), smoothing=smoothing * worth, candidates=4, splits=Splits(min_samples=0)
+    )
+    softened = fitted(rows, softening=part, smoothing=smoothing, candidates=4, splits=Splits(min_samples=0))
     assert softened.n_regions_ == by_hand.n_regions_
     np.testing.assert_allclose(softened.predict_proba(prob), by_hand.predict_proba(prob), rtol=1e-9)
 
@@ -233,10 +241,10 @@ def test_cross_validation_softens_where_the_forecast_is_right_and_not_where_it_i
 
 def test_the_kernels_may_return_early_without_another_result(monkeypatch):
     rows = random_rows(1, 150, 3)
-    whole = fitted(rows, check=2)
+    whole = fitted(rows, splits=Splits(check=2))
     monkeypatch.setattr(simplex_tree, "BUDGET", 0)
     monkeypatch.setattr(split_candidates, "AT_A_TIME", 1)
-    np.testing.assert_array_equal(fitted(rows, check=2).tree_.gamma, whole.tree_.gamma)
+    np.testing.assert_array_equal(fitted(rows, splits=Splits(check=2)).tree_.gamma, whole.tree_.gamma)
 
 
 def test_a_fit_of_many_splits_outgrows_the_first_tables():
@@ -302,10 +310,10 @@ def test_a_split_that_makes_too_many_regions_ends_the_growth():
 def test_regions_have_the_rows_that_they_are_asked_for():
     rows = random_rows(4, 300, 3)
     assert fitted(rows).count_.min() < 20
-    calibrator = fitted(rows, min_samples=20)
+    calibrator = fitted(rows, splits=Splits(min_samples=20))
     assert calibrator.n_regions_ > 2
     assert calibrator.count_.min() >= 20
-    assert fitted(rows, min_gain=0.05).gain_.min() >= 0.05 > fitted(rows).gain_.min()
+    assert fitted(rows, splits=Splits(min_gain=0.05)).gain_.min() >= 0.05 > fitted(rows).gain_.min()
 
 
 def test_what_cross_validation_finds_can_be_given():
@@ -321,7 +329,7 @@ def test_what_cross_validation_finds_can_be_given():
 def test_cross_validation_takes_the_best_of_all_stages_of_trees_that_have_not_seen_the_rows(seed):
     """Trees grow with a smoothing of one; their regions are smoothed anew."""
     label, prob, _ = random_rows(seed, 150, 3)
-    options = {"candidates": 6, "mixture": 0.05, "prior": "uniform"}
+    options = {"candidates": 6, "mixture": Mixture(0.05, "uniform")}
     folds = []
     for kept, left_out in folds_of(as_simplex(as_problem(label, prob))):
         tree, losses = fitted((label, prob, kept), **options).tree_, []
@@ -445,8 +453,7 @@ def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
 
 def test_a_seed_gives_the_same_map():
     rows = random_rows(8, 800, 3)
-    options = {"n_candidates": 60}
-    once, again, other = (fitted(rows, random_state=seed, **options).tree_.gamma for seed in (0, 0, 1))
+    once, again, other = (fitted(rows, candidates=DataPoints(60, seed)).tree_.gamma for seed in (0, 0, 1))
     np.testing.assert_array_equal(once, again)
     assert not np.array_equal(once, other)
 
@@ -462,6 +469,49 @@ def test_a_saved_tree_comes_back_with_and_without_splits(n, tmp_path):
     again = load_calibrator(tmp_path / "c.json")
     np.testing.assert_array_equal(again.predict_proba(prob), calibrator.predict_proba(prob))
     np.testing.assert_array_equal(again.cells(prob), calibrator.cells(prob))
+
+
+def test_objects_are_saved_under_the_names_that_files_have_had_from_the_start():
+    label, prob, _ = random_rows(0, 100, 3)
+    objects = {
+        "candidates": DataPoints(300, 1),
+        "splits": Splits("exact", 0.01, 2, 3),
+        "mixture": Mixture(0.1, "uniform"),
+    }
+    calibrator = fitted((label, prob, None), **objects)
+    document = to_document(calibrator)
+    flat = document["calibrator"]["parameters"]
+    assert flat == {
+        "candidates": "data",
+        "n_candidates": 300,
+        "random_state": 1,
+        "mixture": 0.1,
+        "prior": "uniform",
+        "monotone": "exact",
+        "min_gain": 0.01,
+        "min_samples": 2,
+        "check": 3,
+        "max_regions": None,
+        "smoothing": 1.0,
+        "softening": 0.0,
+        "progress": False,
+    }
+    again = from_document(document)
+    assert {name: again.get_params()[name] for name in objects} == objects
+    assert to_document(again) == document
+    plain = from_document(to_document(fitted((label, prob, None), candidates=4)))
+    assert [plain.get_params()[name] for name in objects] == [4, "pairwise", 0.0]
+
+
+def test_a_clone_has_the_objects_and_others_can_be_set():
+    rows = random_rows(0, 100, 3)
+    calibrator = fitted(rows, candidates=GridPoints(6), splits=Splits(min_samples=5))
+    copy = clone(calibrator).set_params(labels=range(3))
+    assert copy.get_params() == calibrator.get_params()
+    np.testing.assert_array_equal(copy.fit(rows[1], rows[0]).tree_.gamma, calibrator.tree_.gamma)
+    by_words = copy.set_params(candidates=6, splits="exact").fit(rows[1], rows[0])
+    by_objects = fitted(rows, candidates=GridPoints(6), splits=Splits("exact"))
+    np.testing.assert_array_equal(by_words.tree_.gamma, by_objects.tree_.gamma)
 
 
 @pytest.mark.parametrize(
@@ -498,25 +548,25 @@ def test_values_that_do_not_fit_the_tree_are_refused(attribute, change):
             ValueError,
             "candidates must make a grid of at most 20000000 numbers; got 4000 steps for 3",
         ),
-        ({"check": 4000}, ValueError, "check must make a grid of at most 20000000 numbers"),
-        ({"n_candidates": 0}, ValueError, "n_candidates must be"),
+        (lambda: {"splits": Splits(check=4000)}, ValueError, "check must make a grid of at most 20000000 numbers"),
+        (lambda: {"candidates": DataPoints(0)}, ValueError, "most must be"),
         ({"max_regions": 0}, ValueError, "max_regions must be"),
         ({"max_regions": "all"}, TypeError, "max_regions must be"),
-        ({"min_gain": -1}, ValueError, "min_gain must be"),
-        ({"min_samples": -1}, ValueError, "min_samples must be"),
+        (lambda: {"splits": Splits(min_gain=-1)}, ValueError, "min_gain must be"),
+        (lambda: {"splits": Splits(min_samples=-1)}, ValueError, "min_samples must be"),
         ({"smoothing": -0.1}, ValueError, "smoothing must be"),
         ({"softening": 1.0}, ValueError, "softening must be"),
         ({"softening": "much"}, TypeError, "softening must be"),
         ({"mixture": 1.0}, ValueError, "mixture must be"),
-        ({"prior": "flat"}, ValueError, "prior must be one of"),
-        ({"monotone": "jointly"}, ValueError, "monotone must be one of"),
-        ({"check": 0}, ValueError, "check must be"),
+        (lambda: {"mixture": Mixture(0.1, "flat")}, ValueError, "prior must be one of"),
+        ({"splits": "jointly"}, ValueError, "splits must be one of"),
+        (lambda: {"splits": Splits(check=0)}, ValueError, "check must be"),
         ({"progress": 1}, TypeError, "progress must be"),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(options, error, said):
     with pytest.raises(error, match=said):
-        fitted(random_rows(0, 30, 3), **options)
+        fitted(random_rows(0, 30, 3), **(options() if callable(options) else options))
 
 
 def test_more_than_five_classes_are_warned_of_and_more_than_32_refused():
@@ -539,7 +589,7 @@ def authors_map(prob, label, steps):
     """Fit with the authors' grid and smoothing, (mean + 0.05) / 1.05, whose rows sum to (1 + 0.05 K) / 1.05."""
     total = 1.0 + 0.05 * prob.shape[1]
     calibrator = MulticlassRecursivePartitioning(
-        candidates=steps, max_regions=None, smoothing=0.0, mixture=1.0 - 1.0 / total, prior="uniform"
+        candidates=steps, max_regions=None, smoothing=0.0, mixture=Mixture(1.0 - 1.0 / total, "uniform")
     ).fit(prob, label)
     value = np.log(calibrator.predict_proba(prob) * total / 1.05)
     loss = -(value[np.arange(len(label)), label] + 0.05 * value.sum(axis=1)).mean()

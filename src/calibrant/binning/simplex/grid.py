@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import numbers
+from calibrant._core.parameters import numbers, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
@@ -33,16 +33,25 @@ class GridCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         SimplexGrid(self.n_bins)
-        if not isinstance(self.known, (list, tuple)):
-            raise TypeError(f"known must be a list of arrays; got {type(self.known).__name__}. Fit anew.")
+        require(
+            isinstance(self.known, (list, tuple)),
+            "known must be a list of arrays",
+            got=type(self.known).__name__,
+            hint="Fit anew",
+            error=TypeError,
+        )
         if self.width != _width(self.n_bins) or len(self.known) != -(-n_classes // self.width):
             raise ValueError(
                 f"known must have an array for every {_width(self.n_bins)} of {n_classes} classes, and width say so; got "
                 f"{len(self.known)} and {self.width!r}. Fit anew."
             )
         for known in self.known:
-            if not numbers("known", known, shape=(None,), least=0, order="rising").size:
-                raise ValueError("known must hold a cell; got none. Fit anew.")
+            require(
+                numbers("known", known, shape=(None,), least=0, order="rising").size,
+                "known must hold a cell",
+                got="none",
+                hint="Fit anew",
+            )
 
     def index(self, prob: FloatArray) -> IntArray:
         """Look up the numbers, some columns at a time."""

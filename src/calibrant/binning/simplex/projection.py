@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, numbers, whole
+from calibrant._core.parameters import choice, numbers, require, whole
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem, are_counts, is_unit_weight, rows_per_weight
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
@@ -169,11 +169,12 @@ class Projection(SimplexBinning):
             drawn = (rng.standard_normal(n_classes) for _ in cycle([None]))
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
-        if given.shape[1] != n_classes:
-            raise ValueError(
-                f"directions must have a column for each of the {n_classes} classes; got {given.shape[1]}. "
-                "Pass 'cyclic', which fits any number."
-            )
+        require(
+            given.shape[1] == n_classes,
+            f"directions must have a column for each of the {n_classes} classes",
+            value=given.shape[1],
+            hint="Pass 'cyclic', which fits any number",
+        )
         return iter(given)
 
 
@@ -208,6 +209,6 @@ def _as_rows(directions: object) -> tuple[tuple[float, ...], ...]:
         table = np.array(directions, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{wanted}; got {reprlib.repr(directions)}. Pass one of them.") from None
-    if table.ndim != 2 or not np.isfinite(table).all() or not table.any(axis=1).all():
-        raise ValueError(f"{wanted}; got {reprlib.repr(directions)}. Pass one of them.")
+    fits = table.ndim == 2 and np.isfinite(table).all() and table.any(axis=1).all()
+    require(fits, wanted, got=reprlib.repr(directions), hint="Pass one of them")
     return tuple(map(tuple, table.tolist()))

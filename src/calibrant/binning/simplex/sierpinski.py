@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import require, whole
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.simplex.base import Partition, SimplexBinning
@@ -30,8 +30,12 @@ class SierpinskiCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         Sierpinski(self.depth)
-        if n_classes != 3:
-            raise ValueError(f"classes must be three where cells are those of Sierpinski; got {n_classes}. Fit anew.")
+        require(
+            n_classes == 3,
+            "classes must be three where cells are those of Sierpinski",
+            value=n_classes,
+            hint="Fit anew",
+        )
 
     def index(self, prob: FloatArray) -> IntArray:
         """Follow each forecast from corner to corner, until it is in the middle of three."""
@@ -91,8 +95,7 @@ class Sierpinski(SimplexBinning):
     depth: int = 2
 
     def __post_init__(self) -> None:
-        if whole("depth", self.depth, least=0, hint="2 makes 13 cells") > DEEPEST:
-            raise ValueError(f"depth must be at most {DEEPEST}; got {self.depth!r}. 2 makes 13 cells, 3 makes 40.")
+        whole("depth", self.depth, least=0, most=DEEPEST, hint="2 makes 13 cells, 3 makes 40")
 
     def partition(self, problem: SimplexProblem) -> Partition:
         """Return the cells, if there are three classes."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray
 from calibrant._core.result import read_only
 from calibrant.binning.simplex.base import Partition
@@ -83,8 +84,12 @@ class SplitTree(Partition):
             )
 
     def _check_loaded(self, n_classes: int) -> None:
-        if len(self.gamma) and self.gamma.shape[1] != n_classes:
-            raise ValueError(f"gamma must have {n_classes} columns, as classes; got {self.gamma.shape[1]}. Fit anew.")
+        require(
+            not len(self.gamma) or self.gamma.shape[1] == n_classes,
+            f"gamma must have {n_classes} columns, as classes",
+            value=self.gamma.shape[1],
+            hint="Fit anew",
+        )
 
     @property
     def n_cells(self) -> int:  # type: ignore[override]
@@ -124,10 +129,12 @@ class SplitTree(Partition):
         """
         from calibrant._kernels.irp import node_of
 
-        if len(self.gamma) and prob.shape[1] != self.gamma.shape[1]:
-            raise ValueError(
-                f"prob must have {self.gamma.shape[1]} columns, as splits have; got {prob.shape[1]}. Pass the classes fitted."
-            )
+        require(
+            not len(self.gamma) or prob.shape[1] == self.gamma.shape[1],
+            f"prob must have {self.gamma.shape[1]} columns, as splits have",
+            value=prob.shape[1],
+            hint="Pass the classes fitted",
+        )
         found = np.empty(len(prob), dtype=np.int64)
         most = len(self.gamma) if n_splits is None else n_splits
         node_of(np.ascontiguousarray(prob), self.gamma, self.child, self.split, most, found)

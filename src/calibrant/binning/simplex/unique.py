@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import numbers
+from calibrant._core.parameters import numbers, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.simplex.base import Partition, SimplexBinning
@@ -29,8 +29,12 @@ class UniqueCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         numbers("prob", self.prob, shape=(len(self.prob), n_classes), least=0.0, most=1.0)
-        if not len(self.prob) or not np.array_equal(np.unique(self._known), self._known):
-            raise ValueError("prob must hold each forecast once, in order; got others. Fit anew.")
+        require(
+            len(self.prob) and np.array_equal(np.unique(self._known), self._known),
+            "prob must hold each forecast once, in order",
+            got="others",
+            hint="Fit anew",
+        )
 
     def index(self, prob: FloatArray) -> IntArray:
         """Search for each forecast, to the last bit."""

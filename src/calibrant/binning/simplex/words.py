@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibrant._core.parameters import require
 from calibrant.binning import of_word
 from calibrant.binning.simplex.base import SimplexBinning
 from calibrant.binning.simplex.grid import SimplexGrid
@@ -16,9 +17,11 @@ def as_simplex_binning(binning: int | str | SimplexBinning) -> SimplexBinning:
     if isinstance(binning, str):
         found: SimplexBinning = of_word("simplex-binning", binning)
         return found
-    if not isinstance(binning, (int, np.integer)) or isinstance(binning, bool):
-        raise TypeError(
-            f"binning must be a whole number, a word, or cut the whole simplex; got {binning!r}. "
-            "Pass SimplexGrid(5): 5 bins for each class."
-        )
+    require(
+        isinstance(binning, (int, np.integer)) and not isinstance(binning, bool),
+        "binning must be a whole number, a word, or cut the whole simplex",
+        value=binning,
+        hint="Pass SimplexGrid(5): 5 bins for each class",
+        error=TypeError,
+    )
     return SimplexGrid(int(binning))

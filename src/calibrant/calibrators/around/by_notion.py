@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag
+from calibrant._core.parameters import choice, flag, of_type, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks, with_scores_of_logits
 from calibrant.calibrators.one_score.venn_abers import VennAbers
+from calibrant.calibrators.stored import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
 
 Unseen = Literal["pooled", "identity"]
@@ -196,15 +197,15 @@ class ByNotion(Calibrator):
     def _fit_problem(self, problem: Problem) -> None:
         flag("normalize", self.normalize)
         choice("unseen", self.unseen, ("pooled", "identity"))
-        if not isinstance(self.notion, (str, Notion, type(None))) or isinstance(self.notion, WithinGroups):
-            raise TypeError(
-                f"notion must be a word or a Notion that new rows have as well; got {self.notion!r}. Pass notion='class-wise'."
-            )
-        if not isinstance(self.calibrator, BinaryCalibrator):
-            raise TypeError(
-                f"calibrator must be a BinaryCalibrator, a map of one score; got {self.calibrator!r}. "
-                "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself."
-            )
+        require(
+            isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups),
+            "notion must be a word or a Notion that new rows have as well",
+            value=self.notion,
+            hint="Pass notion='class-wise'",
+            error=TypeError,
+        )
+        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself"
+        of_type("calibrator", self.calibrator, BinaryCalibrator, "a BinaryCalibrator, a map of one score", hint=alone)
         simplex, unfitted = as_simplex(problem), clone(self.calibrator)
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty, without_event = [], None, [], False
@@ -225,15 +226,46 @@ class ByNotion(Calibrator):
         n_classes, n_problems = len(self.classes_), len(self.calibrators_)
         # One more than the problems is enough to see that there are more.
         parts = islice(self.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)), n_problems + 1)
-        if sum(1 for _ in parts) != n_problems:
-            raise ValueError(
-                f"problems must be as many as {self.notion_!r} makes of {n_classes} classes; got {n_problems}. Fit anew."
-            )
-        if None in self.calibrators_ and self.pooled_ is None and self.unseen == "pooled":
-            raise ValueError("pooled must be a map where a problem has none and unseen='pooled'; got none. Fit anew.")
+        must = f"problems must be as many as {self.notion_!r} makes of {n_classes} classes"
+        require(sum(1 for _ in parts) == n_problems, must, value=n_problems, hint="Fit anew")
+        served = None not in self.calibrators_ or self.pooled_ is not None or self.unseen != "pooled"
+        must = "pooled must be a map where a problem has none and unseen='pooled'"
+        require(served, must, got="none", hint="Fit anew")
         for fitted in (*self.calibrators_, self.pooled_):
             if fitted is not None:
                 fitted._check_loaded()
+
+    def _told(self, write: Writing) -> dict[str, Any]:
+        return {
+            "notion": None if self.notion is None else write.notion(as_notion(self.notion)),
+            "normalize": bool(self.normalize),
+            "unseen": self.unseen,
+            "each": self.calibrator._told(write),
+        }
+
+    def _found(self, write: Writing) -> dict[str, Any]:
+        asked, fitted = self._told(write)["notion"], write.notion(self.notion_)
+        *problems, pooled = [None if c is None else write.state(c) for c in (*self.calibrators_, self.pooled_)]
+        return ({} if fitted == asked else {"fitted notion": fitted}) | {"problems": problems, "pooled": pooled}
+
+    @classmethod
+    def _of_description(cls, description: dict[str, Any], read: Reading, *, input: Input) -> ByNotion:
+        """Return what `_described` wrote."""
+        told = read.part(description, "each", dict)
+        each = read.unfitted(told)
+        must, kind = "each must be a map of one score", type(each).__name__
+        require(isinstance(each, BinaryCalibrator), must, got=kind, hint="Fit anew", error=TypeError)
+        # What was written before there was the word left unseen scores as they are.
+        unseen, normalize = description.get("unseen", "identity"), cast("bool", description.get("normalize"))
+        notion = read.notion(description["notion"])
+        made = cls(cast("BinaryCalibrator", each), notion, normalize=normalize, unseen=unseen, input=input)
+        if "problems" in description:
+            made.notion_ = as_notion(read.notion(description.get("fitted notion", description["notion"])))
+            *made.calibrators_, made.pooled_ = [
+                None if state is None else read.fitted(each, {"method": told["method"], "fitted": state})
+                for state in [*read.part(description, "problems", list), description.get("pooled")]
+            ]
+        return made
 
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Binary problems, with the log-odds of those that came as logits."""

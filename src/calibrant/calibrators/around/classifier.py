@@ -34,7 +34,7 @@ from sklearn.utils.validation import (
 from calibrant._core.arrays import as_array
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag, number
+from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weight
 from calibrant._core.warnings import warn
 from calibrant.calibrators.around.default import default_calibrator
@@ -257,11 +257,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             If there are several pairs.
         """
         check_is_fitted(self)
-        if len(self.pairs_) > 1:
-            raise ValueError(
-                "predict_top must come from one estimator and its calibrator; got an ensemble of "
-                f"{len(self.pairs_)}, whose members may predict different classes. Pass ensemble=False or cv='prefit'."
-            )
+        require(
+            len(self.pairs_) <= 1,
+            "predict_top must come from one estimator and its calibrator",
+            got=f"an ensemble of {len(self.pairs_)}, whose members may predict different classes",
+            hint="Pass ensemble=False or cv='prefit'",
+        )
         ((estimator, calibrator),), n_classes = self.pairs_, len(self.classes_)
         by_label: Any = calibrator
         label, score = by_label.predict_top(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
@@ -332,15 +333,22 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # Training
 
     def _check_parameters(self) -> None:
-        if isinstance(self.cv, str) and self.cv != "prefit":
-            raise ValueError(f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}. Pass cv=5.")
+        require(
+            not isinstance(self.cv, str) or self.cv == "prefit",
+            "cv must be a number of folds, a splitter or 'prefit'",
+            value=self.cv,
+            hint="Pass cv=5",
+        )
         flag("ensemble", self.ensemble)
         choice("pooling", self.pooling, ("mean", "geometric"))
         number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
-        if self.calibrator is not None and not isinstance(self.calibrator, Calibrator):
-            raise TypeError(
-                f"calibrator must be a calibrator of calibrant; got {self.calibrator!r}. Pass TemperatureScaling()."
-            )
+        require(
+            self.calibrator is None or isinstance(self.calibrator, Calibrator),
+            "calibrator must be a calibrator of calibrant",
+            value=self.calibrator,
+            hint="Pass TemperatureScaling()",
+            error=TypeError,
+        )
 
     def _is_trained(self) -> bool:
         """Whether the estimator is fitted already, and all rows serve one calibrator."""
@@ -367,11 +375,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> None:
         self.classes_ = LabelEncoder().fit(truth).classes_
         n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"y must hold at least two classes to train a classifier; got {n_classes} (one class or no row). "
-                "Check how the rows were chosen."
-            )
+        require(
+            n_classes >= 2,
+            "y must hold at least two classes to train a classifier",
+            got=f"{n_classes} (one class or no row)",
+            hint="Check how the rows were chosen",
+        )
         self.pairs_, forecasts, scored, strange = [], [], [], 0
         folds = list(self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter))
         models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
@@ -381,11 +390,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
             strange += len(test_rows) - len(test)
-            if not len(test) or (metadata.weight is not None and not metadata.weight[test].any()):
-                raise ValueError(
-                    "each fold must hold a row with a weight whose class its model has seen; got a fold of "
-                    f"{len(test_rows)} rows without one. Use fewer folds, or a splitter that keeps the classes in proportion."
-                )
+            require(
+                len(test) and (metadata.weight is None or metadata.weight[test].any()),
+                "each fold must hold a row with a weight whose class its model has seen",
+                got=f"a fold of {len(test_rows)} rows without one",
+                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
+            )
             forecast = forecast_of(estimator, _safe_indexing(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
                 calibrator = self._new_calibrator(estimator, labels=self.classes_)

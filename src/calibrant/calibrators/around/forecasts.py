@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.validation import as_numbers
 
 Rows = npt.NDArray[np.intp]
@@ -25,12 +26,12 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
         if known.ndim == 1:
             known = np.column_stack([np.zeros(len(known)), known])
         of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
-        if of_pairs or known.shape[1] != len(columns):
-            raise ValueError(
-                f"decision_function must give a value for each of the {len(columns)} classes; got {known.shape[1]} of "
-                f"{type(estimator).__name__}, one for each pair. Pass decision_function_shape='ovr', or an estimator with "
-                "predict_proba."
-            )
+        require(
+            not of_pairs and known.shape[1] == len(columns),
+            f"decision_function must give a value for each of the {len(columns)} classes",
+            got=f"{known.shape[1]} of {type(estimator).__name__}, one for each pair",
+            hint="Pass decision_function_shape='ovr', or an estimator with predict_proba",
+        )
         absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
     forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import absent, as_array, more
+from calibrant._core.parameters import require
 
 
 def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -15,8 +16,12 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     array = as_array("groups", groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"groups must have one dimension, a group a row; got shape {array.shape}. Pass one column.")
+    require(
+        array.ndim == 1,
+        "groups must have one dimension, a group a row",
+        got=f"shape {array.shape}",
+        hint="Pass one column",
+    )
     missing = _missing(array)
     if missing.any():
         at = int(np.argmax(missing))

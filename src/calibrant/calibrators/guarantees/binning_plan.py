@@ -8,7 +8,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Literal
 
-from calibrant._core.parameters import choice, number, whole
+from calibrant._core.parameters import choice, number, require, whole
 from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant.calibrators.guarantees.binning_guarantee import BinningGuarantee, levels
@@ -105,11 +105,12 @@ def points_for_guarantee(
     alpha, delta = levels(alpha, delta)
     error = _wanted(error, delta)
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
-    if n_samples is None and kind == "conditional":
-        raise ValueError(
-            "n_samples must be given for the conditional bound: it depends on the number of bins; got None. "
-            "Pass it, or ask samples_for_guarantee how many rows it takes."
-        )
+    require(
+        n_samples is not None or kind != "conditional",
+        "n_samples must be given for the conditional bound: it depends on the number of bins",
+        got="None",
+        hint="Pass it, or ask samples_for_guarantee how many rows it takes",
+    )
     n = None if n_samples is None else whole("n_samples", n_samples, least=1, hint="Pass the number of rows")
 
     def reaches(k: int) -> bool:
@@ -192,8 +193,12 @@ def samples_for_guarantee(
     def reaches(k: int) -> bool:
         return of_kind(planned(k)) <= error
 
-    if not reaches(MOST_POINTS):
-        raise ValueError(f"error must be further above delta; got {error:g} and {delta:g}. Take a larger error.")
+    require(
+        reaches(MOST_POINTS),
+        "error must be further above delta",
+        got=f"{error:g} and {delta:g}",
+        hint="Take a larger error",
+    )
     k = _smallest(reaches, MOST_POINTS)
     found = planned(k)
     return BinningPlan(k, found.n_samples, found.n_bins, found)
@@ -227,11 +232,12 @@ def _shares(class_share: float | None, n_classes: int) -> float:
         return n_classes
     hint = "Pass the share of the class predicted most rarely, or None for equal shares"
     shares = 1.0 / number("class_share", class_share, above=0.0, most=1.0, hint=hint)
-    if shares < n_classes * (1.0 - 1e-9):
-        raise ValueError(
-            f"class_share must be at most 1 / n_classes, the share of the rarest; got {class_share!r} of {n_classes} classes. "
-            f"{hint}."
-        )
+    require(
+        not (shares < n_classes * (1.0 - 1e-09)),
+        "class_share must be at most 1 / n_classes, the share of the rarest",
+        got=f"{class_share!r} of {n_classes} classes",
+        hint=hint,
+    )
     return shares
 
 

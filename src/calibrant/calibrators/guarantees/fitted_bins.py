@@ -10,6 +10,7 @@ from scipy.special import betaincinv
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, EqualWidth, as_binning
@@ -142,11 +143,12 @@ def _fitted_parts(
 
 
 def _require_a_row_once(problems: list[Part], notion: Notion) -> None:
-    if any(isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems):
-        raise ValueError(
-            f"notion must hold a row at most once in a problem, since the bounds count independent rows; got {notion!r}. "
-            "Take 'top-label' or 'class-wise'."
-        )
+    require(
+        not any(isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems),
+        "notion must hold a row at most once in a problem, since the bounds count independent rows",
+        value=notion,
+        hint="Take 'top-label' or 'class-wise'",
+    )
 
 
 def _require_no_weights(parts: list[FittedBins]) -> None:
@@ -168,11 +170,12 @@ def _cure(calibrator: object) -> str:
 
 
 def _require_no_look_at_outcomes(binning: int | str | Binning | Sequence[float]) -> None:
-    if isinstance(binning, (str, Binning)) and as_binning(binning).uses_outcomes:
-        raise ValueError(
-            f"bins must not depend on the outcomes, or these are no independent draws in them; got {binning!r}. "
-            "Take PointsPerBin(50)."
-        )
+    require(
+        not isinstance(binning, (str, Binning)) or not as_binning(binning).uses_outcomes,
+        "bins must not depend on the outcomes, or these are no independent draws in them",
+        value=binning,
+        hint="Take PointsPerBin(50)",
+    )
 
 
 def _warn_of_sums(calibrator: ByNotion) -> None:

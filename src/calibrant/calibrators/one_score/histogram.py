@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._core.links import EPSILON, FloatArray
-from calibrant._core.parameters import choice, flag, number, numbers, source
+from calibrant._core.parameters import choice, flag, number, numbers, require, source
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -163,8 +163,7 @@ class HistogramBinning(BinaryCalibrator):
 def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:
     """Refuse what a file holds in place of the edges of so many bins."""
     numbers(name, edges, shape=(n_bins + 1,), least=0.0, most=1.0, order="not falling")
-    if not n_bins:
-        raise ValueError(f"{name} must be those of at least one bin; got none. Fit anew.")
+    require(n_bins, f"{name} must be those of at least one bin", got="none", hint="Fit anew")
 
 
 def _is_weighted(problem: BinaryProblem) -> bool:
@@ -211,8 +210,12 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         raise TypeError(
             f"binning must be a number of bins, a Binning or edges; got {binning!r}. Pass one, such as EqualMass(15)."
         ) from None
-    if edges.ndim != 1 or edges.size < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or not (np.diff(edges) > 0).all():
-        raise ValueError(f"edges must increase from 0 to 1; got {binning!r} as binning. Pass such as [0, 0.2, 0.5, 1].")
+    require(
+        edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all(),
+        "edges must increase from 0 to 1",
+        got=f"{binning!r} as binning",
+        hint="Pass such as [0, 0.2, 0.5, 1]",
+    )
     return _OwnEdges(edges)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from calibrant._core.links import EPSILON, FloatArray
-from calibrant._core.parameters import choice, flag, number, numbers
+from calibrant._core.parameters import choice, flag, number, numbers, require
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -117,8 +117,12 @@ class IsotonicCalibrator(BinaryCalibrator):
         flag("interpolate", self.interpolate)
         check_steps("left_", self.left_, "value_", self.value_)
         numbers("right_", self.right_, shape=self.left_.shape, least=0.0, most=1.0)
-        if (self.right_ < self.left_).any() or (self.right_[:-1] >= self.left_[1:]).any():
-            raise ValueError("right_ must lie from left_ to below the next left_; got others. Fit anew.")
+        require(
+            (self.right_ >= self.left_).all() and (self.right_[:-1] < self.left_[1:]).all(),
+            "right_ must lie from left_ to below the next left_",
+            got="others",
+            hint="Fit anew",
+        )
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
@@ -186,8 +190,7 @@ def check_steps(left_name: str, left: FloatArray, value_name: str, value: FloatA
     """Refuse what a file holds in place of steps: scores that rise, with a probability each, not falling unless it may."""
     numbers(left_name, left, shape=(None,), least=0.0, most=1.0, order="rising")
     numbers(value_name, value, shape=left.shape, least=0.0, most=1.0, order="any" if falls else "not falling")
-    if not left.size:
-        raise ValueError(f"{left_name} must have a step; got none. Fit anew.")
+    require(left.size, f"{left_name} must have a step", got="none", hint="Fit anew")
 
 
 def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:

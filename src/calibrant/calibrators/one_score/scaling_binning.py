@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._core.links import EPSILON, FloatArray
-from calibrant._core.parameters import numbers, whole
+from calibrant._core.parameters import numbers, require, whole
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -92,10 +92,13 @@ class ScalingBinning(BinaryCalibrator):
         self.n_bins = n_bins
 
     def _fit(self, problem: BinaryProblem) -> None:
-        if self.calibrator is not None and not isinstance(self.calibrator, BinaryCalibrator):
-            raise TypeError(
-                f"calibrator must be a BinaryCalibrator, a map of one score; got {self.calibrator!r}. Pass PlattScaling()."
-            )
+        require(
+            self.calibrator is None or isinstance(self.calibrator, BinaryCalibrator),
+            "calibrator must be a BinaryCalibrator, a map of one score",
+            value=self.calibrator,
+            hint="Pass PlattScaling()",
+            error=TypeError,
+        )
         n_bins = whole("n_bins", self.n_bins, least=1, hint="Pass some 10 to 20")
         self.calibrator_ = PlattScaling() if self.calibrator is None else clone(self.calibrator)
         self.calibrator_._fit_one(problem)

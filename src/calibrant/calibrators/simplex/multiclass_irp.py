@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag, forecasts, number, numbers, source, whole
+from calibrant._core.parameters import flag, forecasts, number, numbers, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.binning.simplex import SplitTree
-from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.simplex.splitting import (
+    DataPoints,
+    GridPoints,
+    Mixture,
+    Monotone,
+    Splits,
+    as_mixture,
+    as_points,
+    as_splits,
+)
 from calibrant.solvers.path_choice import tried
 from calibrant.solvers.simplex_rows import JoinedRows, Rows
-from calibrant.solvers.simplex_tree import Grown, Growth, grow
+from calibrant.solvers.simplex_tree import Grown, grow
 from calibrant.solvers.simplex_tree_choice import choose_stage
-from calibrant.solvers.split_candidates import (
-    BlockCandidates,
-    Candidates,
-    DataCandidates,
-    GivenCandidates,
-)
-
-Prior = Literal["class-rate", "uniform"]
-Monotone = Literal["pairwise", "exact"]
+from calibrant.solvers.split_candidates import Candidates
 
 RECOMMENDED_CLASSES = 5
 MOST_CLASSES = 32
-
-ROUNDING = 1e-9
-"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
 
 
 @declare(
@@ -58,20 +57,16 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     Parameters
     ----------
-    candidates : int or "data", default="data"
+    candidates : int, "data", DataPoints or GridPoints, default="data"
         Points around which a region may be split. ``"data"``: forecasts in the region, mid-points of two, and forecasts
         around which only some classes are parted (see the notes); with two classes the borders between the blocks of isotonic
-        regression. An int m: the multiples of 1 / m in the region, as the authors have it (1000, 100 and 50 for two, three
-        and four classes). Such a grid may hold 2e7 numbers, K of each point.
-    n_candidates : int, default=2000
-        With ``"data"`` and three classes or more, how many candidates each region has at most. Time grows in proportion to it.
+        regression. ``DataPoints(most, random_state)`` says how many there are at most, 2000 by default. An int m is
+        ``GridPoints(m)``: the multiples of 1 / m in the region, as the authors have it (1000, 100 and 50 for two, three and
+        four classes). Such a grid may hold 2e7 numbers, K of each point. These objects, `Mixture` and `Splits` are
+        imported from ``calibrant.calibrators.simplex``.
     max_regions : int, "cv" or None, default="cv"
         The most regions. A split makes up to K - 1 more of them, and one that would make too many ends the growth. "cv": the
         number with the least log loss on rows left out. None: until no split is left.
-    min_gain : float, default=0
-        The least quality M of a split (see the notes), divided by the number of rows; from 0 to 2.
-    min_samples : float, default=1
-        The least number of rows on each side of a split that holds any.
     smoothing : float or "cv", default="cv"
         So many rows of each class are added to every region: (k + a) / (n + K a) in place of k / n. "cv": the one of 0.25 to
         16 with the least log loss on rows left out. At most 1e15.
@@ -79,19 +74,13 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         So large a part m of each label is the forecast itself, from 0 to below 1: a row counts 1 - m for the class that came,
         and m p_k for each class k. "cv": the one of 0, 0.3, 0.6, 0.8 and 0.9 with the least log loss on rows left out,
         which is better with few rows and takes some 5 K times as long.
-    mixture : float, default=0
-        This part of every value is ``prior`` and the rest the smoothed rate; from 0 to below 1.
-    prior : {"class-rate", "uniform"}, default="class-rate"
-        What is mixed in: the class rates of all rows, or 1 / K of each class.
-    monotone : {"pairwise", "exact"}, default="pairwise"
+    mixture : float or Mixture, default=0
+        This part of every value is the class rate of all rows and the rest the smoothed rate; from 0 to below 1.
+        ``Mixture(part, "uniform")`` mixes in 1 / K of each class.
+    splits : {"pairwise", "exact"} or Splits, default="pairwise"
         What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
         authors' code. ``"exact"``: one point parts all of them. For two classes it is the same. See the notes on how this
-        relates to Definition 3.2.
-    check : int, optional
-        The values are asked the same at all multiples of 1 / check of the simplex, from the start. This asks more of the
-        values, and leaves fewer splits the finer it is: in five examples 1 to 9 regions at 10, and 17 to 26 without it.
-    random_state : int, Generator or None, default=0
-        Where the draws of candidates come from, where there are more than ``n_candidates``.
+        relates to Definition 3.2. ``Splits(monotone, min_gain, min_samples, check)`` asks for a gain or for rows as well.
     progress : bool, default=False
         Show a bar of the folds of cross-validation, if tqdm is installed.
     input : {"probability", "logit"}, default="probability"
@@ -144,13 +133,13 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     with the values that are delivered, smoothed. So whatever gamma was taken to part forecasts, the calibrated ones can be
     parted in the same way, and no point of the ROC surface that a split stands for is lost. That is the converse of Definition
-    3.2, which asks that every split of the calibrated values be a split of the forecasts. ``monotone="exact"`` decides this
+    3.2, which asks that every split of the calibrated values be a split of the forecasts. ``splits="exact"`` decides this
     converse, with one point for all sides in place of a threshold for each two; no choice here decides the definition. Sides
     without rows are no regions: what falls there later goes to the side with the next largest p_k - gamma_k, while the authors
     take the nearest of their points that has rows.
 
     The authors smooth with (mean + lambda) / (1 + lambda), whose rows sum to (1 + K lambda) / (1 + lambda). Divided by that
-    it is ``smoothing=0, mixture=m, prior="uniform"`` with m = K lambda / (1 + K lambda); it trusts one row as much as a
+    it is ``smoothing=0, mixture=Mixture(m, "uniform")`` with m = K lambda / (1 + K lambda); it trusts one row as much as a
     thousand, which counts do not.
 
     With softening m the vector of a region is, before it is smoothed, (1 - m) times its class rates and m times its mean
@@ -167,7 +156,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     **With three classes or more the candidates of** ``"data"`` **may miss the best split.** They are a choice of points, while
     the quality can be highest around others: in 8 of 24 small problems, compared with all ways to part the rows, the best first
-    split was not among them. A larger ``n_candidates`` does not mend what no candidate of these kinds does. A grid
+    split was not among them. A larger ``most`` does not mend what no candidate of these kinds does. A grid
     (``candidates`` an int) may miss it, too.
 
     For cross-validation a row's fold is drawn by a hash of its numbers, as in `SortedCumulativeIsotonic`. Each fold is fitted
@@ -206,38 +195,30 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     softening_: float
     staged_regions_: IntArray
 
+    choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
+        {"candidates": as_points, "splits": as_splits, "mixture": as_mixture}
+    )
+
     def __init__(
         self,
         *,
-        candidates: int | Literal["data"] = "data",
-        n_candidates: int = 2000,
+        candidates: int | Literal["data"] | DataPoints | GridPoints = "data",
         max_regions: int | Literal["cv"] | None = "cv",
-        min_gain: float = 0.0,
-        min_samples: float = 1,
         smoothing: float | Literal["cv"] = "cv",
         softening: float | Literal["cv"] = 0.0,
-        mixture: float = 0.0,
-        prior: Prior = "class-rate",
-        monotone: Monotone = "pairwise",
-        check: int | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        mixture: float | Mixture = 0.0,
+        splits: Monotone | Splits = "pairwise",
         progress: bool = False,
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.candidates = candidates
-        self.n_candidates = n_candidates
         self.max_regions = max_regions
-        self.min_gain = min_gain
-        self.min_samples = min_samples
         self.smoothing = smoothing
         self.softening = softening
         self.mixture = mixture
-        self.prior = prior
-        self.monotone = monotone
-        self.check = check
-        self.random_state = random_state
+        self.splits = splits
         self.progress = progress
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
@@ -276,11 +257,9 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters(problem)
-        # All fits draw alike: what cross-validation finds can be given, and the map is the same.
-        seed = int(np.random.default_rng(source("random_state", self.random_state)).integers(1 << 62))
-        joined = JoinedRows.of(problem)
-        most, self.smoothing_, self.softening_ = self._chosen(problem, joined, seed)
-        grown = self._grown(joined.rows, self.smoothing_, self.softening_, most, seed)
+        joined, grown_of = JoinedRows.of(problem), partial(self._grown, candidates=self._candidates())
+        most, self.smoothing_, self.softening_ = self._chosen(problem, joined, grown_of)
+        grown = grown_of(joined.rows, self.smoothing_, self.softening_, most=most)
         count = np.bincount(grown.tree.index(joined.rows.prob)[joined.group], minlength=grown.tree.n_cells)
         self.tree_, self.gain_, self.staged_regions_ = grown.tree, grown.gain, grown.tree.n_regions
         self.node_value_ = self._values(grown.sums, self.smoothing_)
@@ -297,45 +276,64 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         numbers("gain_", self.gain_, shape=(len(tree.gamma),))
         number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
         number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
-        if not np.array_equal(self.staged_regions_, tree.n_regions) or self.n_regions_ != tree.n_cells:
-            raise ValueError(
-                f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}; got others. "
-                "Fit anew."
-            )
+        require(
+            np.array_equal(self.staged_regions_, tree.n_regions) and self.n_regions_ == tree.n_cells,
+            f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}",
+            got="others",
+            hint="Fit anew",
+        )
+
+    def _stored_parameters(self) -> dict[str, Any]:
+        """Return the parameters under the names that files have had from the start, each a number or a word."""
+        points, splits, mixture = (of(getattr(self, name)) for name, of in self.choices.items())
+        drawn = points if isinstance(points, DataPoints) else DataPoints()
+        stored: dict[str, Any] = super()._stored_parameters() | vars(splits)
+        del stored["splits"]
+        stored |= {"candidates": points.steps if isinstance(points, GridPoints) else "data"}
+        stored |= {"n_candidates": drawn.most, "random_state": drawn.random_state}
+        stored |= {"mixture": mixture.part, "prior": mixture.prior}
+        return stored
+
+    @classmethod
+    def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the objects that the names of a file make; what they are by default is left as the word."""
+        given = super()._restored_parameters(stored)
+        drawn = DataPoints(given.pop("n_candidates", 2000), given.pop("random_state", 0))
+        if given.get("candidates", "data") == "data" and drawn != DataPoints():
+            given["candidates"] = drawn
+        if (prior := given.pop("prior", "class-rate")) != "class-rate":
+            given["mixture"] = Mixture(given.get("mixture", 0.0), prior)
+        splits = Splits(**{name: given.pop(name) for name in vars(Splits()) if name in given})
+        return given | {"splits": splits.monotone if splits == Splits(splits.monotone) else splits}
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
         return found
 
-    def _grown(self, rows: Rows, smoothing: float, softening: float, most: int | None, seed: int) -> Grown:
-        n_classes = rows.prob.shape[1]
-        checks = np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check")
-        growth = Growth(
-            max_regions=most,
-            min_gain=float(self.min_gain),
-            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
-            smoothing=smoothing,
-            is_joint=self.monotone == "exact",
-            checks=checks,
-        )
-        return grow(rows.softened(softening), self._candidates(n_classes, seed), growth)
+    def _candidates(self) -> Callable[[int], Candidates]:
+        return as_points(self.candidates).settled()
 
-    def _candidates(self, n_classes: int, seed: int) -> Candidates:
-        if self.candidates != "data":
-            return GivenCandidates(simplex_grid(n_classes, int(self.candidates), "candidates"))
-        return (
-            BlockCandidates() if n_classes == 2 else DataCandidates(int(self.n_candidates), np.random.default_rng(seed))
-        )
+    def _grown(
+        self,
+        rows: Rows,
+        smoothing: float,
+        softening: float,
+        *,
+        most: int | None,
+        candidates: Callable[[int], Candidates],
+    ) -> Grown:
+        n_classes = rows.prob.shape[1]
+        growth = as_splits(self.splits).growth(n_classes, most, smoothing)
+        return grow(rows.softened(softening), candidates(n_classes), growth)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
         """Return what nodes with these sums of the classes give, the first of which is the simplex."""
-        n_classes = sums.shape[1]
-        rate = (sums + smoothing) / (sums.sum(axis=1, keepdims=True) + n_classes * smoothing)
-        prior = np.full(n_classes, 1.0 / n_classes) if self.prior == "uniform" else sums[0] / sums[0].sum()
-        value: FloatArray = (1.0 - self.mixture) * rate + self.mixture * prior
-        return value
+        rate = (sums + smoothing) / (sums.sum(axis=1, keepdims=True) + sums.shape[1] * smoothing)
+        return as_mixture(self.mixture).of(rate, sums[0])
 
-    def _chosen(self, problem: SimplexProblem, joined: JoinedRows, seed: int) -> tuple[int | None, float, float]:
+    def _chosen(
+        self, problem: SimplexProblem, joined: JoinedRows, grown_of: Callable[..., Grown]
+    ) -> tuple[int | None, float, float]:
         """Return the number of regions, the smoothing and the softening: those given, or of the least loss on rows left out."""
         stops = self.max_regions == "cv"
         given = None if stops or self.max_regions is None else int(self.max_regions)
@@ -344,7 +342,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         n_regions, smoothing, softening = choose_stage(
             problem,
             joined,
-            partial(self._grown, most=given, seed=seed),
+            partial(grown_of, most=given),
             self._values,
             *tried(self.smoothing, self.softening),
             only_last=not stops,
@@ -353,22 +351,14 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         return (n_regions if stops else given), smoothing, softening
 
     def _require_parameters(self, problem: SimplexProblem) -> None:
-        whole("n_candidates", self.n_candidates, least=1, hint="Pass 2000, which is usual")
-        if self.candidates != "data":
-            whole("candidates", self.candidates, least=1, hint="Pass the steps of a grid, such as 100, or 'data'")
+        for name, choice_of in self.choices.items():
+            choice_of(getattr(self, name))
         if self.max_regions is not None and self.max_regions != "cv":
             whole("max_regions", self.max_regions, least=1, hint="Or 'cv', or None for as many as there are")
-        number("min_gain", self.min_gain, least=0.0, most=2.0, hint="A part of all weight: 0.01 is much")
-        number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
         if self.smoothing != "cv":
             number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice; or 'cv'")
         if self.softening != "cv":
             number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
-        number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass 0 for none")
-        choice("prior", self.prior, ("class-rate", "uniform"))
-        choice("monotone", self.monotone, ("pairwise", "exact"))
-        if self.check is not None:
-            whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
         flag("progress", self.progress)
         self._require_few_classes(problem.prob.shape[1])
 
@@ -379,10 +369,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             "For more take ByNotion(IsotonicRecursivePartitioning(), 'top-label'), or 'class-wise', or the few classes that "
             "matter"
         )
-        if n_classes > MOST_CLASSES:
-            raise ValueError(
-                f"{type(self).__name__} must have at most {MOST_CLASSES} classes; got {n_classes}. {instead}."
-            )
+        must = f"{type(self).__name__} must have at most {MOST_CLASSES} classes"
+        require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=instead)
         warn(
             f"{type(self).__name__} is for up to {RECOMMENDED_CLASSES} classes; got {n_classes}: rows are far from each other, "
             f"and regions are large. {instead}."

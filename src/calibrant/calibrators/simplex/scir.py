@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag, number, whole
+from calibrant._core.parameters import choice, flag, number, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
 from calibrant._core.registry import declare
@@ -184,8 +184,12 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             If there is no such rank.
         """
         n_ranks = len(self.classes_) - 1
-        if whole("rank", rank, least=1, hint="Pass 1 for the highest probability") > n_ranks:
-            raise ValueError(f"rank must be at most {n_ranks}, one less than classes; got {rank}. Pass a lower one.")
+        require(
+            whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks,
+            f"rank must be at most {n_ranks}, one less than classes",
+            value=rank,
+            hint="Pass a lower one",
+        )
         starts, left, value = self._steps()
         here = slice(starts[rank - 1], starts[rank])
         return left[here], value[here]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
 from calibrant.binning.ordered import Ordered
@@ -39,11 +40,12 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
     ValueError
         If weights are no counts, or sum to 2**53 or more: a test counts rows.
     """
-    if not problem.unit.is_count:
-        raise ValueError(
-            "sample_weight must hold whole numbers where predictions are tested in their bins, for a test counts rows; "
-            "got fractions. Pass numbers of equal rows, or leave sample_weight out."
-        )
+    require(
+        problem.unit.is_count,
+        "sample_weight must hold whole numbers where predictions are tested in their bins, for a test counts rows",
+        got="fractions",
+        hint="Pass numbers of equal rows, or leave sample_weight out",
+    )
     if not (rows := float(problem.weight.sum())) < MOST_ROWS:
         raise ValueError(
             "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows; "

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, whole
+from calibrant._core.parameters import choice, require, whole
 from calibrant._core.problem import IntArray
 from calibrant._core.validation import as_numbers
 from calibrant._core.warnings import warn
@@ -72,11 +72,12 @@ def data_thresholds(rows: SurfaceRows, most: int) -> FloatArray:
     if rows.n_classes == 2:
         score = np.unique(rows.prob[:, 1])
         return np.column_stack([1.0 - score, score])
-    if rows.n_classes > MOST_SEARCHED:
-        raise ValueError(
-            f'thresholds "data" must be of at most {MOST_SEARCHED} classes; got {rows.n_classes}. Pass thresholds themselves, '
-            "or take some of the classes, with rows='normalize'."
-        )
+    require(
+        rows.n_classes <= MOST_SEARCHED,
+        f'thresholds "data" must be of at most {MOST_SEARCHED} classes',
+        value=rows.n_classes,
+        hint="Pass thresholds themselves, or take some of the classes, with rows='normalize'",
+    )
     if number_of_corners(rows.n_classes, differences(rows), most) <= most:
         return all_corners(rows)
     gamma = some_corners(rows, max(most // 2, 1), np.random.default_rng(SEED))
@@ -152,9 +153,10 @@ def _steps(thresholds: object) -> int:
 
 def _given(thresholds: npt.ArrayLike, n_classes: int) -> FloatArray:
     gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
-    if gamma.ndim != 2 or gamma.shape[1] != n_classes:
-        raise ValueError(
-            f"thresholds must have a column for each of the {n_classes} classes; got shape {gamma.shape}. "
-            "Pass one gamma a row, which sums to one."
-        )
+    require(
+        gamma.ndim == 2 and gamma.shape[1] == n_classes,
+        f"thresholds must have a column for each of the {n_classes} classes",
+        got=f"shape {gamma.shape}",
+        hint="Pass one gamma a row, which sums to one",
+    )
     return of_sum_one(gamma)

@@ -1,0 +1,105 @@
+"""Parameters are refused in four parts: what must hold, what was given, where, and what to do."""
+
+import numpy as np
+import pytest
+
+from calibrant._core import parameters as must
+from calibrant.calibrators.simplex import Splits
+
+REFUSED = {
+    "require": (
+        lambda: must.require(False, "a must be one", value=[2], hint="Pass 1"),
+        ValueError,
+        "a must be one; got [2]. Pass 1.",
+    ),
+    "require, in words": (
+        lambda: must.require(0, "a must be one", got="two", hint="Pass 1", error=TypeError),
+        TypeError,
+        "a must be one; got two. Pass 1.",
+    ),
+    "of another type": (
+        lambda: must.of_type("a", "x", (int, float), "a number", hint="Pass 1"),
+        TypeError,
+        "a must be a number; got 'x'. Pass 1.",
+    ),
+    "the first that does not fit": (
+        lambda: must.each(
+            "a", np.array([[1.0, -2.0], [3.0, -4.0]]), np.array([[True, False]] * 2), "rise", hint="Sort"
+        ),
+        ValueError,
+        "a must rise; got -2 at index (0, 1). Sort.",
+    ),
+    "too few shares": (
+        lambda: must.one_each("a", np.ones(2), 3, "share"),
+        ValueError,
+        "a must hold a share for each of the 3 classes; got shape (2,). Pass them in column order.",
+    ),
+    "half a pair": (
+        lambda: must.together(a=1, b=None),
+        ValueError,
+        "a and b must be given together; b is missing. Pass both, or neither.",
+    ),
+    "one that says nothing": (
+        lambda: must.left_out("a", 0, "with b", hint="Pass b alone"),
+        ValueError,
+        "a must be left out with b; got 0. Pass b alone.",
+    ),
+    "an empty list": (
+        lambda: must.some("a", [], "name", hint="Pass ['x']"),
+        ValueError,
+        "a must hold at least one name; got none. Pass ['x'].",
+    ),
+    "an empty dict": (
+        lambda: must.some("a", {}, "name", hint="Pass {'x': 1}"),
+        ValueError,
+        "a must hold at least one name; got an empty dict. Pass {'x': 1}.",
+    ),
+    "one name twice": (
+        lambda: must.distinct_names("forecasts", [1, "1"]),
+        ValueError,
+        "forecasts must have names that differ as text; got 1, '1'. Rename one of them.",
+    ),
+    "a string for a list": (
+        lambda: must.list_of_names("a", "ece"),
+        TypeError,
+        "a must be a list of names; got the string 'ece'. Pass ['ece'].",
+    ),
+    "a word that is nearly one": (
+        lambda: must.choice("a", "les", ("greater", "less")),
+        ValueError,
+        "a must be one of 'greater', 'less'; got 'les'. Did you mean 'less'?",
+    ),
+    "a word that is none": (
+        lambda: must.choice("a", "x", ("greater", "less"), also=" or None", hint="Take the second"),
+        ValueError,
+        "a must be one of 'greater', 'less' or None; got 'x'. Take the second.",
+    ),
+    "no word": (
+        lambda: must.choice("a", ["less"], ("greater", "less")),
+        TypeError,
+        "a must be one of 'greater', 'less'; got ['less']. Pass one of them.",
+    ),
+    "an object that checks itself": (
+        lambda: Splits(min_gain=3),
+        ValueError,
+        "min_gain must be a number, at least 0 and at most 2; got 3. A part of all weight: 0.01 is much.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_said_in_four_parts(case):
+    call, error, message = REFUSED[case]
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value) == message
+
+
+def test_what_fits_passes():
+    must.require(True, "a must be one", hint="Pass 1")
+    must.each("a", np.empty(0), np.empty(0, dtype=bool), "rise", hint="Sort")
+    assert must.together(a=1, b=0)
+    assert not must.together(a=None, b=None)
+    must.left_out("a", None, "with b", hint="Pass b alone")
+    must.distinct_names("forecasts", ["a", "b"])
+    assert must.choice("a", "less", ("greater", "less")) == "less"
