@@ -21,7 +21,7 @@ from calibrant import (
 )
 from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
-from calibrant.metrics.roc.area_estimates import between_classes, mean_area, under_curve
+from calibrant.metrics.roc.areas import between_classes, mean_area, under_curve
 from calibrant.metrics.roc.points import each_class
 from calibrant.metrics.uncertainty import Resampling
 
