@@ -150,7 +150,7 @@ from .metrics.decomposition import Decomposition as Decomposition
 from .metrics.decomposition import calibration_refinement as calibration_refinement
 from .metrics.decomposition import epistemic_irreducible as epistemic_irreducible
 from .metrics.error import calibration_error as calibration_error
-from .metrics.estimates import estimate_calibration_error as estimate_calibration_error
+from .metrics.error import estimate_calibration_error as estimate_calibration_error
 from .metrics.kernel import kernel_calibration_error as kernel_calibration_error
 from .metrics.local import e50_error as e50_error
 from .metrics.local import e90_error as e90_error

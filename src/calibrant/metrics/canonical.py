@@ -16,13 +16,13 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number, resamples
 from calibrant._core.problem import Problem, SimplexProblem, as_simplex, rows_per_weight
-from calibrant._core.registry import Entry, declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning.simplex import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
 from calibrant.metrics.cells import Cells, Sizes, noise_of
 from calibrant.metrics.estimates import estimates
 from calibrant.metrics.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
+from calibrant.metrics.metric import Own
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.sums.resampling import CellArray, ConsistentLabels, Rng, as_rng
 
@@ -70,6 +70,8 @@ LENGTHS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 LONGEST = {"total variation": 1.0, "l1": 2.0, "l2": 2.0**0.5, "max": 1.0, "squared l2": 2.0}
 """How long a gap can be."""
 
+SOURCE = "Vaicenavicius et al. 2019; Gupta and Ramdas 2022"
+
 DEBIASED = "debiased squared l2"
 
 DISTANCES = (*LENGTHS, DEBIASED)
@@ -105,14 +107,10 @@ def canonical_estimate(
     return noise.law(sizes).estimate(resampling.level)
 
 
-@declare(
-    "metric",
-    "canonical-ece",
-    symbol="canonical ECE",
-    source="Vaicenavicius et al. 2019; Gupta and Ramdas 2022",
-    range=(0.0, 1.0),
-    estimate=canonical_estimate,
-)
+CANONICAL = Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate)
+
+
+@CANONICAL.declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -266,17 +264,9 @@ def estimate_canonical_calibration_error(
         norm=chosen,
         highest=highest,
     )
-    entry = Entry(
-        kind="metric",
-        name="canonical-calibration-error",
-        symbol="canonical ECE",
-        source="Vaicenavicius et al. 2019; Gupta and Ramdas 2022",
-        target=estimate_canonical_calibration_error,
-        range=(0.0, highest),
-        estimate=estimate,
-    )
+    metric = Own("canonical-calibration-error", "canonical ECE", SOURCE, range=(0.0, highest), estimator=estimate)
     resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
-    return estimates([entry], as_problem(y_true, y_prob, **data), 15, resampling)[entry.name]
+    return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
 
 
 def _debiased(bins: SimplexBins, rows_per_weight: float) -> FloatArray:

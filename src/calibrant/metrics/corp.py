@@ -27,11 +27,11 @@ from scipy.special import betaincinv, ndtri
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem, independent_rows
 from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name, squared_error
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
 from calibrant.metrics.log_losses import Impossible, LogLoss
+from calibrant.metrics.metric import Own
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.solvers.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
@@ -166,14 +166,10 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str |
 # The metrics
 
 
-@declare(
-    "metric",
-    "mcb",
-    symbol="MCB",
-    source="Dimitriadis et al. 2021",
-    range=(0.0, 1.0),
-    estimate=miscalibration_estimate,
-)
+MCB = Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate)
+
+
+@MCB.declare
 def miscalibration_loss(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -226,15 +222,12 @@ def miscalibration_loss(
     return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["miscalibration"]
 
 
-@declare(
-    "metric",
-    "dsc",
-    symbol="DSC",
-    source="Dimitriadis et al. 2021",
-    range=(0.0, 0.25),
-    higher_is_better=True,
-    estimate=discrimination_estimate,
+DSC = Own(
+    "dsc", "DSC", "Dimitriadis et al. 2021", range=(0.0, 0.25), higher_is_better=True, estimator=discrimination_estimate
 )
+
+
+@DSC.declare
 def discrimination_score(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -287,14 +280,10 @@ def discrimination_score(
     return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["discrimination"]
 
 
-@declare(
-    "metric",
-    "unc",
-    symbol="UNC",
-    source="Dimitriadis et al. 2021",
-    range=(0.0, 0.25),
-    estimate=uncertainty_estimate,
-)
+UNC = Own("unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate)
+
+
+@UNC.declare
 def uncertainty_loss(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

@@ -1,15 +1,17 @@
-"""Errors that are measured anew on each draw of labels from the forecast."""
+"""Metrics that are measured anew: on labels drawn from the forecast, or on rows that are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import (
+    BinaryProblem,
     Forecast,
     IntArray,
     Problem,
@@ -115,3 +117,16 @@ def _of_rows(notion: Notion, rows: IntArray) -> Notion:
     found = copy(notion)
     found.code = read_only(notion.code[rows])
     return found
+
+
+def taken(problem: Problem, rows: IntArray) -> Problem:
+    """Return as many rows of a problem as it has, some of them repeated, each with its weight."""
+    changes: dict[str, Any] = {"weight": problem.weight if is_unit_weight(problem.weight) else problem.weight[rows]}
+    if isinstance(problem, BinaryProblem):
+        if problem.logit is not None:
+            changes["logit"] = problem.logit[rows]
+        if problem.predicted is not None:
+            changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
+        return replace(problem, score=problem.score[rows], outcome=problem.outcome[rows], **changes)
+    forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
+    return replace(problem, forecast=forecast, label=problem.label[rows], **changes)

@@ -25,9 +25,9 @@ from scipy.special import ndtri, stdtrit
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, Unit, as_simplex
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
+from calibrant.metrics.metric import Own
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
 from calibrant.metrics.uncertainty import Estimate, Resampling
@@ -215,17 +215,18 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
 # The metrics
 
 
-@declare(
-    "metric",
+AUC = Own(
     "roc-auc",
-    symbol="AUC",
-    source="Hanley and McNeil 1982",
-    range=(0.0, 1.0),
+    "AUC",
+    "Hanley and McNeil 1982",
     higher_is_better=True,
-    estimate=area_estimate,
+    estimator=area_estimate,
     also=("auc", "ovr-auc"),
     may_be_undefined=True,
 )
+
+
+@AUC.declare
 def area_under_roc(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -280,16 +281,18 @@ def area_under_roc(
     return _value(under_curve, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+AUCH = Own(
     "hull-auc",
-    symbol="AUCH",
-    source="Provost and Fawcett 2001; Berta et al. 2024",
+    "AUCH",
+    "Provost and Fawcett 2001; Berta et al. 2024",
     range=(0.5, 1.0),
     higher_is_better=True,
-    estimate=hull_estimate,
+    estimator=hull_estimate,
     may_be_undefined=True,
 )
+
+
+@AUCH.declare
 def area_under_roc_hull(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -341,17 +344,18 @@ def area_under_roc_hull(
     return _value(under_hull, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+HAND_TILL = Own(
     "hand-till",
-    symbol="HT",
-    source="Hand and Till 2001",
-    range=(0.0, 1.0),
+    "HT",
+    "Hand and Till 2001",
     higher_is_better=True,
-    estimate=pairs_estimate,
+    estimator=pairs_estimate,
     also=("ovo-auc",),
     may_be_undefined=True,
 )
+
+
+@HAND_TILL.declare
 def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 tells nothing apart.
 

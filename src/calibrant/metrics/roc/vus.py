@@ -25,8 +25,8 @@ from scipy.special import ndtri
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, whole
 from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant.metrics.metric import Own
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
 from calibrant.metrics.roc.thresholds import MOST_SEARCHED, as_thresholds, warn_of_many
@@ -71,16 +71,17 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     return Estimate(value, max(least - error, 0.0), min(value + error, 1.0))
 
 
-@declare(
-    "metric",
+VUS = Own(
     "vus",
-    symbol="VUS",
-    source="Ferri, Hernández-Orallo, Salido 2003; Berta, Bach, Jordan 2024",
-    range=(0.0, 1.0),
+    "VUS",
+    "Ferri, Hernández-Orallo, Salido 2003; Berta, Bach, Jordan 2024",
     higher_is_better=True,
-    estimate=volume_estimate,
+    estimator=volume_estimate,
     may_be_undefined=True,
 )
+
+
+@VUS.declare
 def volume_under_surface(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
