@@ -16,7 +16,7 @@ QUANTILES = ("e50", "e90")  # the quantile of a sum is no sum of quantiles
 
 each = pytest.mark.parametrize("entry", SEEN.values(), ids=list(SEEN))
 DISTANCES = {name: entry for name, entry in SEEN.items() if name not in QUANTILES}
-OBSERVED = {name: entry for name, entry in SEEN.items() if entry.notion is None and not entry.is_debiased}
+OBSERVED = {name: entry for name, entry in SEEN.items() if entry.notion is None and not entry.size.is_debiased}
 of_observed = pytest.mark.parametrize("entry", OBSERVED.values(), ids=list(OBSERVED))
 of_distances = pytest.mark.parametrize("entry", DISTANCES.values(), ids=list(DISTANCES))
 

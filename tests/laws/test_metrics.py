@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
 METRICS = entries("metric")
 SPELLED = {name: entry for name, entry in METRICS.items() if spelling_of(entry) is not None}
 DISTANCES = {name: entry for name, entry in METRICS.items() if isinstance(entry, ThroughLens)}
-COUNTING = {name: entry for name, entry in METRICS.items() if entry.counts_rows}
+COUNTING = {name: entry for name, entry in DISTANCES.items() if entry.size.counts_rows}
 WEIGHING = {name: entry for name, entry in METRICS.items() if name not in COUNTING}
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))

@@ -40,7 +40,7 @@ FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an assessment: a metric, by the word that was asked for, and what it came to.
+    """One line of an assessment: a metric, by the word that was asked for, and its figures.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
     occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
@@ -84,7 +84,7 @@ class Assessment(DrawnResult):
     n_rows, n_classes : int
         Size of the table.
     class_weight : dict
-        Weight of each class in the truth; a class that never came has 0.
+        Weight of each class in the truth; a class that never occurs has 0.
     level : float
         One minus the coverage of the intervals, a fraction.
     n_resamples : int

@@ -15,8 +15,9 @@ from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
+from calibrant.lenses.bins import InBins
 from calibrant.metrics.cells import cells, consistent_deviations
-from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm, gap
+from calibrant.metrics.losses import Loss, Norm, NormOfBins, as_loss, as_norm, gap
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
@@ -150,15 +151,9 @@ def class_errors(
 
 def _values(problem: Problem, notion: Notion, binning: Binning, loss: Loss, norm: Norm) -> FloatArray:
     """Return the error of each problem; NaN without rows."""
-    values = []
-    for binary in notion.split(problem):
-        if binary.size == 0:  # a class that is never predicted
-            values.append(np.nan)
-            continue
-        bins = binning(binary)
-        held = bins.weight > 0
-        values.append(norm(loss(binary, bins)[held], bins.weight[held] / bins.weight.sum()))
-    return np.array(values)
+    lens, size = InBins(binning), NormOfBins(loss, norm)
+    alone = (replace(binary, share=1.0) for binary in notion.split(problem))
+    return np.array([size.of_problems([(one, lens(one))]) if one.size else np.nan for one in alone])
 
 
 def _redrawn(

@@ -107,10 +107,7 @@ def canonical_estimate(
     return noise.law(sizes).estimate(resampling.level)
 
 
-CANONICAL = Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate)
-
-
-@CANONICAL.declare
+@Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate).declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

@@ -294,8 +294,8 @@ def consistent_deviations(
     by_label = [pair for pair, whole in zip(zip(tables, consistent, strict=True), by_stratum, strict=True) if not whole]
     for number, label in enumerate(draws if by_label else ()):
         for table, deviations in by_label:
-            came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
-            deviations[number] = table.scale * (came - table.expected)
+            events = labels.sums_at(table.of, label, problem.weight, table.weight.size)
+            deviations[number] = table.scale * (events - table.expected)
     return consistent
 
 
@@ -320,9 +320,9 @@ def stratified_deviations(
     rate = np.minimum(np.bincount(key, score)[stratum] / count[stratum], 1.0)
     events = rng.binomial(count[stratum], rate, size=(n_resamples, stratum.size))
     held, first = np.unique(stratum // STRATA, return_index=True)
-    came = np.zeros((n_resamples, table.weight.size))
-    came[:, held] = np.add.reduceat(events, first, axis=1)
-    deviations: FloatArray = table.scale * (came - table.expected)
+    occurred = np.zeros((n_resamples, table.weight.size))
+    occurred[:, held] = np.add.reduceat(events, first, axis=1)
+    deviations: FloatArray = table.scale * (occurred - table.expected)
     return deviations
 
 

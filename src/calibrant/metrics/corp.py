@@ -8,8 +8,8 @@ discrimination alike; it is never negative. What remains of either is a mean ove
   without miscalibration (without discrimination) shows in all but ``level`` of the cases;
 * the upper end takes no overfit away and adds z standard errors.
 
-Overfit is drawn: labels come at the probabilities of the forecast, at those of its fit, at the event rate. The standard error
-is that of labels which come at the fit, drawn toward 1/2 in each block by z^2 / 2 events and as many non-events (Agresti and
+Overfit is drawn: labels are drawn at the probabilities of the forecast, at those of its fit, at the event rate. The standard error
+is that of labels drawn at the fit, drawn toward 1/2 in each block by z^2 / 2 events and as many non-events (Agresti and
 Coull 1998), so that a few rows that all went one way are no certainty. A whole weight is that many rows.
 """
 
@@ -150,7 +150,7 @@ def discrimination_estimate(problem: Problem, resampling: Resampling, notion: st
     return Estimate(
         value=value,
         lower=max(0.0, value - max(reach, max(float(constant.mean()), float(around.mean())) + z * error)),
-        # Where only one class came, all that is known is that there is no more to tell apart than there is uncertainty.
+        # Where there is one class only, all that is known is that there is no more to tell apart than there is uncertainty.
         upper=min(value + z * error, 0.25) if 0.0 < base < 1.0 else most,
     )
 
@@ -166,10 +166,7 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str |
 # The metrics
 
 
-MCB = Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate)
-
-
-@MCB.declare
+@Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate).declare
 def miscalibration_loss(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -222,12 +219,9 @@ def miscalibration_loss(
     return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["miscalibration"]
 
 
-DSC = Own(
+@Own(
     "dsc", "DSC", "Dimitriadis et al. 2021", range=(0.0, 0.25), higher_is_better=True, estimator=discrimination_estimate
-)
-
-
-@DSC.declare
+).declare
 def discrimination_score(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -280,10 +274,7 @@ def discrimination_score(
     return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["discrimination"]
 
 
-UNC = Own("unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate)
-
-
-@UNC.declare
+@Own("unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate).declare
 def uncertainty_loss(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -356,7 +347,7 @@ def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
 
 
 def _saving(ordered: Ordered, before: FloatArray, after: FloatArray) -> tuple[float, float]:
-    """Mean and standard error of what squared error falls by, where the events come at the rates ``after``."""
+    """Mean and standard error of what squared error falls by, where the events have the rates ``after``."""
     weight, squares = ordered.weight, _squares(ordered)
     event, other = (before - 1.0) ** 2 - (after - 1.0) ** 2, before**2 - after**2
     mean = float(weight @ (after * event + (1.0 - after) * other) / weight.sum())

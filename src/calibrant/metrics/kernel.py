@@ -46,7 +46,7 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     return _estimate_of_pairs(problem, found[0], resampling)
 
 
-SKCE = Own(
+@Own(
     "skce",
     "SKCE",
     "Widmann et al. 2019",
@@ -54,10 +54,7 @@ SKCE = Own(
     estimator=skce_estimate,
     notion="canonical",
     may_be_undefined=True,
-)
-
-
-@SKCE.declare
+).declare
 def kernel_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

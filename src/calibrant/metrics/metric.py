@@ -182,16 +182,6 @@ class Metric(Entry, ABC):
         return False
 
     @property
-    def is_debiased(self) -> bool:
-        """Whether the part is taken off that chance adds."""
-        return False
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether it counts rows, and is no distance."""
-        return False
-
-    @property
     def draws_labels(self) -> bool:
         """Whether its p-value is that of as many draws as are asked for, whatever the data."""
         return False

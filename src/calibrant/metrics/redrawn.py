@@ -66,11 +66,11 @@ class Redrawn:
     notion: Notion
 
     def with_labels(self, label: IntArray) -> float:
-        """Return the error if these labels had come, shape (n,)."""
+        """Return the error if these were the labels, shape (n,)."""
         return self.of(replace(self.simplex, label=label), self.notion)
 
     def with_counts(self, counts: IntArray) -> float:
-        """Return the error if so many of the rows had got each label, shape (n, K)."""
+        """Return the error if so many of the rows had each label, shape (n, K)."""
         rows, label = np.nonzero(counts)
         given = self.at(rows)
         weight = counts[rows, label].astype(np.float64)

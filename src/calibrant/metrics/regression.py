@@ -22,7 +22,8 @@ from calibrant.metrics.influence import (
 from calibrant.metrics.metric import Own
 from calibrant.notions import Notion, as_notion
 
-SLOPE = Own(
+
+@Own(
     "calibration-slope",
     "slope",
     "Cox 1958",
@@ -30,10 +31,7 @@ SLOPE = Own(
     estimator=partial(figure_estimate, slope, 1.0),
     ideal=1.0,
     may_be_undefined=True,
-)
-
-
-@SLOPE.declare
+).declare
 def calibration_slope(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -90,7 +88,7 @@ def calibration_slope(
     return _value(slope, y_true, y_prob, notion, data)
 
 
-INTERCEPT = Own(
+@Own(
     "calibration-intercept",
     "intercept",
     "Cox 1958",
@@ -98,10 +96,7 @@ INTERCEPT = Own(
     estimator=partial(figure_estimate, intercept, 0.0),
     ideal=0.0,
     may_be_undefined=True,
-)
-
-
-@INTERCEPT.declare
+).declare
 def calibration_intercept(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -155,7 +150,7 @@ def calibration_intercept(
     return _value(intercept, y_true, y_prob, notion, data)
 
 
-CITL = Own(
+@Own(
     "calibration-in-the-large",
     "CITL",
     "Cox 1958",
@@ -163,10 +158,7 @@ CITL = Own(
     estimator=partial(figure_estimate, in_the_large, 0.0),
     ideal=0.0,
     may_be_undefined=True,
-)
-
-
-@CITL.declare
+).declare
 def calibration_in_the_large(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -194,7 +186,7 @@ def calibration_in_the_large(
     Warns
     -----
     CalibrationWarning
-        If one class alone came: infinite, negative if it is not the event.
+        If only one class occurs: infinite, negative if it is not the event.
 
     See Also
     --------
@@ -222,7 +214,7 @@ def calibration_in_the_large(
     return _value(in_the_large, y_true, y_prob, notion, data)
 
 
-RATIO = Own(
+@Own(
     "observed-expected-ratio",
     "O/E",
     "Van Calster et al. 2019",
@@ -230,10 +222,7 @@ RATIO = Own(
     estimator=ratio_estimate,
     ideal=1.0,
     may_be_undefined=True,
-)
-
-
-@RATIO.declare
+).declare
 def observed_expected_ratio(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -259,7 +248,7 @@ def observed_expected_ratio(
     Warns
     -----
     CalibrationWarning
-        If all probabilities are 0, or below 1e-100: infinite if an event came, else NaN.
+        If all probabilities are 0, or below 1e-100: infinite if an event occurred, else NaN.
 
     See Also
     --------

@@ -18,7 +18,7 @@ from calibrant.notions import top_label
 
 
 def hits(problem: SimplexProblem) -> FloatArray:
-    """One where the predicted class came, else zero."""
+    """One where the predicted class is the true one, else zero."""
     if problem.is_of_predictions:
         return problem.label.astype(np.float64)
     hit: BoolArray = top_label(problem.prob) == problem.label
@@ -26,10 +26,10 @@ def hits(problem: SimplexProblem) -> FloatArray:
 
 
 def squared_losses(problem: SimplexProblem) -> FloatArray:
-    """Squared distance to the corner of the class that came: sum p^2 - 2 p_y + 1, without a one-hot table."""
-    came: FloatArray = problem.prob[np.arange(problem.size), problem.label]
+    """Squared distance to the corner of the true class: sum p^2 - 2 p_y + 1, without a one-hot table."""
+    of_true: FloatArray = problem.prob[np.arange(problem.size), problem.label]
     squares: FloatArray = np.einsum("ij,ij->i", problem.prob, problem.prob)
-    return squares - 2.0 * came + 1.0
+    return squares - 2.0 * of_true + 1.0
 
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
@@ -46,7 +46,7 @@ ACCURACY = MeanOfRows("accuracy", "Acc", "-", higher_is_better=True, per_row=hit
 
 @ACCURACY.declare
 def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
-    """Share of rows whose most probable class came, in [0, 1].
+    """Share of rows whose most probable class is the true one, in [0, 1].
 
     Parameters
     ----------

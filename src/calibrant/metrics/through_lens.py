@@ -56,7 +56,7 @@ class ThroughLens(Metric):
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
-        if not self.is_debiased:
+        if not self.size.is_debiased:
             return super().difference(a, b, n_resamples, rng)
         (square, influence, times), (other, others, _) = (unbiased_square(self.error(problem)) for problem in (a, b))
         n, influence = float(times.sum()), influence - others
@@ -85,16 +85,6 @@ class ThroughLens(Metric):
     def has_own_bins(self) -> bool:
         """Whether it keeps its bins, whatever binning is asked for."""
         return self.lens.has_own_bins
-
-    @property
-    def is_debiased(self) -> bool:
-        """Whether the part is taken off that chance adds."""
-        return self.size.is_debiased
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether it counts rows, and is no distance."""
-        return self.size.counts_rows
 
     @property
     def draws_labels(self) -> bool:

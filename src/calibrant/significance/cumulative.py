@@ -72,7 +72,7 @@ def kolmogorov_smirnov_test(
     -----
     CalibrationWarning
         If every probability is 0 or 1, so that the residuals have no variance: the statistic is 0 and the p-value 1 where every
-        event came as foretold, else the statistic is infinite and the p-value 0 (or the smallest that the draws allow).
+        event occurred as predicted, else the statistic is infinite and the p-value 0 (or the smallest that the draws allow).
 
     Notes
     -----

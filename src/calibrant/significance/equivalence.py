@@ -129,12 +129,14 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
-    measured = _metric_named(metric, binning)
+    if not isinstance(metric, str):
+        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
+    measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
+    error = _error_of(measured, problem)
     fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
     fraction("level", level, hint="For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
-    problem = as_problem(y_true, y_prob, **data)
-    value, shifts = _shifts(_error_of(measured, problem), measured.name, n_resamples, as_rng(rng))
+    value, shifts = _shifts(error, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
@@ -160,7 +162,7 @@ def _shifts(error: LensError, name: str, n_resamples: int, rng: np.random.Genera
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
     if not error.has_fixed_cells:
         raise ValueError(
-            f"binning must cut scores without looking at what came, so that noise has bins to fall in; got {error.table[1]!r}. "
+            f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got {error.table[1]!r}. "
             "Pass a number of bins or EqualMass(10)."
         )
     simplex, table = as_simplex(error.problem), error.cells()
@@ -190,24 +192,17 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     return shifts
 
 
-def _metric_named(metric: str, binning: int | Binning | None) -> Metric:
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
-    found = as_metric(metric, binning)
-    if found.counts_rows:
-        raise ValueError(
-            f"metric must be the size of residuals; got {metric!r}, the percentage of predictions that tests reject. It is no "
-            "distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for other "
-            "rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
-        )
-    return found
-
-
 def _error_of(metric: Metric, problem: Problem) -> LensError:
     """Return the size of residuals that a metric is of a problem."""
     if (error := metric.error(problem)) is None:
         raise ValueError(
             f"metric must be the size of residuals, in bins or through a lens; got {metric.name!r}. Pass 'ece' or 'ks-error'."
+        )
+    if error.size.counts_rows:
+        raise ValueError(
+            f"metric must be the size of residuals; got {metric.name!r}, the percentage of predictions that tests reject. It "
+            "is no distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for "
+            "other rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
         )
     return error
 

@@ -1,4 +1,4 @@
-"""The test of any measure: what would it come to if the forecast had drawn the labels?"""
+"""The test of any measure: what would it be if the forecast had drawn the labels?"""
 
 from __future__ import annotations
 

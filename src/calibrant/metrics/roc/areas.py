@@ -215,7 +215,7 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
 # The metrics
 
 
-AUC = Own(
+@Own(
     "roc-auc",
     "AUC",
     "Hanley and McNeil 1982",
@@ -223,10 +223,7 @@ AUC = Own(
     estimator=area_estimate,
     also=("auc", "ovr-auc"),
     may_be_undefined=True,
-)
-
-
-@AUC.declare
+).declare
 def area_under_roc(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -281,7 +278,7 @@ def area_under_roc(
     return _value(under_curve, y_true, y_prob, notion, data)
 
 
-AUCH = Own(
+@Own(
     "hull-auc",
     "AUCH",
     "Provost and Fawcett 2001; Berta et al. 2024",
@@ -289,10 +286,7 @@ AUCH = Own(
     higher_is_better=True,
     estimator=hull_estimate,
     may_be_undefined=True,
-)
-
-
-@AUCH.declare
+).declare
 def area_under_roc_hull(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -344,7 +338,7 @@ def area_under_roc_hull(
     return _value(under_hull, y_true, y_prob, notion, data)
 
 
-HAND_TILL = Own(
+@Own(
     "hand-till",
     "HT",
     "Hand and Till 2001",
@@ -352,10 +346,7 @@ HAND_TILL = Own(
     estimator=pairs_estimate,
     also=("ovo-auc",),
     may_be_undefined=True,
-)
-
-
-@HAND_TILL.declare
+).declare
 def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 tells nothing apart.
 
@@ -378,7 +369,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     Warns
     -----
     CalibrationWarning
-        If a class never came: the mean is NaN. (scikit-learn leaves its pairs out.)
+        If a class never occurs: the mean is NaN. (scikit-learn leaves its pairs out.)
 
     See Also
     --------

@@ -71,17 +71,14 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     return Estimate(value, max(least - error, 0.0), min(value + error, 1.0))
 
 
-VUS = Own(
+@Own(
     "vus",
     "VUS",
     "Ferri, Hernández-Orallo, Salido 2003; Berta, Bach, Jordan 2024",
     higher_is_better=True,
     estimator=volume_estimate,
     may_be_undefined=True,
-)
-
-
-@VUS.declare
+).declare
 def volume_under_surface(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -130,7 +127,7 @@ def volume_under_surface(
     Warns
     -----
     CalibrationWarning
-        If some class never came, or a hull of more than eight classes would need thresholds of "data": the volume is NaN.
+        If some class never occurs, or a hull of more than eight classes would need thresholds of "data": the volume is NaN.
 
     See Also
     --------
@@ -163,7 +160,7 @@ def volume_under_surface(
     0.459 and the probability be 0.286.
 
     The hull is found from within, so that more thresholds only make it larger, and with many rows the default is too small.
-    Of 30 000 rows, calibrated and spread over the simplex (Dirichlet, 1/2), it came to 0.737, 0.516, 0.336 and 0.19 for
+    Of 30 000 rows, calibrated and spread over the simplex (Dirichlet, 1/2), it was 0.737, 0.516, 0.336 and 0.19 for
     three to six classes, and the probability to 0.738, 0.523, 0.352 and 0.22. Four times the thresholds gave 0.520 of four
     classes and 0.345 of five. The interval of `assess` knows nothing of thresholds that are missing. So of four classes and
     more with thousands of rows prefer the probability; of more than eight no thresholds are sought.
