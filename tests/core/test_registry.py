@@ -134,6 +134,8 @@ def test_a_metric_declares_its_function():
     assert mine.declare(rate) is rate
     assert find("metric", "ours") is named(rate) is mine
     assert mine.value(as_problem([0, 1], [0.2, 0.7])) == 0.5
+    with pytest.raises(ValueError, match=r"metric must have an estimator for an interval; mine has none"):
+        calibrant.assess([0, 1], [0.2, 0.7], metrics=["ours"])
     with pytest.raises(ValueError, match="'mine' is declared twice"):
         mine.declare(rate)
 

@@ -8,8 +8,8 @@ discrimination alike; it is never negative. What remains of either is a mean ove
   without miscalibration (without discrimination) shows in all but ``level`` of the cases;
 * the upper end takes no overfit away and adds z standard errors.
 
-Overfit is drawn: labels are drawn at the probabilities of the forecast, at those of its fit, at the event rate. The standard error
-is that of labels drawn at the fit, drawn toward 1/2 in each block by z^2 / 2 events and as many non-events (Agresti and
+Overfit is that of labels drawn at the probabilities of the forecast, at those of its fit, at the event rate. The standard
+error is that of labels drawn at the fit, pulled toward 1/2 in each block by z^2 / 2 events and as many non-events (Agresti and
 Coull 1998), so that a few rows that all went one way are no certainty. A whole weight is that many rows.
 """
 

@@ -80,16 +80,15 @@ class Metric(Entry, ABC):
 
     def declare(self, function: F) -> F:
         """Register the metric with its public function; a decorator that returns the function."""
-        object.__setattr__(
-            self, "target", function
-        )  # the function calls the metric, so that one of them has to be first
         register(self)
+        # The function calls the metric: one of them has to be there first.
+        object.__setattr__(self, "target", function)
         return function
 
     def of(self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, data: DataOptions, **changes: Any) -> float:
         """Return the metric of labels and a forecast, with some of its attributes changed."""
-        problem = as_problem(y_true, y_prob, **data)
-        return replace(self, **changes).value(problem)
+        changed = {name: value for name, value in changes.items() if value is not getattr(self, name)}
+        return (replace(self, **changed) if changed else self).value(as_problem(y_true, y_prob, **data))
 
     # What it answers
 

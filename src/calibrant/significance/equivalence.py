@@ -162,8 +162,8 @@ def _shifts(error: LensError, name: str, n_resamples: int, rng: np.random.Genera
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
     if not error.has_fixed_cells:
         raise ValueError(
-            f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got {error.table[1]!r}. "
-            "Pass a number of bins or EqualMass(10)."
+            f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got "
+            f"{error.table[1]!r}. Pass a number of bins or EqualMass(10)."
         )
     simplex, table = as_simplex(error.problem), error.cells()
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
