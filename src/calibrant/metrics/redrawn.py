@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from calibrant._core.registry import named
 from calibrant._core.result import read_only
 from calibrant.notions import Notion, WithinGroups
 from calibrant.sums.resampling import ConsistentLabels
+
+P = TypeVar("P", bound=Problem)
 
 Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 """Passes draws on, of which there are so many."""
@@ -78,11 +80,7 @@ class Redrawn:
 
     def at(self, rows: IntArray) -> Redrawn:
         """Return it for some rows, in their order."""
-        simplex = self.simplex
-        weight = unit_weight(rows.size) if is_unit_weight(simplex.weight) else simplex.weight[rows]
-        forecast = Forecast(simplex.forecast.values[rows], simplex.forecast.is_logit)
-        some = replace(simplex, forecast=forecast, label=simplex.label[rows], weight=weight)
-        return Redrawn(self.of, some, _of_rows(self.notion, rows))
+        return Redrawn(self.of, taken(self.simplex, rows), _of_rows(self.notion, rows))
 
     @property
     def order(self) -> IntArray:
@@ -119,14 +117,17 @@ def _of_rows(notion: Notion, rows: IntArray) -> Notion:
     return found
 
 
-def taken(problem: Problem, rows: IntArray) -> Problem:
-    """Return as many rows of a problem as it has, some of them repeated, each with its weight."""
-    changes: dict[str, Any] = {"weight": problem.weight if is_unit_weight(problem.weight) else problem.weight[rows]}
+def taken(problem: P, rows: IntArray) -> P:
+    """Return some rows of a problem, some of them perhaps repeated, each with its weight."""
+    weight = unit_weight(rows.size) if is_unit_weight(problem.weight) else problem.weight[rows]
+    changes: dict[str, Any] = {"weight": weight}
     if isinstance(problem, BinaryProblem):
+        changes |= {"score": problem.score[rows], "outcome": problem.outcome[rows]}
         if problem.logit is not None:
             changes["logit"] = problem.logit[rows]
         if problem.predicted is not None:
             changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
-        return replace(problem, score=problem.score[rows], outcome=problem.outcome[rows], **changes)
-    forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-    return replace(problem, forecast=forecast, label=problem.label[rows], **changes)
+    else:
+        forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
+        changes |= {"forecast": forecast, "label": problem.label[rows]}
+    return replace(problem, **changes)
