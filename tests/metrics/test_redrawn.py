@@ -22,10 +22,10 @@ from calibrant import (
 from calibrant._core.problem import as_simplex, is_unit_weight
 from calibrant._core.validation import as_problem
 from calibrant.lenses.bins import InBins
-from calibrant.metrics.lens_error import error_through
 from calibrant.metrics.losses import NormOfBins
 from calibrant.metrics.redrawn import Redrawn, redrawn, unwatched
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
+from calibrant.metrics.residuals import error_through
 from calibrant.notions import Notion, Part, as_notion
 from calibrant.sums.resampling import ConsistentLabels, as_rng
 

@@ -32,10 +32,10 @@ def forecast(name, n, rng):
 def true_error(score, rate, metric):
     """The metric if each row counted with its true probability."""
     problem = as_problem(np.zeros(len(score), dtype=int), score)
-    error = metric_named(metric).error(problem)
-    table = error.cells()
+    seen = metric_named(metric).residuals(problem)
+    table = seen.cells()
     deviation = table.scale * np.bincount(table.of[:, 1], rate - score, table.weight.size)
-    return float(error.sizes(table)(deviation[None])[0])
+    return float(seen.sizes(table)(deviation[None])[0])
 
 
 # The derivative

@@ -11,8 +11,8 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.estimates import estimates
-from calibrant.metrics.lens_error import error_through
 from calibrant.metrics.losses import Loss, Norm, NormOfBins
+from calibrant.metrics.residuals import error_through
 from calibrant.metrics.through_lens import ThroughLens
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion, as_notion

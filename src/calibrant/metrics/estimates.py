@@ -34,7 +34,7 @@ def estimates(
         Bootstrap(problem.size, resampling.n_resamples, resampling.rng),
         progress,
         notion,
-        {m.name: error for m in chosen if (error := m.error(problem, binning, notion)) is not None},
+        {m.name: seen for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
     )
     setting.draw_noise()
     return {metric.name: _within(metric.range, metric.estimate(setting)) for metric in chosen}

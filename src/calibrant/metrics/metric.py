@@ -20,9 +20,9 @@ from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
-from calibrant.metrics.lens_error import LensError
 from calibrant.metrics.log_losses import Impossible
 from calibrant.metrics.redrawn import taken
+from calibrant.metrics.residuals import Residuals
 from calibrant.metrics.setting import Setting
 from calibrant.metrics.uncertainty import Estimate
 from calibrant.notions import Notion
@@ -132,10 +132,10 @@ class Metric(Entry, ABC):
         """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
         return None
 
-    def error(
+    def residuals(
         self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
-    ) -> LensError | None:
-        """Return the size of residuals that it is of a problem; None where it is no such size.
+    ) -> Residuals | None:
+        """Return the residuals of a problem that it is the size of; None where it is no such size.
 
         Notion and bins are its own, and where it has none those asked for.
         """

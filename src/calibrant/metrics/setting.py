@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import Noise, cells, noise_of
-from calibrant.metrics.lens_error import LensError
 from calibrant.metrics.redrawn import Progress, unwatched
+from calibrant.metrics.residuals import Residuals
 from calibrant.metrics.uncertainty import Resampling
 from calibrant.notions import Notion
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels
@@ -19,7 +19,7 @@ from calibrant.sums.resampling import Bootstrap, ConsistentLabels
 class Setting:
     """A problem, in both forms; the level and number of draws; the ``notion`` of the metrics that have none of their own.
 
-    Of the metrics that are the size of residuals ``errors`` holds what they are of this problem, by their names. Metrics of
+    Of the metrics that are the size of residuals ``residuals`` holds those of this problem, by their names. Metrics of
     the same notion and cells share their ``noise``, and one draw of labels serves all.
     """
 
@@ -29,15 +29,17 @@ class Setting:
     bootstrap: Bootstrap
     progress: Progress = unwatched
     notion: str | Notion | None = None
-    errors: Mapping[str, LensError] = field(default_factory=dict)
+    residuals: Mapping[str, Residuals] = field(default_factory=dict)
     noise: dict[tuple[Notion, Binning], Noise] = field(default_factory=dict)
 
     def draw_noise(self) -> None:
-        """Draw the noise of all errors in fixed cells: first in bins, and then in the groups of other lenses."""
+        """Draw the noise of all residuals in fixed cells: first in bins, and then in the groups of other lenses."""
         simplex, n, rng = self.simplex, self.resampling.n_resamples, self.resampling.rng
         for has_bins in (True, False):
-            fixed = (e for e in self.errors.values() if e.has_fixed_cells and e.lens.has_bins == has_bins)
-            pairs = sorted({error.table for error in fixed}, key=repr)
+            fixed = (
+                seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
+            )
+            pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
                 tables, labels = [cells(simplex, *pair) for pair in pairs], ConsistentLabels(simplex.prob, n, rng)
                 draws = self.progress(labels, len(labels))

@@ -13,9 +13,9 @@ from calibrant.binning import Binning, as_binning
 from calibrant.lenses.base import Lens, Size
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.jackknife import unbiased_square
-from calibrant.metrics.lens_error import LensError
 from calibrant.metrics.losses import Loss, Norm, NormOfBins
 from calibrant.metrics.metric import Difference, Metric
+from calibrant.metrics.residuals import Residuals
 from calibrant.metrics.setting import Setting
 from calibrant.metrics.uncertainty import Estimate
 from calibrant.notions import Notion, as_notion
@@ -29,47 +29,49 @@ class ThroughLens(Metric):
     lens: Lens
     size: Size
 
-    def error(
+    def residuals(
         self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
-    ) -> LensError:
-        """Return what it is of a problem."""
+    ) -> Residuals:
+        """Return the residuals that it is the size of."""
         chosen = as_notion(notion if self.notion is None else self.notion, problem)
         lens = self.lens
         if binning is not None and not lens.has_own_bins:
             lens = lens.recut(as_binning(binning))
-        return LensError(problem, chosen, lens, self.size)
+        return Residuals(problem, chosen, lens, self.size)
 
     def value(self, problem: Problem) -> float:
         """Return the size."""
-        return self.error(problem).value
+        return self.residuals(problem).value
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Return the size, and those of drawn labels."""
-        return self.error(problem).null(n_resamples, rng)
+        return self.residuals(problem).null(n_resamples, rng)
 
     def estimate(self, setting: Setting) -> Estimate:
         """Compare the size with the noise, which metrics share; or measure it anew on each draw."""
-        error = setting.errors[self.name]
-        if error.has_fixed_cells:
-            return error.estimate(setting.noise[error.table], setting.resampling)
-        return error.estimate_anew(setting.resampling, setting.progress)
+        seen = setting.residuals[self.name]
+        if seen.has_fixed_cells:
+            return seen.estimate(setting.noise[seen.table], setting.resampling)
+        return seen.estimate_anew(setting.resampling, setting.progress)
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
         if not self.size.is_debiased:
             return super().difference(a, b, n_resamples, rng)
-        (square, influence, times), (other, others, _) = (unbiased_square(self.error(problem)) for problem in (a, b))
+        (square, influence, times), (other, others, _) = (
+            unbiased_square(self.residuals(problem)) for problem in (a, b)
+        )
         n, influence = float(times.sum()), influence - others
         centred = influence - float(times @ influence) / n
         return Difference(square - other, float(np.sqrt((n - 1.0) / n * (times @ centred**2))))
 
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the differences in fixed cells, where there are any: only the events of each are drawn."""
-        errors = self.error(a), self.error(b)
-        if not all(error.has_fixed_cells for error in errors):
+        both = self.residuals(a), self.residuals(b)
+        if not all(seen.has_fixed_cells for seen in both):
             return super()._drawn_differences(a, b, n_resamples, rng)
         bootstrap = Bootstrap(a.size, n_resamples, rng)
-        first, second = (error.bootstrapped(bootstrap) for error in errors)
+        first, second = (seen.bootstrapped(bootstrap) for seen in both)
         return np.asarray(first - second)
 
     def recut(self, binning: int | Binning) -> Self:

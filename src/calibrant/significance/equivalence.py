@@ -25,8 +25,8 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.cells import Sizes, bootstrap_deviations, consistent_deviations, smoothed_deviations
-from calibrant.metrics.lens_error import LensError
 from calibrant.metrics.metric import Metric, as_metric
+from calibrant.metrics.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
@@ -132,11 +132,11 @@ def equivalence_test(
     if not isinstance(metric, str):
         raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
     measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
-    error = _error_of(measured, problem)
+    residuals = _residuals_of(measured, problem)
     fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
     fraction("level", level, hint="For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
-    value, shifts = _shifts(error, measured.name, n_resamples, as_rng(rng))
+    value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
@@ -158,20 +158,20 @@ def equivalence_test(
     )
 
 
-def _shifts(error: LensError, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
-    if not error.has_fixed_cells:
+    if not residuals.has_fixed_cells:
         raise ValueError(
             f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got "
-            f"{error.table[1]!r}. Pass a number of bins or EqualMass(10)."
+            f"{residuals.table[1]!r}. Pass a number of bins or EqualMass(10)."
         )
-    simplex, table = as_simplex(error.problem), error.cells()
+    simplex, table = as_simplex(residuals.problem), residuals.cells()
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, rng)
     kinds = [*consistent_deviations(simplex, [table], labels, labels), bootstrap_deviations(simplex, table, bootstrap)]
-    if error.lens.has_bins:
+    if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))
-    sizes, seen = error.sizes(table), table.deviation[None]
+    sizes, seen = residuals.sizes(table), table.deviation[None]
     _require_norm(name, sizes, kinds[0])
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
     return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])
@@ -192,19 +192,19 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     return shifts
 
 
-def _error_of(metric: Metric, problem: Problem) -> LensError:
-    """Return the size of residuals that a metric is of a problem."""
-    if (error := metric.error(problem)) is None:
+def _residuals_of(metric: Metric, problem: Problem) -> Residuals:
+    """Return the residuals of a problem that a metric is the size of."""
+    if (seen := metric.residuals(problem)) is None:
         raise ValueError(
             f"metric must be the size of residuals, in bins or through a lens; got {metric.name!r}. Pass 'ece' or 'ks-error'."
         )
-    if error.size.counts_rows:
+    if seen.size.counts_rows:
         raise ValueError(
             f"metric must be the size of residuals; got {metric.name!r}, the percentage of predictions that tests reject. It "
             "is no distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for "
             "other rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
         )
-    return error
+    return seen
 
 
 def _require_norm(name: str, sizes: Sizes, noise: FloatArray) -> None:

@@ -171,7 +171,7 @@ def paired_test(
     measured = as_metric(metric, binning)
     level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    if (error := measured.error(a)) is not None and error.size.is_debiased:
+    if (seen := measured.residuals(a)) is not None and seen.size.is_debiased:
         found = _debiased(measured, a, b, alternative)
     else:
         found = _by_swaps(measured, a, b, alternative, n_resamples, generator)

@@ -1,4 +1,4 @@
-"""The size of the residuals of one problem, as a lens sees them under a notion: its value, its noise and its interval."""
+"""The residuals of one problem, as a lens sees them under a notion: their size, its noise and its interval."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> f
 
 
 @dataclass(frozen=True, eq=False)
-class LensError:
-    """What a lens sees of a problem under a notion, and its size.
+class Residuals:
+    """The residuals of a problem, seen through a lens under a notion, and their ``size``: a calibration error.
 
     Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
     then the error is measured anew on each draw of labels.
