@@ -35,7 +35,7 @@ GUARANTEES: Mapping[str, str] = {
 """What a calibrator can promise, and what the promise means. The law tests enforce each promise."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """What is known of one registered thing.
 
