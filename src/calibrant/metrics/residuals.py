@@ -82,18 +82,12 @@ class Residuals:
     def estimate(self, noise: Noise, resampling: Resampling) -> Estimate:
         """Compare the value with what chance does in fixed cells. The exact value replaces that in groups or the plug-in."""
         law = noise.law(self.sizes(noise.cells))
-        found = law.estimate(resampling.level)
+        floor = self.size.floor(law.null)
+        found = replace(law.estimate(resampling.level), value=self.value, noise_floor=floor)
         if not self.size.is_debiased:
-            return replace(found, value=self.value)
+            return found
         lower, upper = found.interval
-        return replace(
-            found,
-            value=self.value,
-            lower=min(lower, self.value),
-            upper=max(upper, self.value),
-            debiased=self.value,
-            noise_floor=self.size.floor(law.null),
-        )
+        return replace(found, lower=min(lower, self.value), upper=max(upper, self.value), debiased=self.value)
 
     def estimate_anew(self, resampling: Resampling, progress: Progress) -> Estimate:
         """Measure the error on each draw of labels; the interval is value -+ noise.
