@@ -4,6 +4,7 @@ from pathlib import Path
 
 import calibrant
 from calibrant._core.registry import GUARANTEES, HOMES, entries
+from calibrant.metrics.metric import metric_named
 
 project = "calibrant"
 copyright = "2026, the calibrant developers"
@@ -35,10 +36,10 @@ def _tables() -> str:
         for name, entry in entries(kind).items():
             detail = []
             if kind == "metric":
-                low, high = entry.range or (float("nan"), float("nan"))
-                better = "higher" if entry.higher_is_better else "lower"
-                wanted = f"{better} is better" if entry.ideal is None else f"ideally {entry.ideal:g}"
-                detail = [f"{low:g} to {high:g}, {wanted}"]
+                metric = metric_named(name)
+                better = "higher" if metric.higher_is_better else "lower"
+                wanted = f"{better} is better" if metric.ideal is None else f"ideally {metric.ideal:g}"
+                detail = ["{:g} to {:g}, {}".format(*metric.range, wanted)]
             elif kind == "calibrator":
                 detail = ["; ".join(sorted(entry.guarantees)) or "none"]
             lines.append(_row([f"`{name}`", entry.symbol, entry.summary, *detail, entry.source]))

@@ -18,10 +18,10 @@ from calibrant import (
     CalibrationWarning,
     assess,
     bin_test_calibration_error,
-    calibration_error,
     entries,
     kernel_calibration_error,
 )
+from calibrant.metrics.losses import NormOfBins
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
@@ -58,8 +58,7 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
     if name == "skce":  # the unbiased estimator would take noise away that is not there
         return kernel_calibration_error(label, again, sample_weight=weight, estimator="biased")
     if name == "debiased-ece":  # likewise
-        spelling = dict(METRICS[name].spelling) | {"loss": "gap", "norm": "l2"}
-        return calibration_error(label, again, sample_weight=weight, **spelling)
+        return METRICS[name].of(label, again, {"sample_weight": weight}, size=NormOfBins.of("gap", "l2"))
     return METRICS[name].target(label, again, sample_weight=weight)
 
 

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import calibrant
-from calibrant._core.registry import HOMES, Entry, entries
+from calibrant._core.registry import HOMES, entries
+from calibrant.lenses.base import Size
 
 KEPT = Path(__file__).parents[1] / "tests" / "data" / "public_api.txt"
-DECLARED = [field.name for field in fields(Entry) if field.name not in ("kind", "name", "target")]
 
 
 def shown(value: object) -> str:
@@ -22,6 +22,10 @@ def shown(value: object) -> str:
         return value.__name__
     if isinstance(value, partial):
         return f"{shown(value.func)}({', '.join(map(shown, value.args))})"
+    if isinstance(value, Size):
+        return (
+            f"{type(value).__name__}({', '.join(f'{f.name}={shown(getattr(value, f.name))}' for f in fields(value))})"
+        )
     if isinstance(value, set | frozenset):
         return str(sorted(value))
     if isinstance(value, dict):
@@ -61,9 +65,10 @@ def lines() -> Iterator[str]:
     for kind in HOMES:
         for name, entry in entries(kind).items():
             of = {
-                fact: getattr(entry, fact)
-                for fact in DECLARED
-                if getattr(entry, fact) not in (None, False, (), frozenset())
+                field.name: getattr(entry, field.name)
+                for field in fields(entry)
+                if field.name not in ("kind", "name", "target")
+                and getattr(entry, field.name) not in (None, False, (), frozenset())
             }
             yield f"{kind} {name}: {shown(of)}"
 

@@ -133,7 +133,7 @@ from .metrics.rejections.bin_test import bin_test_calibration_error as bin_test_
 from .curves.binning_quality import BinningQuality as BinningQuality
 from .curves.binning_quality import binning_quality as binning_quality
 from .metrics.canonical import canonical_calibration_error as canonical_calibration_error
-from .metrics.canonical_estimates import estimate_canonical_calibration_error as estimate_canonical_calibration_error
+from .metrics.canonical import estimate_canonical_calibration_error as estimate_canonical_calibration_error
 from .curves.class_errors import ClassErrors as ClassErrors
 from .curves.class_errors import class_errors as class_errors
 from .metrics.classwise import classwise_calibration_error as classwise_calibration_error
@@ -150,7 +150,7 @@ from .metrics.decomposition import Decomposition as Decomposition
 from .metrics.decomposition import calibration_refinement as calibration_refinement
 from .metrics.decomposition import epistemic_irreducible as epistemic_irreducible
 from .metrics.error import calibration_error as calibration_error
-from .metrics.estimates import estimate_calibration_error as estimate_calibration_error
+from .metrics.error import estimate_calibration_error as estimate_calibration_error
 from .metrics.kernel import kernel_calibration_error as kernel_calibration_error
 from .metrics.local import e50_error as e50_error
 from .metrics.local import e90_error as e90_error

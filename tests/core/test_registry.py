@@ -1,8 +1,14 @@
+import numpy as np
 import pytest
+from spellings import spelling_of
 
 import calibrant
 from calibrant._core import registry
 from calibrant._core.registry import GUARANTEES, HOMES, declare, entries, find, named
+from calibrant._core.validation import as_problem
+from calibrant.metrics.mean_of_rows import MeanOfRows
+from calibrant.metrics.metric import Own
+from calibrant.metrics.through_lens import ThroughLens
 
 
 @pytest.mark.parametrize("kind", HOMES)
@@ -30,11 +36,10 @@ def test_every_entry_is_public(kind):
         assert getattr(calibrant, entry.target.__name__) is entry.target
 
 
-def test_a_metric_is_one_of_four_things_and_has_a_range():
-    for entry in entries("metric").values():
-        assert sum(fact is not None for fact in (entry.spelling, entry.per_row, entry.lens, entry.estimate)) == 1
-        assert (entry.lens is None) == (entry.size is None)
-        assert entry.range[0] < entry.range[1]
+def test_a_metric_is_one_of_three_things_and_has_a_range():
+    for metric in entries("metric").values():
+        assert sum(isinstance(metric, kind) for kind in (ThroughLens, MeanOfRows, Own)) == 1
+        assert metric.range[0] < metric.range[1]
 
 
 def test_no_error_is_better_when_higher():
@@ -87,8 +92,8 @@ def test_a_word_stands_for_one_thing():
 
 
 def test_a_metric_over_bins_takes_those_asked_for_or_has_its_own():
-    for entry in entries("metric").values():
-        assert entry.takes_binning + entry.has_own_bins == (entry.spelling is not None)
+    for metric in entries("metric").values():
+        assert metric.takes_binning + metric.has_own_bins == (spelling_of(metric) is not None)
 
 
 def test_a_percentage_says_so():
@@ -102,9 +107,9 @@ def restored(monkeypatch):
 
 @pytest.mark.usefixtures("restored")
 def test_a_name_is_declared_once():
-    declare("metric", "mine", symbol="M", source="-")(lambda: 0)
+    declare("test", "mine", symbol="M", source="-")(lambda: 0)
     with pytest.raises(ValueError, match="'mine' is declared twice"):
-        declare("metric", "mine", symbol="M", source="-")(lambda: 0)
+        declare("test", "mine", symbol="M", source="-")(lambda: 0)
 
 
 @pytest.mark.usefixtures("restored")
@@ -115,5 +120,26 @@ def test_an_unknown_guarantee_is_refused():
 
 @pytest.mark.usefixtures("restored")
 def test_a_newcomer_is_listed():
-    declare("metric", "mine", symbol="M", source="-")(lambda: 0)
-    assert find("metric", "mine").symbol == "M"
+    declare("test", "mine", symbol="M", source="-")(lambda: 0)
+    assert find("test", "mine").symbol == "M"
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_metric_declares_its_function():
+    mine = Own("mine", "M", "-", also=("ours",))
+
+    def rate(y_true, y_prob):
+        return float(np.mean(y_true))
+
+    assert mine.declare(rate) is rate
+    assert find("metric", "ours") is named(rate) is mine
+    assert mine.value(as_problem([0, 1], [0.2, 0.7])) == 0.5
+    with pytest.raises(ValueError, match=r"metric must have an estimator for an interval; mine has none"):
+        calibrant.assess([0, 1], [0.2, 0.7], metrics=["ours"])
+    with pytest.raises(ValueError, match="'mine' is declared twice"):
+        mine.declare(rate)
+
+
+def test_a_metric_is_declared_by_its_object():
+    with pytest.raises(ValueError, match=r"got 'metric' for 'mine'\. Make a MeanOfRows, ThroughLens or Own"):
+        declare("metric", "mine", symbol="M", source="-")

@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from spellings import spelling_of
 from strategies import columns, tables
 
 from calibrant import CalibrationWarning, EqualMass, assess, calibration_error
 from calibrant._core.registry import entries
-from calibrant.metrics.rejections.loss import BinTest
+from calibrant.metrics.through_lens import ThroughLens
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
 
 METRICS = entries("metric")
-SPELLED = {name: entry for name, entry in METRICS.items() if entry.spelling is not None}
-DISTANCES = {name: entry for name, entry in METRICS.items() if entry.spelling is not None or entry.lens is not None}
-COUNTING = {name: entry for name, entry in SPELLED.items() if isinstance(entry.spelling.get("loss"), BinTest)}
+SPELLED = {name: entry for name, entry in METRICS.items() if spelling_of(entry) is not None}
+DISTANCES = {name: entry for name, entry in METRICS.items() if isinstance(entry, ThroughLens)}
+COUNTING = {name: entry for name, entry in DISTANCES.items() if entry.size.counts_rows}
 WEIGHING = {name: entry for name, entry in METRICS.items() if name not in COUNTING}
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
@@ -144,7 +145,7 @@ def test_single_precision_is_close_to_double(entry):
 def test_a_named_metric_equals_its_spelling(entry, rows):
     label, prob, weight = rows
     assert entry.target(label, prob, sample_weight=weight) == calibration_error(
-        label, prob, sample_weight=weight, **entry.spelling
+        label, prob, sample_weight=weight, **spelling_of(entry)
     )
 
 
@@ -159,10 +160,10 @@ def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
     label = [(rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2) for _ in range(draws)]
     found = assess(label[0], prob, metrics=list(DISTANCES), binning=EqualMass(10), n_resamples=resamples, rng=1)
     for name, entry in DISTANCES.items():
-        if entry.spelling is None:
+        if (spelling := spelling_of(entry)) is None:
             values = np.array([entry.target(y, prob) for y in label])
         else:
-            options = {"binning": EqualMass(10), **entry.spelling}
+            options = {"binning": EqualMass(10), **spelling}
             values = np.array([calibration_error(y, prob, **options) for y in label])
         standard_error = values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
         assert abs(values.mean() - found[name].noise_floor) < 4 * standard_error, name

@@ -21,8 +21,7 @@ from calibrant import (
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.binning.simplex import as_simplex_binning
-from calibrant.metrics.canonical import DISTANCES
-from calibrant.metrics.canonical_estimates import LENGTHS, LONGEST, estimate_canonical_calibration_error
+from calibrant.metrics.canonical import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
 from calibrant.metrics.losses import as_norm
 
 
@@ -189,7 +188,7 @@ def test_the_interval_covers_the_truth_at_calibration_and_away_from_it():
 
 
 def test_too_many_cells_warn_and_have_no_interval(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.canonical_estimates.MOST_DEVIATIONS", 5)
+    monkeypatch.setattr("calibrant.metrics.canonical.MOST_DEVIATIONS", 5)
     with pytest.warns(CalibrationWarning, match="cells must be few to draw their noise"):
         found = assess([0, 1, 2], np.eye(3), metrics=["canonical-ece"], n_resamples=9)["canonical-ece"]
     assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 1.0, None)

@@ -52,7 +52,7 @@ def directly(y, p, weight=None):
     """Estimates from draws that begin at the same state."""
     problem = as_problem(y, p, sample_weight=weight)
     return [
-        vars(entries("metric")[name].estimate(problem, Resampling(0.05, 60, np.random.default_rng(0))))
+        vars(entries("metric")[name].estimator(problem, Resampling(0.05, 60, np.random.default_rng(0))))
         for name in METRICS
     ]
 

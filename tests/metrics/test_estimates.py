@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from spellings import spelling_of
 
 from calibrant import (
     EqualMass,
@@ -12,9 +13,10 @@ from calibrant import (
     calibration_error,
     estimate_calibration_error,
 )
-from calibrant._core.registry import entries
+from calibrant.metrics.metric import metrics
+from calibrant.notions import ThresholdedClassWise
 
-SPELLED = {name: entry.spelling for name, entry in entries("metric").items() if entry.spelling is not None}
+SPELLED = {metric.name: words for metric in metrics() if (words := spelling_of(metric)) is not None}
 RNG = np.random.default_rng(3)
 P = RNG.dirichlet(np.full(3, 0.7), 300)
 Y = (RNG.random((300, 1)) > P.cumsum(axis=1)).sum(axis=1)
@@ -144,3 +146,9 @@ def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_p_values_are_uniform
     assert abs(pvalue.mean() - 0.5) < 4 * np.sqrt(1 / 12 / DRAWS)
     assert 0.25 < np.mean(pvalue > 0.6) < 0.55
     assert np.mean(pvalue <= 0.05) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / DRAWS)
+
+
+@pytest.mark.parametrize("name", [metric.name for metric in metrics() if metric.draws_labels and metric.takes_notion])
+def test_of_a_notion_without_rows_the_error_is_zero_and_nothing_speaks_against_calibration(name):
+    found = assess(Y, P, metrics=[name], notion=ThresholdedClassWise(0.9999), n_resamples=9)[name]
+    assert (found.value, found.noise_floor, found.pvalue) == (0.0, 0.0, 1.0)

@@ -21,10 +21,11 @@ from calibrant import (
 )
 from calibrant._core.problem import as_simplex, is_unit_weight
 from calibrant._core.validation import as_problem
-from calibrant.metrics.error import general_error
-from calibrant.metrics.losses import l1
+from calibrant.lenses.bins import InBins
+from calibrant.metrics.losses import NormOfBins
 from calibrant.metrics.redrawn import Redrawn, redrawn, unwatched
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
+from calibrant.metrics.residuals import error_through
 from calibrant.notions import Notion, Part, as_notion
 from calibrant.sums.resampling import ConsistentLabels, as_rng
 
@@ -69,7 +70,7 @@ def test_a_draw_is_the_error_of_the_labels_that_were_drawn(case, binning):
     simplex, notion = as_simplex(problem), as_notion(options.get("notion"), problem)
 
     def of(problem, notion):
-        return general_error(problem, notion, binning, BinTest(), l1)
+        return error_through(problem, notion, InBins(binning), NormOfBins(BinTest()))
 
     labels = ConsistentLabels(simplex.prob, 10, as_rng(0))
     expected = [of(replace(simplex, label=label), notion) for label in labels]
@@ -133,7 +134,7 @@ def null(y, p, loss, seed, weight=None, y_pred=None, notion=None):
     chosen = as_notion(notion, problem)
 
     def of(problem, notion):
-        return general_error(problem, notion, EqualMass(4), loss, l1)
+        return error_through(problem, notion, InBins(EqualMass(4)), NormOfBins(loss))
 
     error = Redrawn(of, as_simplex(problem), chosen)
     return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched, counts_rows=True)

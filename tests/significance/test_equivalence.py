@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from calibrant import Isotonic, MonotonicSweep, equivalence_test
-from calibrant._core.problem import as_simplex
-from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
-from calibrant.metrics.cells import Sizes, cells
-from calibrant.metrics.estimates import point_of
+from calibrant.metrics.cells import Sizes
+from calibrant.metrics.metric import metric_named
 from calibrant.significance.equivalence import _shifts_of
 
 
@@ -34,10 +32,10 @@ def forecast(name, n, rng):
 def true_error(score, rate, metric):
     """The metric if each row counted with its true probability."""
     problem = as_problem(np.zeros(len(score), dtype=int), score)
-    point = point_of(find("metric", metric), problem, 15)
-    table = cells(as_simplex(problem), point.notion, point.binning)
+    seen = metric_named(metric).residuals(problem)
+    table = seen.cells()
     deviation = table.scale * np.bincount(table.of[:, 1], rate - score, table.weight.size)
-    return float(point.sizes(table)(deviation[None])[0])
+    return float(seen.sizes(table)(deviation[None])[0])
 
 
 # The derivative

@@ -17,6 +17,7 @@ from calibrant import (
     paired_test,
 )
 from calibrant._core.validation import as_problem
+from calibrant.metrics.metric import as_metric
 from calibrant.significance import paired
 
 
@@ -52,10 +53,7 @@ def test_several_problems_are_counted_row_by_row():
         top = prob.argmax(axis=1)
         problems.append([[(i, prob[i, j], int(y[i] == j)) for i in range(40) if top[i] == j] for j in range(3)])
     value, variance = reference.z(*problems, two_bins, 40)
-    measure = paired.as_measure("debiased-ece", 2)
-    top_label = replace(
-        measure, entry=replace(measure.entry, spelling={**measure.entry.spelling, "notion": "top-label"})
-    )
+    top_label = replace(as_metric("debiased-ece", 2), notion="top-label")
     found = paired._debiased(top_label, *(as_problem(y, p) for p in (a, b)), "greater")["statistic"]
     assert found == pytest.approx(value / np.sqrt(variance), rel=1e-9)
 

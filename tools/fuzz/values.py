@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import calibrant
-from calibrant._core.registry import Entry, entries
+from calibrant.metrics.metric import Metric, metrics
 from tools.fuzz.cases import Case
 
 OTHER_RANGE = re.compile(r"\b(score|norm|loss|distance|across)=")
@@ -35,7 +35,7 @@ def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
         and np.isfinite(value)
         and not OTHER_RANGE.search(case.call)
     ):
-        low, high = entry.range or (-np.inf, np.inf)
+        low, high = entry.range
         if not low <= value <= high * (1 + 1e-12):
             faults.append(f"{value!r} is outside of its range, [{low}, {high}]")
     if ".predict_proba(" in case.call and "normalize=False" not in case.call:
@@ -56,8 +56,8 @@ def _of_probabilities(prob: Any) -> list[str]:
 
 
 @cache
-def _metrics() -> dict[str, Entry]:
-    return {entry.target.__name__: entry for entry in entries("metric").values()}
+def _metrics() -> dict[str, Metric]:
+    return {metric.target.__name__: metric for metric in metrics()}
 
 
 @cache

@@ -1,15 +1,14 @@
 """One declaration a thing: it feeds the command line, the documentation tables and the law tests.
 
-A thing declares itself where it is defined, with the `declare` decorator. There is no second list: `entries` imports
-the home of a kind, and what stands there is what there is.
+A thing declares itself where it is defined, with the `declare` decorator, a metric with that of its `Metric`. There is no
+second list: `entries` imports the home of a kind, and what stands there is what there is.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
@@ -36,15 +35,12 @@ GUARANTEES: Mapping[str, str] = {
 """What a calibrator can promise, and what the promise means. The law tests enforce each promise."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """What is known of one registered thing.
 
-    A metric has a range, whose ends may be infinite, and is one of four things: a ``spelling`` (the keywords of
-    `calibration_error` that it stands for), the mean of a ``per_row`` function, the ``size`` of what a ``lens`` sees, or
-    else an ``estimate`` that gives value and interval by itself. A ``notion`` is its own, in place of the one that is asked
-    for. It is found by the words of ``also`` as well. Where neither low nor high is good it has an ``ideal`` value. A
-    calibrator has guarantees. A test is a function of (y_true, y_prob).
+    It is found by its name and by the words of ``also``. The ``target`` is what was declared: a class, or a function of
+    (y_true, y_prob). Only a calibrator has guarantees. What else there is to know of a metric stands in `Metric`.
     """
 
     kind: Kind
@@ -52,17 +48,7 @@ class Entry:
     symbol: str
     source: str
     target: Callable[..., Any]
-    range: tuple[float, float] | None = None
-    higher_is_better: bool = False
-    spelling: Mapping[str, Any] | None = None
-    per_row: Callable[..., Any] | None = None
-    lens: Callable[..., Any] | None = None
-    size: Callable[..., Any] | None = None
-    notion: str | None = None
-    estimate: Callable[..., Any] | None = None
     also: tuple[str, ...] = ()
-    ideal: float | None = None
-    may_be_undefined: bool = False
     guarantees: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -75,70 +61,68 @@ class Entry:
         """All words by which it is found."""
         return (self.name, *self.also)
 
-    @property
-    def unit(self) -> str:
-        """What a metric is counted in, "%" of one whose range ends at 100."""
-        return "%" if self.range == (0.0, 100.0) else ""
-
-    @property
-    def own_notion(self) -> Any:
-        """The notion of a metric that keeps it, whatever notion is asked for; None of others."""
-        return (self.spelling or {}).get("notion", self.notion)
-
-    @property
-    def takes_notion(self) -> bool:
-        """Whether it is a metric of the notion that is asked for."""
-        return self.own_notion is None and "notion" in inspect.signature(self.target).parameters
-
-    @property
-    def has_own_bins(self) -> bool:
-        """Whether it is a metric that keeps its bins, whatever binning is asked for."""
-        return self.spelling is not None and "binning" in self.spelling
-
-    @property
-    def takes_binning(self) -> bool:
-        """Whether it is a metric over the bins that are asked for."""
-        return self.spelling is not None and "binning" not in self.spelling
-
 
 _ENTRIES: dict[Kind, dict[str, Entry]] = {kind: {} for kind in HOMES}
 
 T = TypeVar("T", bound=Callable[..., Any])
 
 
-def declare(kind: Kind, name: str, *, symbol: str, source: str, **facts: Any) -> Callable[[T], T]:
+def register(entry: Entry) -> None:
+    """Add a thing to the registry."""
+    if entry.name in _ENTRIES[entry.kind]:
+        raise ValueError(f"a {entry.kind} name must be unique; {entry.name!r} is declared twice")
+    if unknown := set(entry.guarantees) - set(GUARANTEES):
+        raise ValueError(f"guarantees must be among {sorted(GUARANTEES)}; {entry.name!r} declares {sorted(unknown)}")
+    _ENTRIES[entry.kind][entry.name] = entry
+
+
+def declare(
+    kind: Kind,
+    name: str,
+    *,
+    symbol: str,
+    source: str,
+    also: Sequence[str] = (),
+    guarantees: Collection[str] = frozenset(),
+) -> Callable[[T], T]:
     """Register the decorated class or function, so that it is listed, documented and tested.
 
     Parameters
     ----------
-    kind : {"metric", "test", "notion", "binning", "simplex-binning", "calibrator"}
-        What it is.
+    kind : {"test", "notion", "binning", "simplex-binning", "calibrator"}
+        What it is. A metric says more of itself: it is an object that registers its function, see docs/extending.md.
     name : str
         The word that a user types; unique in its kind.
     symbol : str
         Short sign for tables.
     source : str
         The work that it comes from.
-    **facts : dict
-        For a metric ``range`` and ``spelling``, ``per_row``, ``lens`` and ``size``, or ``estimate``; for a calibrator
-        ``guarantees``. See `Entry`.
+    also : sequence of str, default=()
+        Other words by which it is found.
+    guarantees : collection of str, default=frozenset()
+        What a calibrator promises, among `GUARANTEES`.
 
     Returns
     -------
     callable
         A decorator that returns its argument.
-    """
 
-    def register(target: T) -> T:
-        if name in _ENTRIES[kind]:
-            raise ValueError(f"a {kind} name must be unique; {name!r} is declared twice")
-        unknown = set(facts.get("guarantees", ())) - set(GUARANTEES)
-        if unknown:
-            raise ValueError(f"guarantees must be among {sorted(GUARANTEES)}; {name!r} declares {sorted(unknown)}")
-        _ENTRIES[kind][name] = Entry(kind, name, symbol, source, target, **facts)
+    Raises
+    ------
+    ValueError
+        If the kind is "metric", the name is taken, or a guarantee is none.
+    """
+    if kind == "metric":
+        raise ValueError(
+            f"kind must be one whose function says all; got 'metric' for {name!r}. Make a MeanOfRows, ThroughLens or Own of "
+            "calibrant.metrics, and decorate the function with its declare."
+        )
+
+    def register_target(target: T) -> T:
+        register(Entry(kind, name, symbol, source, target, tuple(also), frozenset(guarantees)))
         return target
 
-    return register
+    return register_target
 
 
 def entries(kind: Kind) -> dict[str, Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Unpack
 
@@ -15,14 +15,14 @@ from calibrant._core.links import CLIP
 from calibrant._core.parameters import list_of_names, resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.progress import tracked
-from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, shown_pvalue
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
 from calibrant.metrics.estimates import estimates
-from calibrant.metrics.log_losses import LogLoss, impossible_of, warn_impossible
+from calibrant.metrics.log_losses import LogLoss
+from calibrant.metrics.metric import Metric, metric_named
 from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.notions import Notion, as_notion, is_of_predictions
 from calibrant.sums.resampling import Rng, as_rng
@@ -40,7 +40,7 @@ FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an assessment: a metric, by the word that was asked for, and what it came to.
+    """One line of an assessment: a metric, by the word that was asked for, and its figures.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
     occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
@@ -84,7 +84,7 @@ class Assessment(DrawnResult):
     n_rows, n_classes : int
         Size of the table.
     class_weight : dict
-        Weight of each class in the truth; a class that never came has 0.
+        Weight of each class in the truth; a class that never occurs has 0.
     level : float
         One minus the coverage of the intervals, a fraction.
     n_resamples : int
@@ -237,11 +237,11 @@ def assess(
     resamples(n_resamples, hint="500 is usual")
     list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
-    chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip))
-    for _, entry in chosen.values():
-        warn_impossible(entry.per_row, problem)
+    chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
+    for _, metric in chosen.values():
+        metric.warn_impossible(problem)
     found = estimates(
-        [entry for _, entry in chosen.values()],
+        [metric for _, metric in chosen.values()],
         problem,
         as_binning(binning),
         Resampling(level, int(n_resamples), as_rng(rng)),
@@ -249,7 +249,7 @@ def assess(
         notion,
     )
     curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
-    rows = [_row(word, entry, found[name], problem, curve) for name, (word, entry) in chosen.items()]
+    rows = [_row(word, metric, found[name], problem, curve) for name, (word, metric) in chosen.items()]
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     by_class = "class-wise" if predicted is None else "top-label"
@@ -266,32 +266,30 @@ def assess(
     )
 
 
-def _chosen(metrics: Sequence[str], log_loss: LogLoss) -> dict[str, tuple[str, Entry]]:
+def _chosen(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, Metric]]:
     """Return the metrics by their names, with the first word by which each was asked for; the log loss with its clip."""
-    by_name: dict[str, tuple[str, Entry]] = {}
+    by_name: dict[str, tuple[str, Metric]] = {}
     for word in metrics:
-        entry = find("metric", word)
-        if isinstance(entry.per_row, LogLoss):
-            entry = replace(entry, per_row=log_loss)
-        by_name.setdefault(entry.name, (word, entry))
+        metric = metric_named(word)
+        by_name.setdefault(metric.name, (word, metric.clipped(clip)))
     return by_name
 
 
-def _row(word: str, entry: Entry, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
-    also = tuple(other for other in entry.words if other != word)
-    events = impossible_of(entry.per_row, problem)
+def _row(word: str, metric: Metric, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
+    also = tuple(other for other in metric.words if other != word)
+    events = metric.impossible(problem)
     note = "" if events is None else events.note
     if estimate.upper is None:
         note = NO_INTERVAL
     elif estimate.value > estimate.upper:
         note = MOSTLY_NOISE
-    return Row(word, entry.symbol, entry.summary, estimate, also, entry.unit, note, _event_of(entry, curve))
+    return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, _event_of(metric, curve))
 
 
-def _event_of(entry: Entry, curve: ReliabilityCurve) -> str | None:
+def _event_of(metric: Metric, curve: ReliabilityCurve) -> str | None:
     """Return the event that a metric speaks of, or its notion where that has several."""
-    if not entry.takes_notion:
-        return None if entry.own_notion is None else str(entry.own_notion)
+    if not metric.takes_notion:
+        return None if metric.notion is None else str(metric.notion)
     return curve.panels[0].name if len(curve.panels) == 1 else curve.notion
 
 

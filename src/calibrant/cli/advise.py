@@ -15,8 +15,8 @@ from calibrant.cli.shown import Shown, data_of, event_label
 if TYPE_CHECKING:
     from calibrant.assessment.advice import Advice
     from calibrant.interop.files import ForecastTable
+    from calibrant.metrics.metric import Metric
     from calibrant.significance.difference import PairedDifference
-    from calibrant.significance.measure import Measure
 
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
 """Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
@@ -96,23 +96,18 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         # Of each forecast by itself it was said when it was assessed.
         warnings.simplefilter("ignore", CalibrationWarning)
         return [
-            difference_of(_measure(arguments, metric), a, b, level, n_resamples, as_rng(arguments.seed))
+            difference_of(_metric(arguments, metric), a, b, level, n_resamples, as_rng(arguments.seed))
             for metric in COMPARED
             if arguments.notion is None or metric != "ece"  # that of another notion has the interval of two samples
         ]
 
 
-def _measure(arguments: argparse.Namespace, metric: str) -> Measure:
+def _metric(arguments: argparse.Namespace, name: str) -> Metric:
     """Return a metric as the figures of the report have it: with the bins and the clip of the command."""
-    from dataclasses import replace
+    from calibrant.metrics.metric import as_metric
 
-    from calibrant.metrics.log_losses import LogLoss
-    from calibrant.significance.measure import as_measure
-
-    measure = as_measure(metric, binning_of(arguments))
-    if arguments.clip is None or measure.entry is None or not isinstance(measure.entry.per_row, LogLoss):
-        return measure
-    return replace(measure, entry=replace(measure.entry, per_row=LogLoss(arguments.clip)))
+    metric = as_metric(name, binning_of(arguments))
+    return metric if arguments.clip is None else metric.clipped(arguments.clip)
 
 
 def _different_rows(arguments: argparse.Namespace, first: Shown, other: Shown) -> str:

@@ -290,13 +290,13 @@ def binning_of(arguments: argparse.Namespace) -> Any:
 
 def say_unused_bins(arguments: argparse.Namespace, metrics: Sequence[str]) -> None:
     """Say once that no metric has the bins that were asked for."""
-    from calibrant._core.registry import find
+    from calibrant.metrics.metric import metric_named
 
     asked = [option for option in ("binning", "bins") if getattr(arguments, option) is not None]
-    chosen = [find("metric", name) for name in metrics]
-    if not asked or any(entry.takes_binning for entry in chosen):
+    chosen = [metric_named(name) for name in metrics]
+    if not asked or any(metric.takes_binning for metric in chosen):
         return
-    own = [name for name, entry in zip(metrics, chosen, strict=True) if entry.has_own_bins]
+    own = [name for name, metric in zip(metrics, chosen, strict=True) if metric.has_own_bins]
     kept = f"; bins of {', '.join(own)} are always their own" if own else ""
     print(f"calibrant: note: no metric here takes {' or '.join(f'--{o}' for o in asked)}{kept}", file=sys.stderr)
 

@@ -86,7 +86,7 @@ class Gate:
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
-    from calibrant._core.registry import find
+    from calibrant.metrics.metric import metric_named
 
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):
@@ -94,11 +94,11 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
             f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
         )
     metric, field, comparison, number = match.groups()
-    entry, gate = find("metric", metric), Gate(text.strip(), metric, field or "value", comparison, float(number))
-    if gate.field != "pvalue" and entry.range is not None:
-        gate.require_possible(*entry.range)
+    known, gate = metric_named(metric), Gate(text.strip(), metric, field or "value", comparison, float(number))
+    if gate.field != "pvalue":
+        gate.require_possible(*known.range)
     if gate.field == "pvalue" and n_resamples > 0:
-        drawn = entry.spelling is not None or entry.lens is not None  # others say it of the estimate
+        drawn = known.draws_labels  # others say it of the estimate
         gate.require_possible(1 / (n_resamples + 1) if drawn else 0.0, 1.0, draws=n_resamples if drawn else None)
     return gate
 

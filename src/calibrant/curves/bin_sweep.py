@@ -17,8 +17,9 @@ from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant.binning import Binning, EqualWidth
+from calibrant.lenses.bins import InBins
 from calibrant.metrics.cells import Cells, cells, consistent_deviations
-from calibrant.metrics.losses import Norm, as_norm
+from calibrant.metrics.losses import Norm, NormOfBins, as_norm
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
@@ -191,7 +192,7 @@ def _sweep(
     fine = cells(problem, notion, common)
     starts = _starts(common)
     tables = [_merged(fine, start) for start in starts]
-    sizes = [table.sizes(norm) for table in tables]
+    sizes = [table.sizes(InBins(), NormOfBins(norm=norm)) for table in tables]
     value = np.array([size(table.deviation[None])[0] for size, table in zip(sizes, tables, strict=True)])
     noise = np.empty((n_resamples, len(cuts)))
     step = max(1, MOST_CELLS // fine.weight.size)

@@ -15,8 +15,9 @@ from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
+from calibrant.lenses.bins import InBins
 from calibrant.metrics.cells import cells, consistent_deviations
-from calibrant.metrics.losses import Loss, Norm, as_loss, as_norm, gap
+from calibrant.metrics.losses import Loss, Norm, NormOfBins, gap
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
 
@@ -127,14 +128,14 @@ def class_errors(
     resamples(n_resamples, least=0, hint="200 is usual, 0 leaves the noise floor out")
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
-    measure, size, generator = as_loss(loss), as_norm(norm), as_rng(rng)
+    lens, size, generator = InBins(cut), NormOfBins.of(loss, norm), as_rng(rng)
     binaries = [(binary.name or chosen.name, binary.share, binary.size) for binary in chosen.split(problem)]
     names, share, count = zip(*binaries, strict=True)
-    value = _values(problem, chosen, cut, measure, size)
+    value = _values(problem, chosen, lens, size)
     floor = np.full(value.size, np.nan)
     if n_resamples > 0:
-        draw = _redrawn if measure is not gap or cut.uses_outcomes else _gaps_redrawn
-        floor = draw(as_simplex(problem), chosen, cut, measure, size, n_resamples, generator)
+        draw = _redrawn if size.loss is not gap or cut.uses_outcomes else _gaps_redrawn
+        floor = draw(as_simplex(problem), chosen, lens, size, n_resamples, generator)
     return ClassErrors(
         names=names,
         value=value,
@@ -148,46 +149,27 @@ def class_errors(
     )
 
 
-def _values(problem: Problem, notion: Notion, binning: Binning, loss: Loss, norm: Norm) -> FloatArray:
+def _values(problem: Problem, notion: Notion, lens: InBins, size: NormOfBins) -> FloatArray:
     """Return the error of each problem; NaN without rows."""
-    values = []
-    for binary in notion.split(problem):
-        if binary.size == 0:  # a class that is never predicted
-            values.append(np.nan)
-            continue
-        bins = binning(binary)
-        held = bins.weight > 0
-        values.append(norm(loss(binary, bins)[held], bins.weight[held] / bins.weight.sum()))
-    return np.array(values)
+    alone = (replace(binary, share=1.0) for binary in notion.split(problem))
+    return np.array([size.of_problems([(one, lens(one))]) if one.size else np.nan for one in alone])
 
 
 def _redrawn(
-    problem: SimplexProblem,
-    notion: Notion,
-    binning: Binning,
-    loss: Loss,
-    norm: Norm,
-    n_resamples: int,
-    rng: np.random.Generator,
+    problem: SimplexProblem, notion: Notion, lens: InBins, size: NormOfBins, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Mean errors of labels that the forecast draws, measured anew each time."""
-    total = 0.0 * _values(problem, notion, binning, loss, norm)
+    total = 0.0 * _values(problem, notion, lens, size)
     for label in ConsistentLabels(problem.prob, n_resamples, rng):
-        total += _values(replace(problem, label=label), notion, binning, loss, norm)
+        total += _values(replace(problem, label=label), notion, lens, size)
     return total / n_resamples
 
 
 def _gaps_redrawn(
-    problem: SimplexProblem,
-    notion: Notion,
-    binning: Binning,
-    loss: Loss,
-    norm: Norm,
-    n_resamples: int,
-    rng: np.random.Generator,
+    problem: SimplexProblem, notion: Notion, lens: InBins, size: NormOfBins, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return the same of gaps in bins that stay where they are: only the events of each bin are drawn."""
-    table = cells(problem, notion, binning)
+    table = cells(problem, notion, lens.cut)
     parts = [(part, (table.part == part) & (table.weight > 0)) for part in np.unique(table.part[table.weight > 0])]
     total = np.full(notion.n_parts(problem), np.nan)
     total[[part for part, _ in parts]] = 0.0
@@ -198,7 +180,7 @@ def _gaps_redrawn(
         for part, held in parts:
             weight = table.weight[held]
             gaps = np.abs(deviations[:, held] / weight)
-            total[part] += sum(norm(row, weight / weight.sum()) for row in gaps)
+            total[part] += sum(size.norm(row, weight / weight.sum()) for row in gaps)
     return total / n_resamples
 
 

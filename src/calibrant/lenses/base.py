@@ -1,6 +1,6 @@
-"""What a lens is.
+"""What a lens is, and what the size of what it sees is.
 
-The residuals y - p of a calibrated forecast have mean zero at every score. A lens looks at them along the score: sums within
+The residuals y - p of a calibrated forecast have mean zero at every score. A lens looks at them along the score: means within
 bins, cumulative sums, a smoothing kernel, a local regression. What it sees is linear in the residuals, so that a true
 deviation and noise are seen side by side:  look(deviation + noise) = look(deviation) + look(noise).
 The size of what is seen is a calibration error, its picture a curve, its law under calibration a test.
@@ -9,10 +9,21 @@ The size of what is seen is a calibration error, its picture a curve, its law un
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem
+from calibrant._core.problem import BinaryProblem, Problem
+from calibrant.binning import Binning, EqualMass
+from calibrant.notions import Notion
+
+MOST_GROUPS = 512
+"""Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
+
+FEWEST_GROUPS = 32
+"""Groups of each problem, however many problems there are."""
 
 
 class View(ABC):
@@ -35,15 +46,112 @@ class View(ABC):
 
 
 class Lens(ABC):
-    """A way to look; called on a problem, it gives the `View`."""
+    """A way to look; called on a problem, it gives the `View`.
+
+    Noise is drawn in cells: groups of neighbouring scores, of which no event rate is known, unless the lens has bins.
+    """
 
     @abstractmethod
     def __call__(self, problem: BinaryProblem) -> View:
         """Hold the lens over a problem that has rows."""
 
+    @property
+    def has_bins(self) -> bool:
+        """Whether it looks at bins, whose event rates are known."""
+        return False
 
-Size = Callable[[View, FloatArray], FloatArray]
-"""How large is what was seen: a function of a view and of an array (m, d), with m values."""
+    @property
+    def has_own_bins(self) -> bool:
+        """Whether it keeps its bins, whatever binning is asked for."""
+        return False
+
+    def recut(self, binning: Binning) -> Lens:
+        """Return the lens over other bins; one without bins is as it was."""
+        return self
+
+    def cells(self, problem: Problem, notion: Notion) -> Binning:
+        """Return the cells in which noise is drawn, of each problem of a notion."""
+        return Groups(max(FEWEST_GROUPS, MOST_GROUPS // notion.n_parts(problem)))
+
+    def over_cells(self, cells: BinaryProblem) -> View:
+        """Hold the lens over cells, each with its mean score and its weight."""
+        return self(cells)
+
+
+@dataclass(frozen=True)
+class Groups(Binning):
+    """A group for each distinct score, or if these are too many groups of equal weight."""
+
+    most: int
+
+    def edges(self, problem: BinaryProblem) -> FloatArray:
+        """Return 0 and the highest score of each group."""
+        distinct = np.unique(problem.score)
+        return np.append(0.0, distinct) if distinct.size <= self.most else EqualMass(self.most).edges(problem)
+
+
+Extent = Callable[[View, FloatArray], FloatArray]
+"""How large is what was seen of one problem: a function of a view and of an array (m, d), with m values."""
+
+
+class Size(ABC):
+    """How large is what was seen of all problems of a notion."""
+
+    @property
+    def is_of_deviations(self) -> bool:
+        """Whether it depends on what was seen alone, so that noise can be added to that."""
+        return True
+
+    @property
+    def is_debiased(self) -> bool:
+        """Whether the part is taken off that chance adds."""
+        return False
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it counts rows, and is no distance."""
+        return False
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether the cells of all problems count as those of one."""
+        return False
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether it is compared with truths that are shrunk toward calibration, as an average over bins is."""
+        return False
+
+    @abstractmethod
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+        """Return the size of problems that have rows, at least one, each with its view."""
+
+    @abstractmethod
+    def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
+        """Return the sizes (m,) of what was seen (m, d) through each view over cells of these weights, of a total of one."""
+
+    def floor(self, null: FloatArray) -> float:
+        """Return the mean size under calibration, of such sizes with the bias in them."""
+        return float(null.mean())
+
+
+@dataclass(frozen=True)
+class MeanOverProblems(Size):
+    """The mean over the problems, by their shares, of how large is what was seen of each."""
+
+    extent: Extent
+
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+        """Return the mean."""
+        total = 0.0
+        for problem, view in seen:
+            total += problem.share * float(self.extent(view, view.look(residual_of(problem)))[0])
+        return total
+
+    def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
+        """Return the means."""
+        sizes = [w.sum() * self.extent(view, own) for view, w, own in zip(views, weights, seen, strict=True)]
+        return np.asarray(np.sum(sizes, axis=0))
 
 
 def residual_of(problem: BinaryProblem) -> FloatArray:

@@ -1,1 +1,1 @@
-"""Numbers that say how far a forecast is from what came."""
+"""Numbers that say how far a forecast is from the outcomes."""

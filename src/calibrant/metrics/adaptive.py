@@ -8,11 +8,13 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import EqualMass
-from calibrant.metrics.error import calibration_error, point
+from calibrant.metrics.through_lens import point
 from calibrant.notions import ThresholdedClassWise
 
+ACE = point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))
 
-@point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))
+
+@ACE.declare
 def adaptive_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, n_bins: int = 15, **data: Unpack[DataOptions]
 ) -> float:
@@ -44,10 +46,15 @@ def adaptive_calibration_error(
     >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
     0.225
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", binning=EqualMass(n_bins), **data)
+    return ACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data)
 
 
-@point("tace", "TACE", "Nixon et al. 2019", also=("tece",), notion="thresholded-class-wise", binning=EqualMass(15))
+TACE = point(
+    "tace", "TACE", "Nixon et al. 2019", also=("tece",), notion="thresholded-class-wise", binning=EqualMass(15)
+)
+
+
+@TACE.declare
 def thresholded_adaptive_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -98,5 +105,4 @@ def thresholded_adaptive_calibration_error(
     >>> round(thresholded_adaptive_calibration_error([0, 1, 2], P), 3)
     0.367
     """
-    notion = ThresholdedClassWise(threshold)
-    return calibration_error(y_true, y_prob, notion=notion, binning=EqualMass(n_bins), **data)
+    return TACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data, notion=ThresholdedClassWise(threshold))

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, SimplexProblem, is_unit_weight
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem, is_unit_weight
 from calibrant.binning import Binning
-from calibrant.lenses.base import Lens, Size
-from calibrant.metrics.losses import Norm, l1, l2, maximum
+from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty import Law, steps_for
 from calibrant.notions import Notion
 from calibrant.sums.resampling import Bootstrap, CellArray, ConsistentLabels
@@ -94,47 +93,27 @@ class Cells:
         """Event rate minus mean score of each cell."""
         return self.deviation / np.where(self.weight > 0.0, self.weight, 1.0)
 
-    def sizes(self, norm: Norm, across: Norm | None = None) -> Sizes:
-        """Return how to take the norm of deviations: of all cells at once, or of each part and then across the parts."""
+    def sizes(self, lens: Lens, size: Size) -> Sizes:
+        """Return how to take the size of what a lens sees of deviations, of all cells at once or part by part."""
         held = self.weight > 0
-        parts = [held] if across is None else [held & (self.part == j) for j in np.unique(self.part[held])]
+        if not held.any():  # a notion that found no row to speak of
+            return Sizes(lambda deviations: [deviations], lambda seen: np.zeros(len(seen[0])), shrinks=size.shrinks)
+        parts = [held] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
-        shares = np.array([weight.sum() for weight in weights])
-
-        def size(seen: list[FloatArray]) -> FloatArray:
-            if across is None:
-                return _norms(np.abs(seen[0]), weights[0], norm)
-            own = [
-                _norms(np.abs(gaps), weight / share, norm)
-                for gaps, weight, share in zip(seen, weights, shares, strict=True)
-            ]
-            return _norms(np.column_stack(own), shares, across)
-
-        return Sizes(
-            lambda deviations: [deviations[:, rows] / w for rows, w in zip(parts, weights, strict=True)],
-            size,
-            shrinks=norm is not maximum,
-        )
-
-    def seen_through(self, lens: Lens, size: Size) -> Sizes:
-        """Return how to take the size of what a lens sees of deviations, a mean over the parts by share."""
-        held = [np.flatnonzero((self.part == j) & (self.weight > 0)) for j in np.unique(self.part)]
-        weights = [self.weight[rows] for rows in held]
-        scores = [
-            np.clip(self.scale[rows] * self.expected[rows] / w, 0.0, 1.0) for rows, w in zip(held, weights, strict=True)
-        ]
-        views = [
-            lens(BinaryProblem(score, np.zeros(score.size, dtype=bool), w))
-            for score, w in zip(scores, weights, strict=True)
-        ]
+        views = [self._view(lens, rows) for rows in parts]
         return Sizes(
             lambda deviations: [
-                view.look(deviations[:, rows] / w) for view, rows, w in zip(views, held, weights, strict=True)
+                view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
             ],
-            lambda seen: np.sum(
-                [w.sum() * size(view, own) for view, w, own in zip(views, weights, seen, strict=True)], axis=0
-            ),
+            lambda seen: size.of_seen(views, weights, seen),
+            shrinks=size.shrinks,
         )
+
+    def _view(self, lens: Lens, held: BoolArray) -> View:
+        """Hold a lens over some cells."""
+        weight = self.weight[held]
+        score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
+        return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), weight))
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
@@ -316,8 +295,8 @@ def consistent_deviations(
     by_label = [pair for pair, whole in zip(zip(tables, consistent, strict=True), by_stratum, strict=True) if not whole]
     for number, label in enumerate(draws if by_label else ()):
         for table, deviations in by_label:
-            came = labels.sums_at(table.of, label, problem.weight, table.weight.size)
-            deviations[number] = table.scale * (came - table.expected)
+            events = labels.sums_at(table.of, label, problem.weight, table.weight.size)
+            deviations[number] = table.scale * (events - table.expected)
     return consistent
 
 
@@ -342,9 +321,9 @@ def stratified_deviations(
     rate = np.minimum(np.bincount(key, score)[stratum] / count[stratum], 1.0)
     events = rng.binomial(count[stratum], rate, size=(n_resamples, stratum.size))
     held, first = np.unique(stratum // STRATA, return_index=True)
-    came = np.zeros((n_resamples, table.weight.size))
-    came[:, held] = np.add.reduceat(events, first, axis=1)
-    deviations: FloatArray = table.scale * (came - table.expected)
+    occurred = np.zeros((n_resamples, table.weight.size))
+    occurred[:, held] = np.add.reduceat(events, first, axis=1)
+    deviations: FloatArray = table.scale * (occurred - table.expected)
     return deviations
 
 
@@ -370,19 +349,3 @@ def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator
     rate = (events + 1.0) / (n + 2.0)
     drawn = rng.binomial(cells.count.astype(np.int64), rate, size=(n_resamples, n.size))
     return np.asarray(weight * (drawn - cells.count * rate), dtype=np.float64)
-
-
-def _norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
-    """Norm of each row of values, shape (m, d); of no values zero."""
-    if weight.size == 0:
-        return np.zeros(len(values))
-    if norm is l1:
-        sums: FloatArray = values @ weight
-        return sums
-    if norm is l2:
-        roots: FloatArray = np.sqrt(values**2 @ weight)
-        return roots
-    if norm is maximum:
-        largest: FloatArray = values.max(axis=1)
-        return largest
-    return np.array([norm(row, weight) for row in values])

@@ -8,10 +8,12 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
-from calibrant.metrics.error import calibration_error, point
+from calibrant.metrics.through_lens import point
+
+CW_ECE = point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise")
 
 
-@point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise")
+@CW_ECE.declare
 def classwise_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
@@ -49,10 +51,15 @@ def classwise_calibration_error(
     >>> round(classwise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]), 3)
     0.244
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", binning=binning, **data)
+    return CW_ECE.recut(binning).of(y_true, y_prob, data)
 
 
-@point("classwise-mce", "CW-MCE", "Kull et al. 2019; Silva Filho et al. 2023, Def. 5", notion="class-wise", norm="max")
+CW_MCE = point(
+    "classwise-mce", "CW-MCE", "Kull et al. 2019; Silva Filho et al. 2023, Def. 5", notion="class-wise", norm="max"
+)
+
+
+@CW_MCE.declare
 def classwise_maximum_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
@@ -89,10 +96,10 @@ def classwise_maximum_calibration_error(
     >>> round(classwise_maximum_calibration_error([0, 1, 2], P), 3)
     0.6
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", norm="max", binning=binning, **data)
+    return CW_MCE.recut(binning).of(y_true, y_prob, data)
 
 
-@point(
+MEAN_MCE = point(
     "classwise-mean-mce",
     "mean MCE",
     "Silva Filho et al. 2023, section 4.3",
@@ -100,6 +107,9 @@ def classwise_maximum_calibration_error(
     norm="max",
     across="l1",
 )
+
+
+@MEAN_MCE.declare
 def mean_class_maximum_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
@@ -132,12 +142,15 @@ def mean_class_maximum_calibration_error(
     >>> round(mean_class_maximum_calibration_error([0, 1, 2], P), 3)
     0.4
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", norm="max", across="l1", binning=binning, **data)
+    return MEAN_MCE.recut(binning).of(y_true, y_prob, data)
 
 
-@point(
+MAX_ECE = point(
     "classwise-max-ece", "max ECE", "Silva Filho et al. 2023, section 4.3", notion="class-wise", norm="l1", across="max"
 )
+
+
+@MAX_ECE.declare
 def maximum_class_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
@@ -171,4 +184,4 @@ def maximum_class_calibration_error(
     >>> round(maximum_class_calibration_error([0, 1, 2], P), 3)
     0.267
     """
-    return calibration_error(y_true, y_prob, notion="class-wise", norm="l1", across="max", binning=binning, **data)
+    return MAX_ECE.recut(binning).of(y_true, y_prob, data)

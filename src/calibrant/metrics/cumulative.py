@@ -6,16 +6,16 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.validation import DataOptions
+from calibrant.lenses.base import MeanOverProblems
 from calibrant.lenses.cumulative import Cumulative, largest, spread
-from calibrant.metrics.error import lens_error
-from calibrant.notions import Notion, as_notion
+from calibrant.metrics.through_lens import ThroughLens
+from calibrant.notions import Notion
+
+KS = ThroughLens("ks-error", "KS", "Gupta K. et al. 2021", lens=Cumulative(), size=MeanOverProblems(largest))
 
 
-@declare(
-    "metric", "ks-error", symbol="KS", source="Gupta K. et al. 2021", range=(0.0, 1.0), lens=Cumulative(), size=largest
-)
+@KS.declare
 def kolmogorov_smirnov_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -54,19 +54,15 @@ def kolmogorov_smirnov_error(
     >>> round(kolmogorov_smirnov_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
     0.1
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Cumulative(), largest)
+    return KS.of(y_true, y_prob, data, notion=notion)
 
 
-@declare(
-    "metric",
-    "kuiper-error",
-    symbol="Kuiper",
-    source="Arrieta-Ibarra et al. 2022",
-    range=(0.0, 1.0),
-    lens=Cumulative(),
-    size=spread,
+KUIPER = ThroughLens(
+    "kuiper-error", "Kuiper", "Arrieta-Ibarra et al. 2022", lens=Cumulative(), size=MeanOverProblems(spread)
 )
+
+
+@KUIPER.declare
 def kuiper_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -99,5 +95,4 @@ def kuiper_error(
     >>> round(kuiper_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
     0.125
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Cumulative(), spread)
+    return KUIPER.of(y_true, y_prob, data, notion=notion)

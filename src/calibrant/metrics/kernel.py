@@ -21,9 +21,9 @@ from scipy.special import stdtr, stdtrit
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, left_out, number, whole
 from calibrant._core.problem import IntArray, Problem, as_simplex
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
+from calibrant.metrics.metric import Own
 from calibrant.metrics.pairs import Blocks, Pairs, pairs_of
 from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
@@ -46,16 +46,15 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     return _estimate_of_pairs(problem, found[0], resampling)
 
 
-@declare(
-    "metric",
+@Own(
     "skce",
-    symbol="SKCE",
-    source="Widmann et al. 2019",
+    "SKCE",
+    "Widmann et al. 2019",
     range=(-2.0, 2.0),
-    estimate=skce_estimate,
+    estimator=skce_estimate,
     notion="canonical",
     may_be_undefined=True,
-)
+).declare
 def kernel_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,

@@ -6,22 +6,16 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.validation import DataOptions
+from calibrant.lenses.base import MeanOverProblems
 from calibrant.lenses.local import Local, high_gap, largest_gap, mean_gap, median_gap
-from calibrant.metrics.error import lens_error
-from calibrant.notions import Notion, as_notion
+from calibrant.metrics.through_lens import ThroughLens
+from calibrant.notions import Notion
+
+ICI = ThroughLens("ici", "ICI", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(mean_gap))
 
 
-@declare(
-    "metric",
-    "ici",
-    symbol="ICI",
-    source="Austin and Steyerberg 2019",
-    range=(0.0, 1.0),
-    lens=Local(),
-    size=mean_gap,
-)
+@ICI.declare
 def integrated_calibration_index(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -75,19 +69,13 @@ def integrated_calibration_index(
     >>> round(integrated_calibration_index([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.23
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Local(span, degree), mean_gap)
+    return ICI.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
 
 
-@declare(
-    "metric",
-    "e50",
-    symbol="E50",
-    source="Austin and Steyerberg 2019",
-    range=(0.0, 1.0),
-    lens=Local(),
-    size=median_gap,
-)
+E50 = ThroughLens("e50", "E50", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(median_gap))
+
+
+@E50.declare
 def e50_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -135,19 +123,13 @@ def e50_error(
     >>> round(e50_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.208
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Local(span, degree), median_gap)
+    return E50.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
 
 
-@declare(
-    "metric",
-    "e90",
-    symbol="E90",
-    source="Austin and Steyerberg 2019",
-    range=(0.0, 1.0),
-    lens=Local(),
-    size=high_gap,
-)
+E90 = ThroughLens("e90", "E90", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(high_gap))
+
+
+@E90.declare
 def e90_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -195,19 +177,13 @@ def e90_error(
     >>> round(e90_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.337
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Local(span, degree), high_gap)
+    return E90.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
 
 
-@declare(
-    "metric",
-    "emax",
-    symbol="Emax",
-    source="Austin and Steyerberg 2019",
-    range=(0.0, 1.0),
-    lens=Local(),
-    size=largest_gap,
-)
+EMAX = ThroughLens("emax", "Emax", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(largest_gap))
+
+
+@EMAX.declare
 def emax_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -256,5 +232,4 @@ def emax_error(
     >>> round(emax_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.345
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Local(span, degree), largest_gap)
+    return EMAX.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))

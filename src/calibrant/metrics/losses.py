@@ -1,12 +1,18 @@
 """What is measured in each bin, and how the bins are put together.
 
 A loss is a function of (problem, bins) with one value a bin; a norm is a function of (values, weights).
+
+    GCE = norm( loss of bin b ; weight  share(problem) * weight(b) / weight(problem)  :  b in the bins of all problems )
+
+(Matsubara et al. 2023, Def. 1, with the notion of Gupta and Ramdas 2022 put in front.) Or, of the norms of the problems,
+
+    GCE = across( norm of the problem's bins ; weight  share(problem)  :  all problems ).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,7 +22,9 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, no_class
 from calibrant._core.problem import BinaryProblem
 from calibrant.binning import Bins
-from calibrant.metrics.rejections.loss import REJECTIONS
+from calibrant.lenses.base import Size, View
+from calibrant.lenses.bins import BinView
+from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 
 T = TypeVar("T")
 
@@ -115,3 +123,106 @@ def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     if power is not None and (p := float(power[1])) >= 1.0:
         return {1.0: l1, 2.0: l2}.get(p, PowerMean(p))
     return NORMS[choice(option, norm, NORMS, also=", 'l<p>' of a p from 1 such as 'l3', or a function")]
+
+
+@dataclass(frozen=True)
+class NormOfBins(Size):
+    """The norm of the loss of all bins of all problems; or ``across`` the problems, of the norms of the bins of each."""
+
+    loss: Loss = gap
+    norm: Norm = l1
+    across: Norm | None = None
+
+    @classmethod
+    def of(cls, loss: str | Loss = "gap", norm: str | Norm = "l1", across: str | Norm | None = None) -> NormOfBins:
+        """Return the size that these words say."""
+        return cls(as_loss(loss), as_norm(norm), None if across is None else as_norm(across, "across"))
+
+    @property
+    def is_of_deviations(self) -> bool:
+        """Whether the loss is a gap, a squared one, or one of which it is known what chance adds."""
+        return self.loss is gap or self.loss is squared_gap or self.is_debiased
+
+    @property
+    def is_debiased(self) -> bool:
+        """Whether the part is taken off that chance adds, under a norm of which the floor is known."""
+        return self.loss is debiased_squared_gap and self.across is None and (self.norm is root or self.norm is l1)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the loss counts rejections."""
+        return isinstance(self.loss, BinTest)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether one norm is taken over the bins of all problems."""
+        return self.across is None
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether it is an average; a largest gap is that of the emptiest bin."""
+        return self._of_gaps is not maximum
+
+    @property
+    def _of_gaps(self) -> Norm:
+        """The norm as one of gaps, which may be squared first."""
+        if self.loss is squared_gap or self.is_debiased:
+            return l2 if self.norm is root else lambda values, weights: self.norm(values**2, weights)
+        return self.norm
+
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+        """Return the norm."""
+        values, weights, shares = [], [], []
+        for problem, view in seen:
+            assert isinstance(view, BinView)
+            held = view.bins.weight > 0
+            values.append(self.loss(problem, view.bins)[held])
+            weights.append(view.bins.weight[held] / view.bins.weight.sum())
+            shares.append(problem.share)
+        if self.across is not None:
+            own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
+            return self.across(np.array(own), np.array(shares))
+        scaled = [share * weight for share, weight in zip(shares, weights, strict=True)]
+        return self.norm(np.concatenate(values), np.concatenate(scaled))
+
+    def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
+        """Return the norms of gaps."""
+        norm = self._of_gaps
+        if self.across is None:
+            (gaps,), (weight,) = seen, weights
+            return norms(np.abs(gaps), weight, norm)
+        shares = np.array([weight.sum() for weight in weights])
+        own = [norms(np.abs(g), w / share, norm) for g, w, share in zip(seen, weights, shares, strict=True)]
+        return norms(np.column_stack(own), shares, self.across)
+
+    def floor(self, null: FloatArray) -> float:
+        """Return the noise floor, of calibrated draws of a debiased error without what chance adds on average."""
+        if not self.is_debiased:
+            return super().floor(null)
+        return float(np.mean(np.sqrt(np.maximum(null**2 - np.mean(null**2), 0.0)))) if self.norm is root else 0.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest size but for what a debiased loss falls below 0; infinite where loss or norm is any function."""
+        chosen = [self.norm] if self.across is None else [self.norm, self.across]
+        known = isinstance(self.loss, BinTest) or self.loss in LOSSES.values()
+        if not (known and all(isinstance(norm, PowerMean) or norm in NORMS.values() for norm in chosen)):
+            return -np.inf, np.inf
+        highest = 100.0 if self.counts_rows else 1.0
+        for norm in chosen:
+            highest = norm(np.array([highest]), np.ones(1))
+        return 0.0, highest
+
+
+def norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
+    """Norm of each row of values, shape (m, d)."""
+    if norm is l1:
+        sums: FloatArray = values @ weight
+        return sums
+    if norm is l2:
+        roots: FloatArray = np.sqrt(values**2 @ weight)
+        return roots
+    if norm is maximum:
+        largest: FloatArray = values.max(axis=1)
+        return largest
+    return np.array([norm(row, weight) for row in values])

@@ -1,4 +1,4 @@
-"""The calibration errors that have names. Each is a point of `calibration_error`; its registry entry says which."""
+"""The calibration errors that have names. Each is a point of `calibration_error`, declared once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning, EqualMass
-from calibrant.metrics.error import calibration_error, point
+from calibrant.metrics.through_lens import point
 from calibrant.notions import Notion
 
 MASS = EqualMass(15)
 
 
-@point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017", norm="l1")
+ECE = point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017")
+
+
+@ECE.declare
 def expected_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -58,10 +61,13 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.225
     """
-    return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="l1", **data)
+    return ECE.recut(binning).of(y_true, y_prob, data, notion=notion)
 
 
-@point("mce", "MCE", "Naeini et al. 2015", norm="max")
+MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
+
+
+@MCE.declare
 def maximum_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -100,10 +106,13 @@ def maximum_calibration_error(
     >>> round(maximum_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.25
     """
-    return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="max", **data)
+    return MCE.recut(binning).of(y_true, y_prob, data, notion=notion)
 
 
-@point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
+RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
+
+
+@RMSCE.declare
 def root_mean_squared_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -138,10 +147,10 @@ def root_mean_squared_calibration_error(
     >>> round(root_mean_squared_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.226
     """
-    return calibration_error(y_true, y_prob, notion=notion, binning=binning, norm="l2", **data)
+    return RMSCE.recut(binning).of(y_true, y_prob, data, notion=notion)
 
 
-@point(
+DEBIASED = point(
     "debiased-ece",
     "debiased l2",
     "Kumar et al. 2019",
@@ -149,6 +158,9 @@ def root_mean_squared_calibration_error(
     loss="debiased squared gap",
     norm="root",
 )
+
+
+@DEBIASED.declare
 def debiased_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -196,6 +208,4 @@ def debiased_calibration_error(
     >>> round(debiased_calibration_error(y, p), 3)
     0.245
     """
-    return calibration_error(
-        y_true, y_prob, notion=notion, binning=binning, loss="debiased squared gap", norm="root", **data
-    )
+    return DEBIASED.recut(binning).of(y_true, y_prob, data, notion=notion)

@@ -1,15 +1,17 @@
-"""Errors that are measured anew on each draw of labels from the forecast."""
+"""Metrics that are measured anew: on labels drawn from the forecast, or on rows that are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import (
+    BinaryProblem,
     Forecast,
     IntArray,
     Problem,
@@ -22,6 +24,8 @@ from calibrant._core.registry import named
 from calibrant._core.result import read_only
 from calibrant.notions import Notion, WithinGroups
 from calibrant.sums.resampling import ConsistentLabels
+
+P = TypeVar("P", bound=Problem)
 
 Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 """Passes draws on, of which there are so many."""
@@ -64,11 +68,11 @@ class Redrawn:
     notion: Notion
 
     def with_labels(self, label: IntArray) -> float:
-        """Return the error if these labels had come, shape (n,)."""
+        """Return the error if these were the labels, shape (n,)."""
         return self.of(replace(self.simplex, label=label), self.notion)
 
     def with_counts(self, counts: IntArray) -> float:
-        """Return the error if so many of the rows had got each label, shape (n, K)."""
+        """Return the error if so many of the rows had each label, shape (n, K)."""
         rows, label = np.nonzero(counts)
         given = self.at(rows)
         weight = counts[rows, label].astype(np.float64)
@@ -76,11 +80,7 @@ class Redrawn:
 
     def at(self, rows: IntArray) -> Redrawn:
         """Return it for some rows, in their order."""
-        simplex = self.simplex
-        weight = unit_weight(rows.size) if is_unit_weight(simplex.weight) else simplex.weight[rows]
-        forecast = Forecast(simplex.forecast.values[rows], simplex.forecast.is_logit)
-        some = replace(simplex, forecast=forecast, label=simplex.label[rows], weight=weight)
-        return Redrawn(self.of, some, _of_rows(self.notion, rows))
+        return Redrawn(self.of, taken(self.simplex, rows), _of_rows(self.notion, rows))
 
     @property
     def order(self) -> IntArray:
@@ -115,3 +115,19 @@ def _of_rows(notion: Notion, rows: IntArray) -> Notion:
     found = copy(notion)
     found.code = read_only(notion.code[rows])
     return found
+
+
+def taken(problem: P, rows: IntArray) -> P:
+    """Return some rows of a problem, some of them perhaps repeated, each with its weight."""
+    weight = unit_weight(rows.size) if is_unit_weight(problem.weight) else problem.weight[rows]
+    changes: dict[str, Any] = {"weight": weight}
+    if isinstance(problem, BinaryProblem):
+        changes |= {"score": problem.score[rows], "outcome": problem.outcome[rows]}
+        if problem.logit is not None:
+            changes["logit"] = problem.logit[rows]
+        if problem.predicted is not None:
+            changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
+    else:
+        forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
+        changes |= {"forecast": forecast, "label": problem.label[rows]}
+    return replace(problem, **changes)

@@ -8,7 +8,6 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.influence import (
     Measure,
@@ -20,19 +19,19 @@ from calibrant.metrics.influence import (
     ratio_estimate,
     slope,
 )
+from calibrant.metrics.metric import Own
 from calibrant.notions import Notion, as_notion
 
 
-@declare(
-    "metric",
+@Own(
     "calibration-slope",
-    symbol="slope",
-    source="Cox 1958",
+    "slope",
+    "Cox 1958",
     range=(-np.inf, np.inf),
-    estimate=partial(figure_estimate, slope, 1.0),
+    estimator=partial(figure_estimate, slope, 1.0),
     ideal=1.0,
     may_be_undefined=True,
-)
+).declare
 def calibration_slope(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -89,16 +88,15 @@ def calibration_slope(
     return _value(slope, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+@Own(
     "calibration-intercept",
-    symbol="intercept",
-    source="Cox 1958",
+    "intercept",
+    "Cox 1958",
     range=(-np.inf, np.inf),
-    estimate=partial(figure_estimate, intercept, 0.0),
+    estimator=partial(figure_estimate, intercept, 0.0),
     ideal=0.0,
     may_be_undefined=True,
-)
+).declare
 def calibration_intercept(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -152,16 +150,15 @@ def calibration_intercept(
     return _value(intercept, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+@Own(
     "calibration-in-the-large",
-    symbol="CITL",
-    source="Cox 1958",
+    "CITL",
+    "Cox 1958",
     range=(-np.inf, np.inf),
-    estimate=partial(figure_estimate, in_the_large, 0.0),
+    estimator=partial(figure_estimate, in_the_large, 0.0),
     ideal=0.0,
     may_be_undefined=True,
-)
+).declare
 def calibration_in_the_large(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -189,7 +186,7 @@ def calibration_in_the_large(
     Warns
     -----
     CalibrationWarning
-        If one class alone came: infinite, negative if it is not the event.
+        If only one class occurs: infinite, negative if it is not the event.
 
     See Also
     --------
@@ -217,16 +214,15 @@ def calibration_in_the_large(
     return _value(in_the_large, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+@Own(
     "observed-expected-ratio",
-    symbol="O/E",
-    source="Van Calster et al. 2019",
+    "O/E",
+    "Van Calster et al. 2019",
     range=(0.0, np.inf),
-    estimate=ratio_estimate,
+    estimator=ratio_estimate,
     ideal=1.0,
     may_be_undefined=True,
-)
+).declare
 def observed_expected_ratio(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -252,7 +248,7 @@ def observed_expected_ratio(
     Warns
     -----
     CalibrationWarning
-        If all probabilities are 0, or below 1e-100: infinite if an event came, else NaN.
+        If all probabilities are 0, or below 1e-100: infinite if an event occurred, else NaN.
 
     See Also
     --------

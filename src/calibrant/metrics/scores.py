@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import CLIP, FloatArray
-from calibrant._core.problem import BoolArray, Problem, SimplexProblem, as_simplex
-from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
+from calibrant._core.problem import BoolArray, SimplexProblem
+from calibrant._core.validation import DataOptions
+from calibrant.metrics.log_losses import LogLoss
+from calibrant.metrics.mean_of_rows import MeanOfRows
 from calibrant.notions import top_label
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
 
 def hits(problem: SimplexProblem) -> FloatArray:
-    """One where the predicted class came, else zero."""
+    """One where the predicted class is the true one, else zero."""
     if problem.is_of_predictions:
         return problem.label.astype(np.float64)
     hit: BoolArray = top_label(problem.prob) == problem.label
@@ -26,10 +26,10 @@ def hits(problem: SimplexProblem) -> FloatArray:
 
 
 def squared_losses(problem: SimplexProblem) -> FloatArray:
-    """Squared distance to the corner of the class that came: sum p^2 - 2 p_y + 1, without a one-hot table."""
-    came: FloatArray = problem.prob[np.arange(problem.size), problem.label]
+    """Squared distance to the corner of the true class: sum p^2 - 2 p_y + 1, without a one-hot table."""
+    of_true: FloatArray = problem.prob[np.arange(problem.size), problem.label]
     squares: FloatArray = np.einsum("ij,ij->i", problem.prob, problem.prob)
-    return squares - 2.0 * came + 1.0
+    return squares - 2.0 * of_true + 1.0
 
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
@@ -41,9 +41,12 @@ def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
 # The scores
 
 
-@declare("metric", "accuracy", symbol="Acc", source="-", range=(0.0, 1.0), higher_is_better=True, per_row=hits)
+ACCURACY = MeanOfRows("accuracy", "Acc", "-", higher_is_better=True, per_row=hits)
+
+
+@ACCURACY.declare
 def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
-    """Share of rows whose most probable class came, in [0, 1].
+    """Share of rows whose most probable class is the true one, in [0, 1].
 
     Parameters
     ----------
@@ -66,10 +69,13 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
     >>> accuracy([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.1])
     0.75
     """
-    return _mean(hits, as_problem(y_true, y_prob, **data))
+    return ACCURACY.of(y_true, y_prob, data)
 
 
-@declare("metric", "nll", symbol="NLL", source="Good 1952", range=(0.0, np.inf), per_row=LogLoss())
+NLL = MeanOfRows("nll", "NLL", "Good 1952", range=(0.0, np.inf), per_row=LogLoss())
+
+
+@NLL.declare
 def negative_log_likelihood(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]
 ) -> float:
@@ -118,12 +124,13 @@ def negative_log_likelihood(
     >>> round(negative_log_likelihood([0, 1], [0.2, 0.5]), 4)
     0.4581
     """
-    losses, problem = LogLoss(clip), as_problem(y_true, y_prob, **data)
-    warn_impossible(losses, problem)
-    return _mean(losses, problem)
+    return NLL.clipped(clip).of(y_true, y_prob, data)
 
 
-@declare("metric", "brier", symbol="Brier (sum)", source="Brier 1950", range=(0.0, 2.0), per_row=squared_losses)
+BRIER = MeanOfRows("brier", "Brier (sum)", "Brier 1950", range=(0.0, 2.0), per_row=squared_losses)
+
+
+@BRIER.declare
 def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Mean squared distance between forecast and outcome, summed over classes (Brier score), in [0, 2].
 
@@ -152,12 +159,13 @@ def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[Data
     >>> round(brier_loss([0, 1], [0.2, 0.5]), 4)
     0.29
     """
-    return _mean(squared_losses, as_problem(y_true, y_prob, **data))
+    return BRIER.of(y_true, y_prob, data)
 
 
-@declare(
-    "metric", "mean-brier", symbol="Brier (mean)", source="Brier 1950", range=(0.0, 1.0), per_row=mean_squared_losses
-)
+MEAN_BRIER = MeanOfRows("mean-brier", "Brier (mean)", "Brier 1950", per_row=mean_squared_losses)
+
+
+@MEAN_BRIER.declare
 def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Brier score divided by the number of classes, in [0, 1].
 
@@ -185,9 +193,4 @@ def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     >>> round(mean_brier_loss([0, 1], [0.2, 0.5]), 4)
     0.145
     """
-    return _mean(mean_squared_losses, as_problem(y_true, y_prob, **data))
-
-
-def _mean(losses: Losses, problem: Problem) -> float:
-    simplex = as_simplex(problem)
-    return float(np.average(losses(simplex), weights=simplex.weight))
+    return MEAN_BRIER.of(y_true, y_prob, data)

@@ -6,22 +6,18 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.validation import DataOptions
+from calibrant.lenses.base import MeanOverProblems
 from calibrant.lenses.smooth import Smooth, fixed_point
-from calibrant.metrics.error import lens_error
-from calibrant.notions import Notion, as_notion
+from calibrant.metrics.through_lens import ThroughLens
+from calibrant.notions import Notion
 
-
-@declare(
-    "metric",
-    "smooth-ece",
-    symbol="smECE",
-    source="Błasiok and Nakkiran 2024",
-    range=(0.0, 1.0),
-    lens=Smooth(),
-    size=fixed_point,
+SMOOTH = ThroughLens(
+    "smooth-ece", "smECE", "Błasiok and Nakkiran 2024", lens=Smooth(), size=MeanOverProblems(fixed_point)
 )
+
+
+@SMOOTH.declare
 def smooth_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -64,5 +60,4 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
     0.162
     """
-    problem = as_problem(y_true, y_prob, **data)
-    return lens_error(problem, as_notion(notion, problem), Smooth(), fixed_point)
+    return SMOOTH.of(y_true, y_prob, data, notion=notion)

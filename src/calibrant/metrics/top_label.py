@@ -8,10 +8,12 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
-from calibrant.metrics.error import calibration_error, point
+from calibrant.metrics.through_lens import point
+
+TL_ECE = point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
 
 
-@point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
+@TL_ECE.declare
 def top_label_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -62,10 +64,13 @@ def top_label_calibration_error(
     >>> top_label_calibration_error(["cat", "dog", "dog"], [0.75, 0.75, 0.5], y_pred=["cat", "cat", "dog"])
     0.3333333333333333
     """
-    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, **data)
+    return TL_ECE.recut(binning).of(y_true, y_prob, data)
 
 
-@point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
+TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
+
+
+@TL_MCE.declare
 def top_label_maximum_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -99,4 +104,4 @@ def top_label_maximum_calibration_error(
     >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
     0.8
     """
-    return calibration_error(y_true, y_prob, notion="top-label", binning=binning, norm="max", **data)
+    return TL_MCE.recut(binning).of(y_true, y_prob, data)

@@ -14,7 +14,7 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.lenses.base import Size, View, residual_of
+from calibrant.lenses.base import Extent, View, residual_of
 from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion, single_problem
@@ -72,7 +72,7 @@ def kolmogorov_smirnov_test(
     -----
     CalibrationWarning
         If every probability is 0 or 1, so that the residuals have no variance: the statistic is 0 and the p-value 1 where every
-        event came as foretold, else the statistic is infinite and the p-value 0 (or the smallest that the draws allow).
+        event occurred as predicted, else the statistic is infinite and the p-value 0 (or the smallest that the draws allow).
 
     Notes
     -----
@@ -169,7 +169,7 @@ def _single_problem(
 
 
 def _test(
-    name: str, problem: BinaryProblem, size: Size, law: KnownLaw, n_resamples: int | None, rng: Rng
+    name: str, problem: BinaryProblem, size: Extent, law: KnownLaw, n_resamples: int | None, rng: Rng
 ) -> TestResult:
     view = Cumulative()(problem)
     error = float(size(view, view.look(residual_of(problem)))[0])
@@ -194,7 +194,7 @@ def _test(
 
 
 def _drawn_errors(
-    problem: BinaryProblem, view: View, size: Size, n_resamples: int, rng: np.random.Generator
+    problem: BinaryProblem, view: View, size: Extent, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw labels from the forecast and return the error of each draw, some draws at a time."""
     require_resamples(n_resamples)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,28 +12,19 @@ from scipy import special
 
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import Named
-from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number
 from calibrant._core.problem import (
     BinaryProblem,
-    Forecast,
-    IntArray,
     Problem,
-    as_simplex,
     independent_rows,
-    is_unit_weight,
-    variance_weight,
 )
 from calibrant._core.result import Result
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import bootstrap_deviations, cells
-from calibrant.metrics.log_losses import warn_impossible
-from calibrant.significance.jackknife import unbiased_square
-from calibrant.significance.measure import Function, Measure, as_measure
+from calibrant.metrics.metric import Function, Metric, as_metric
 from calibrant.significance.null import require_resamples
-from calibrant.sums.resampling import Bootstrap, Rng, as_rng
+from calibrant.sums.resampling import Rng, as_rng
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +127,10 @@ def paired_difference(
     True
     """
     require_resamples(n_resamples)
-    measure, (a, b) = as_measure(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    if measure.entry is not None and measure.entry.per_row is not None:
-        for name, problem in (("prob_a", a), ("prob_b", b)):
-            warn_impossible(measure.entry.per_row, problem, name)
-    return difference_of(measure, a, b, as_level(level), n_resamples, as_rng(rng))
+    measured, (a, b) = as_metric(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    for name, problem in (("prob_a", a), ("prob_b", b)):
+        measured.warn_impossible(problem, name)
+    return difference_of(measured, a, b, as_level(level), n_resamples, as_rng(rng))
 
 
 def as_level(level: float) -> float:
@@ -189,7 +179,7 @@ def _in_order_of(prob_a: npt.ArrayLike, prob_b: npt.ArrayLike) -> tuple[npt.Arra
 
 
 def difference_of(
-    measure: Measure, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
+    metric: Metric, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
 ) -> PairedDifference:
     """Return the difference of a metric of valid problems of the same rows, in their order."""
     if a.size < 2 and independent_rows(a.weight) < 2.0:
@@ -197,72 +187,7 @@ def difference_of(
             "y_true must hold at least two rows with a weight for an interval; got 1. Pass more rows: one does not say how "
             "much the difference varies."
         )
-    far = float(special.ndtri(1.0 - level / 2.0))
-    if measure.entry is not None and measure.entry.per_row is not None:
-        per_row = measure.entry.per_row
-        difference, error, rows = _of_means(per_row(as_simplex(a)) - per_row(as_simplex(b)), a.weight)
-        far = float(special.stdtrit(max(rows - 1.0, 1.0), 1.0 - level / 2.0))
-    elif measure.is_error and measure.point(a).is_debiased:
-        difference, error = difference_of_squares(measure, a, b)
-    else:
-        difference, error = measure.value(a) - measure.value(b), _bootstrapped(measure, a, b, n_resamples, rng)
-    return PairedDifference(measure.name, difference, difference - far * error, difference + far * error, error, level)
-
-
-def _of_means(difference: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
-    """Return the mean of the differences of rows, its standard error, and the number of independent rows."""
-    total, rows = float(weight.sum()), independent_rows(weight)
-    mean = float(weight @ difference) / total
-    variance = float(variance_weight(weight) @ (difference - mean) ** 2) / total**2
-    return mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows
-
-
-def difference_of_squares(measure: Measure, a: Problem, b: Problem) -> tuple[float, float]:
-    """Return the difference of two squared errors without their bias, and its standard error by the jackknife."""
-    error_a, influence_a, times = unbiased_square(measure, a)
-    error_b, influence_b, _ = unbiased_square(measure, b)
-    n, influence = float(times.sum()), influence_a - influence_b
-    centred = influence - float(times @ influence) / n
-    return error_a - error_b, float(np.sqrt((n - 1.0) / n * (times @ centred**2)))
-
-
-# The bootstrap
-
-
-def _bootstrapped(measure: Measure, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> float:
-    """Return the standard error of the difference: rows are drawn, and both forecasts of a row are in the sample or neither."""
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2 for a standard error; got {n_resamples}. 1000 is usual.")
-    if measure.is_error and measure.point(a).of is None and measure.point(b).of is None:
-        bootstrap = Bootstrap(a.size, n_resamples, rng)
-        draws = _sizes(measure, a, bootstrap) - _sizes(measure, b, bootstrap)
-    else:
-        rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
-        draws = np.array([measure.value(taken(a, drawn)) - measure.value(taken(b, drawn)) for drawn in rows])
-    finite = draws[np.isfinite(draws)]
-    if 2 * finite.size < n_resamples or finite.size < 2:
-        raise ValueError(
-            f"metric must be a number on most samples of the rows; {measure.name} is on {finite.size} of {n_resamples}. "
-            "Choose a metric that is defined for them, or more rows."
-        )
-    return float(finite.std(ddof=1))
-
-
-def _sizes(measure: Measure, problem: Problem, bootstrap: Bootstrap) -> FloatArray:
-    """Return the values of an error in fixed cells, one a bootstrap sample."""
-    simplex, point = as_simplex(problem), measure.point(problem)
-    table = cells(simplex, point.notion, point.binning)
-    return point.sizes(table)(table.deviation + bootstrap_deviations(simplex, table, bootstrap))
-
-
-def taken(problem: Problem, rows: IntArray) -> Problem:
-    """Return as many rows of a problem as it has, some of them repeated, each with its weight."""
-    changes: dict[str, Any] = {"weight": problem.weight if is_unit_weight(problem.weight) else problem.weight[rows]}
-    if isinstance(problem, BinaryProblem):
-        if problem.logit is not None:
-            changes["logit"] = problem.logit[rows]
-        if problem.predicted is not None:
-            changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
-        return replace(problem, score=problem.score[rows], outcome=problem.outcome[rows], **changes)
-    forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-    return replace(problem, forecast=forecast, label=problem.label[rows], **changes)
+    found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
+    far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
+    difference, reach = found.value, float(far) * found.error
+    return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)

@@ -24,15 +24,9 @@ from calibrant._core.registry import declare
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import (
-    Sizes,
-    bootstrap_deviations,
-    cells,
-    consistent_deviations,
-    smoothed_deviations,
-)
-from calibrant.metrics.rejections.loss import BinTest
-from calibrant.significance.measure import Measure, as_measure
+from calibrant.metrics.cells import Sizes, bootstrap_deviations, consistent_deviations, smoothed_deviations
+from calibrant.metrics.metric import Metric, as_metric
+from calibrant.metrics.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
@@ -135,17 +129,19 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
-    measure = _error_named(metric, binning)
+    if not isinstance(metric, str):
+        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
+    measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
+    residuals = _residuals_of(measured, problem)
     fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
     fraction("level", level, hint="For 95 % confidence pass level=0.05")
     require_resamples(n_resamples)
-    problem = as_problem(y_true, y_prob, **data)
-    value, shifts = _shifts(measure, problem, n_resamples, as_rng(rng))
+    value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
     return EquivalenceResult(
-        name=f"equivalence of {measure.name}",
+        name=f"equivalence of {measured.name}",
         statistic=value,
         pvalue=float(pvalues[worst]),
         null=Draws(f"{n_resamples} draws of noise on an error of {bound:g}", bound + shifts[worst]),
@@ -155,28 +151,28 @@ def equivalence_test(
             "Deviations are those of the bins at hand, in a direction near the one seen.",
         ),
         alternative="less",
-        hypothesis=hypothesis_of(problem, words=f"{measure.name} is {bound:g} or more"),
+        hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
         bound=bound,
         upper=value - float(np.quantile(shifts, level, axis=1).min()),
         level=level,
     )
 
 
-def _shifts(measure: Measure, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
-    point, simplex = measure.point(problem), as_simplex(problem)
-    if point.of is not None:
+    if not residuals.has_fixed_cells:
         raise ValueError(
-            f"binning must cut scores without looking at what came, so that noise has bins to fall in; got {point.binning!r}. "
-            "Pass a number of bins or EqualMass(10)."
+            f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got "
+            f"{residuals.table[1]!r}. Pass a number of bins or EqualMass(10)."
         )
-    table, labels = cells(simplex, point.notion, point.binning), ConsistentLabels(simplex.prob, n_resamples, rng)
+    simplex, table = as_simplex(residuals.problem), residuals.cells()
+    labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, rng)
     kinds = [*consistent_deviations(simplex, [table], labels, labels), bootstrap_deviations(simplex, table, bootstrap)]
-    if point.has_bins:
+    if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))
-    sizes, seen = point.sizes(table), table.deviation[None]
-    _require_norm(measure, sizes, kinds[0])
+    sizes, seen = residuals.sizes(table), table.deviation[None]
+    _require_norm(name, sizes, kinds[0])
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
     return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])
 
@@ -196,30 +192,28 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     return shifts
 
 
-def _error_named(metric: str, binning: int | Binning | None) -> Measure:
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
-    measure = as_measure(metric, binning)
-    if measure.entry is None or not measure.is_error:
+def _residuals_of(metric: Metric, problem: Problem) -> Residuals:
+    """Return the residuals of a problem that a metric is the size of."""
+    if (seen := metric.residuals(problem)) is None:
         raise ValueError(
-            f"metric must be the size of residuals, in bins or through a lens; got {metric!r}. Pass 'ece' or 'ks-error'."
+            f"metric must be the size of residuals, in bins or through a lens; got {metric.name!r}. Pass 'ece' or 'ks-error'."
         )
-    if isinstance((measure.entry.spelling or {}).get("loss"), BinTest):
+    if seen.size.counts_rows:
         raise ValueError(
-            f"metric must be the size of residuals; got {metric!r}, the percentage of predictions that tests reject. It is no "
-            "distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for other "
-            "rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
+            f"metric must be the size of residuals; got {metric.name!r}, the percentage of predictions that tests reject. It "
+            "is no distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for "
+            "other rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
         )
-    return measure
+    return seen
 
 
-def _require_norm(measure: Measure, sizes: Sizes, noise: FloatArray) -> None:
+def _require_norm(name: str, sizes: Sizes, noise: FloatArray) -> None:
     """Refuse a size that is not convex, or not in proportion to the deviations: the derivative says nothing of it."""
     one, other = noise[:PAIRS], noise[PAIRS : 2 * PAIRS]
     one = one[: len(other)]
     bound = sizes(one) + sizes(other)
     if not (np.allclose(sizes(2.0 * one), 2.0 * sizes(one)) and (sizes(one + other) <= bound * (1.0 + 1e-9)).all()):
         raise ValueError(
-            f"metric must be a norm of the residuals: twice as large for twice the residuals, and convex; {measure.name} is "
+            f"metric must be a norm of the residuals: twice as large for twice the residuals, and convex; {name} is "
             "not. Pass 'ece', 'rmsce', 'mce', 'ks-error' or another."
         )

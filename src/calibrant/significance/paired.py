@@ -23,9 +23,8 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning
-from calibrant.metrics.log_losses import warn_impossible
-from calibrant.significance.difference import as_level, difference_of, difference_of_squares, pair_of
-from calibrant.significance.measure import Function, Measure, as_measure
+from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.significance.difference import as_level, difference_of, pair_of
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
 from calibrant.significance.weights import assumption
@@ -166,16 +165,16 @@ def paired_test(
     """
     require_resamples(n_resamples)
     choice("alternative", alternative, HYPOTHESES)
-    measure = as_measure(metric, binning)
+    measured = as_metric(metric, binning)
     level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    if measure.is_error and measure.point(a).is_debiased:
-        found = _debiased(measure, a, b, alternative)
+    if (seen := measured.residuals(a)) is not None and seen.size.is_debiased:
+        found = _debiased(measured, a, b, alternative)
     else:
-        found = _by_swaps(measure, a, b, alternative, n_resamples, generator)
-    size = difference_of(measure, a, b, level, n_resamples, generator)
+        found = _by_swaps(measured, a, b, alternative, n_resamples, generator)
+    size = difference_of(measured, a, b, level, n_resamples, generator)
     return PairedResult(
-        name=f"paired {measure.name}",
+        name=f"paired {measured.name}",
         alternative=alternative,
         hypothesis=HYPOTHESES[alternative],
         difference=size.difference,
@@ -187,10 +186,10 @@ def paired_test(
 
 
 def _by_swaps(
-    measure: Measure, a: Problem, b: Problem, alternative: Alternative, n_resamples: int, rng: np.random.Generator
+    metric: Metric, a: Problem, b: Problem, alternative: Alternative, n_resamples: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Return statistic, p-value and draws of random swaps."""
-    statistic, drawn = _swapped(measure, a, b, n_resamples, rng)
+    statistic, drawn = _swapped(metric, a, b, n_resamples, rng)
     swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
     return {
         "statistic": statistic,
@@ -204,21 +203,19 @@ def _by_swaps(
 
 
 def _swapped(
-    measure: Measure, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator
+    metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
     """Return by how much A is better, and by how much it is after each of many random swaps."""
-    sign = -1.0 if measure.entry is not None and measure.entry.higher_is_better else 1.0
-    if measure.entry is not None and measure.entry.per_row is not None:
-        simplex = as_simplex(a)
+    sign = -1.0 if metric.higher_is_better else 1.0
+    losses, others = metric.losses(a), metric.losses(b)
+    if losses is not None and others is not None:
         for name, problem in (("prob_a", a), ("prob_b", b)):
-            warn_impossible(measure.entry.per_row, problem, name)
-        gain = sign * (measure.entry.per_row(as_simplex(b)) - measure.entry.per_row(simplex))
-        return _flipped(gain / simplex.weight.sum(), simplex.weight, n_resamples, rng)
-    ideal = None if measure.entry is None else measure.entry.ideal
+            metric.warn_impossible(problem, name)
+        return _flipped(sign * (others - losses) / a.weight.sum(), a.weight, n_resamples, rng)
 
     def badness(problem: Problem) -> float:
-        value = measure.value(problem)
-        return value if ideal is None else abs(value - ideal)
+        value = metric.value(problem)
+        return value if metric.ideal is None else abs(value - metric.ideal)
 
     drawn = np.empty(n_resamples)
     for number in range(n_resamples):
@@ -227,7 +224,7 @@ def _swapped(
     statistic = badness(b) - badness(a)
     if not (np.isfinite(statistic) and np.isfinite(drawn).all()):
         raise ValueError(
-            f"metric must be a number on both forecasts and their mixtures; {measure.name} is not. "
+            f"metric must be a number on both forecasts and their mixtures; {metric.name} is not. "
             "Choose a metric that is defined for them."
         )
     return sign * statistic, sign * drawn
@@ -277,9 +274,9 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
 # Squared errors without their bias
 
 
-def _debiased(measure: Measure, a: Problem, b: Problem, alternative: Alternative) -> dict[str, Any]:
+def _debiased(metric: Metric, a: Problem, b: Problem, alternative: Alternative) -> dict[str, Any]:
     """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
-    difference, error = difference_of_squares(measure, a, b)
+    difference, error, _ = metric.difference(a, b, 0, as_rng(0))  # nothing is drawn
     if error == 0 and difference != 0:
         warn(
             "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "

@@ -1,4 +1,4 @@
-"""The test of any measure: what would it come to if the forecast had drawn the labels?"""
+"""The test of any measure: what would it be if the forecast had drawn the labels?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.registry import Entry, declare
+from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning
-from calibrant.significance.measure import Function, as_measure
+from calibrant.metrics.metric import Function, Metric, as_metric
 from calibrant.significance.null import TIE, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult, hypothesis_of
 from calibrant.sums.resampling import Rng, as_rng
@@ -99,18 +99,18 @@ def resampling_test(
     0.005
     """
     require_resamples(n_resamples)
-    measure = as_measure(metric, binning)
+    measured = as_metric(metric, binning)
     problem = as_problem(y_true, y_prob, **data)
-    value, drawn = measure.null(problem, n_resamples, as_rng(rng))
+    value, drawn = measured.null(problem, n_resamples, as_rng(rng))
     if not np.isfinite(value):
         raise ValueError(
-            f"metric must be a number on the data; {measure.name} is {value}. Choose a metric that is defined for them."
+            f"metric must be a number on the data; {measured.name} is {value}. Choose a metric that is defined for them."
         )
-    side = alternative or _side(measure.entry)
+    side = alternative or _side(measured)
     return TestResult(
-        name=f"resampling of {measure.name}",
+        name=f"resampling of {measured.name}",
         statistic=value,
-        pvalue=_pvalue(value, _defined(drawn, measure.name), side, correction=correction, strict=strict),
+        pvalue=_pvalue(value, _defined(drawn, measured.name), side, correction=correction, strict=strict),
         null=label_draws(drawn),
         assumptions=(OUTSIDE, INDEPENDENT),
         alternative=side,
@@ -118,11 +118,11 @@ def resampling_test(
     )
 
 
-def _side(entry: Entry | None) -> Alternative:
+def _side(metric: Metric) -> Alternative:
     """Return which values of a metric speak against calibration."""
-    if entry is not None and entry.ideal is not None:
+    if metric.ideal is not None:
         return "two-sided"
-    return "less" if entry is not None and entry.higher_is_better else "greater"
+    return "less" if metric.higher_is_better else "greater"
 
 
 def _pvalue(value: float, drawn: FloatArray, side: Alternative, *, correction: bool, strict: bool) -> float:

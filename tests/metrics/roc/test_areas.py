@@ -21,7 +21,7 @@ from calibrant import (
 )
 from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
-from calibrant.metrics.roc.area_estimates import between_classes, mean_area, under_curve
+from calibrant.metrics.roc.areas import between_classes, mean_area, under_curve
 from calibrant.metrics.roc.points import each_class
 from calibrant.metrics.uncertainty import Resampling
 
@@ -40,7 +40,7 @@ def draw(n, k, seed):
 
 
 def interval(name, label, prob, **data):
-    estimate = find("metric", name).estimate(as_problem(label, prob, **data), RESAMPLING)
+    estimate = find("metric", name).estimator(as_problem(label, prob, **data), RESAMPLING)
     assert estimate.lower <= estimate.value <= estimate.upper
     return estimate
 
@@ -146,7 +146,7 @@ def test_of_one_class_nothing_is_defined_and_it_says_so(name):
     ):
         assert np.isnan(entry.target([0, 0], [0.2, 0.7]))
     with pytest.warns(CalibrationWarning, match="set to nan"):
-        estimate = entry.estimate(as_problem([0, 0], [0.2, 0.7]), RESAMPLING)
+        estimate = entry.estimator(as_problem([0, 0], [0.2, 0.7]), RESAMPLING)
     assert np.isnan([estimate.value, estimate.lower, estimate.upper]).all()
 
 

@@ -13,8 +13,7 @@ from calibrant import CalibrationWarning, IsotonicCalibrator, assess, volume_und
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
-from calibrant.metrics.roc.vus import METHODS, surface_volume
-from calibrant.metrics.roc.vus_estimates import FOLDS, _parts
+from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, surface_volume
 from calibrant.sums.resampling import as_rng
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
@@ -165,8 +164,8 @@ def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_the
 
 
 def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_DRAWS", 30)
+    monkeypatch.setattr("calibrant.metrics.roc.vus.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
     assert found.value == volume_under_surface(label, prob, n_thresholds=60, n_draws=30)
@@ -174,8 +173,8 @@ def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monk
 
 
 def test_beyond_five_classes_the_interval_of_endless_rows_is_that_of_the_rays(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc.vus_estimates.N_DRAWS", 30)
+    monkeypatch.setattr("calibrant.metrics.roc.vus.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     weight = np.full(80, 1e12)
     error = surface_volume(label, prob, sample_weight=weight, n_thresholds=60, n_draws=30).standard_error

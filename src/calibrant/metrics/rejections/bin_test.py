@@ -6,26 +6,22 @@ from typing import Unpack
 
 import numpy.typing as npt
 
-from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
-from calibrant.metrics.error import calibration_error
+from calibrant.metrics.losses import NormOfBins
 from calibrant.metrics.rejections import TestName
 from calibrant.metrics.rejections.loss import BinTest
+from calibrant.metrics.through_lens import point
 from calibrant.notions import Notion
 
 BOUNDED = BoundedIsotonic()
 
 
-@declare(
-    "metric",
-    "tce",
-    symbol="TCE",
-    source="Matsubara et al. 2023",
-    range=(0.0, 100.0),
-    spelling={"binning": BOUNDED, "loss": BinTest()},
-)
+TCE = point("tce", "TCE", "Matsubara et al. 2023", binning=BOUNDED, loss=BinTest(), range=(0.0, 100.0))
+
+
+@TCE.declare
 def bin_test_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
@@ -89,4 +85,5 @@ def bin_test_calibration_error(
     >>> bin_test_calibration_error(y, p, binning=1)
     60.0
     """
-    return calibration_error(y_true, y_prob, notion=notion, binning=binning, loss=BinTest(test, level), **data)
+    size = NormOfBins(BinTest(test, level))
+    return TCE.recut(binning).of(y_true, y_prob, data, notion=notion, size=size)

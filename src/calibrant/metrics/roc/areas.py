@@ -1,38 +1,229 @@
-"""Areas under ROC curves: how well a forecast tells classes apart, whatever its calibration."""
+"""Areas under ROC curves: how well a forecast tells classes apart, whatever its calibration; with their intervals.
+
+An area is the mean, over the rows of one class, of the placement: the part of the other class that a row is on the right side
+of. So its variance is that of two means (DeLong, DeLong, Clarke-Pearson 1988), and a mean of several areas adds up what each
+row does to all of them. A whole weight is that many rows.
+
+The interval is Wilson's, of as many trials as make a share of this size equally variable, so that it stays within [0, 1], with
+Student's quantile (Satterthwaite 1946). Where no placement varies, as of classes that are told apart without a mistake, the
+trials are the rows of the smallest class: no area has a larger variance than that (Birnbaum and Klose 1957).
+
+The area under the convex hull is that of the pooled scores, and its blocks are those of the largest area: to the first order
+they may be taken as given. It is biased upwards, so its interval begins where that of the area under the curve does,
+which is never larger.
+"""
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Unpack
 
+import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri, stdtrit
 
-from calibrant._core.registry import declare
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, Unit, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.roc.area_estimates import (
-    Measure,
-    area_estimate,
-    between_classes,
-    hull_estimate,
-    mean_area,
-    pairs_estimate,
-    under_curve,
-    under_hull,
-)
-from calibrant.metrics.roc.points import each_class
+from calibrant._core.warnings import warn
+from calibrant.metrics.metric import Own
+from calibrant.metrics.roc.points import each_class, warn_of_one_kind
+from calibrant.metrics.roc.ranked import Ranked
+from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion
 
 
-@declare(
-    "metric",
+class Spread(NamedTuple):
+    """A variance, and the degrees of freedom of its estimate."""
+
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """An area, the influence of each row on it, shape (n,), and the size of the smallest class.
+
+    The squares of the influences add up to the variance, but for what is ``unseen``, that of classes of a single row. The
+    ``parts`` are what the classes add to it, each estimated by itself. An undefined area is NaN.
+    """
+
+    value: float
+    influence: FloatArray
+    unseen: float = 0.0
+    fewest: float = np.inf
+    parts: tuple[Spread, ...] = ()
+
+    @property
+    def spread(self) -> Spread:
+        """The variance, with the degrees of freedom of a sum of independent parts (Satterthwaite)."""
+        variance = float(self.influence @ self.influence) + self.unseen
+        total = sum(part.variance for part in self.parts)
+        lost = sum(part.variance**2 / part.freedom for part in self.parts)
+        return Spread(variance, total**2 / lost if lost > 0.0 else np.inf)
+
+
+Measure = Callable[[BinaryProblem], Area]
+
+
+def under_curve(problem: BinaryProblem) -> Area:
+    """Area under the ROC curve of a problem that has rows."""
+    return _area(Ranked.of(problem))
+
+
+def under_hull(problem: BinaryProblem) -> Area:
+    """Area under the convex hull of the ROC curve of a problem that has rows."""
+    found = _area(Ranked.of(problem).pooled())
+    # The hull lies above the diagonal, but for rounding.
+    return replace(found, value=float(np.maximum(0.5, found.value)))
+
+
+def _area(ranked: Ranked) -> Area:
+    problem = ranked.ordered.problem
+    if not ranked.has_both:
+        return Area(ranked.area, np.zeros(problem.size))
+    among = np.where(problem.outcome, ranked.others.sum(), ranked.events.sum())
+    return _of_placements(problem.weight, problem.unit, problem.outcome.astype(np.intp), ranked.placements() / among, 2)
+
+
+def _of_placements(weight: FloatArray, unit: Unit, label: IntArray, placed: FloatArray, n_classes: int) -> Area:
+    """Return the area of which the sum over classes of their mean placements is the double.
+
+    A count of equal rows adds the root of it to an influence: their variances add up. A mean that is estimated from n rows has
+    lost one of them (n / (n - 1)).
+    """
+    highest = 2.0 / n_classes  # of a placement: a part in each other class, of all pairs
+    value, influence, unseen, fewest, parts = 0.0, np.zeros(label.size), 0.0, np.inf, []
+    for k in range(n_classes):
+        own = label == k
+        held, values = weight[own], placed[own]
+        total = float(held.sum())
+        mean, rows = float(held @ values) / total, total if unit.is_count else total**2 / float(held @ held)
+        value += mean / 2.0
+        fewest = min(fewest, rows)
+        if rows < 1.5:
+            part = _largest_variance(mean / highest, rows) * highest**2
+            unseen += part
+        else:
+            pull = (np.sqrt(held) if unit.is_count else held) / total * np.sqrt(rows / (rows - 1.0))
+            influence[own] = pull * (values - mean)
+            part = float(influence[own] @ influence[own])
+        parts.append(Spread(part, max(1.0, rows - 1.0)))
+    return Area(value, influence, unseen, fewest, tuple(parts))
+
+
+def _largest_variance(share: float, rows: float) -> float:
+    """Return the variance of the mean of so many values in [0, 1] with this mean, at most."""
+    return max(0.0, share * (1.0 - share)) / rows
+
+
+# Over the problems of a notion
+
+
+def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
+    """Return the mean of an area over the problems of a notion, by their shares."""
+    simplex = as_simplex(problem)
+    value, influence, unseen, fewest = 0.0, np.zeros(simplex.size), 0.0, np.inf
+    undefined: list[BinaryProblem] = []
+    parts: list[Spread] = []
+    for part, binary in zip(notion.parts(simplex.prob), notion.split(problem), strict=True):
+        if binary.size == 0:  # a class that is never predicted
+            continue
+        one = measure(binary)
+        value += binary.share * one.value
+        influence[part.rows] += binary.share * one.influence
+        unseen += binary.share**2 * one.unseen
+        fewest = min(fewest, one.fewest)
+        parts += [Spread(binary.share**2 * variance, freedom) for variance, freedom in one.parts]
+        if np.isnan(one.value):
+            undefined.append(binary)
+    warn_of_one_kind(undefined, "an AUC")
+    return Area(value, influence, unseen, fewest, tuple(parts))
+
+
+# Each pair of classes
+
+
+def between_classes(problem: Problem) -> Area:
+    """Return the mean over ordered pairs of classes of the area that the probability of the first makes of the two.
+
+    All pairs of a class are seen in one sort: where each row weighs its part in its class, the placement among all the
+    others is the sum of those among each.
+    """
+    if isinstance(problem, BinaryProblem) or problem.classes.size == 2:
+        return mean_area(problem, each_class(None, problem), under_curve)
+    n_classes, label = problem.prob.shape[1], problem.label
+    total = np.bincount(label, problem.weight, n_classes)
+    if not total.all():
+        _warn_of_absent(problem.classes[total == 0])
+        return Area(np.nan, np.zeros(problem.size))
+    mass, placed = problem.weight / total[label], np.zeros(problem.size)
+    for k in range(n_classes):
+        placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, mass)).placements()
+    placed /= n_classes * (n_classes - 1.0)
+    return _of_placements(problem.weight, Unit.of(problem.weight), label, placed, n_classes)
+
+
+def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:
+    more = f", and {len(classes) - 1} more such" if len(classes) > 1 else ""
+    first = classes.tolist()[0]
+    warn(
+        f"the mean AUC of pairs must have rows of every class; got none of class {first!r}{more}, and it is set to nan. "
+        "Pass rows of all classes, or leave its column out."
+    )
+
+
+# Intervals
+
+
+def area_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+    """Estimate the area under the ROC curve."""
+    return _estimate(mean_area(problem, each_class(notion, problem), under_curve), resampling)
+
+
+def hull_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+    """Estimate the area under the convex hull."""
+    words = each_class(notion, problem)
+    hull = mean_area(problem, words, under_hull)
+    if np.isnan(hull.value):
+        return _estimate(hull, resampling)
+    curve, above = _estimate(mean_area(problem, words, under_curve), resampling), _estimate(hull, resampling)
+    return replace(above, lower=min(hull.value, max(0.5, curve.interval[0])))
+
+
+def pairs_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+    """Estimate the mean area over pairs of classes."""
+    return _estimate(between_classes(problem), resampling)
+
+
+def _estimate(area: Area, resampling: Resampling) -> Estimate:
+    value = area.value
+    if np.isnan(value):
+        return Estimate(value, value, value)
+    share, (variance, freedom) = min(1.0, max(0.0, value)), area.spread
+    binomial, z = share * (1.0 - share), float(-ndtri(resampling.level / 2.0))
+    if min(binomial, variance) > 0.0:
+        trials, z = binomial / variance, float(-stdtrit(freedom, resampling.level / 2.0))
+    else:
+        trials = area.fewest
+    centre, reach = share + z**2 / (2.0 * trials), z * np.sqrt(binomial / trials + (z / (2.0 * trials)) ** 2)
+    lower, upper = ((centre + side * reach) / (1.0 + z**2 / trials) for side in (-1.0, 1.0))
+    return Estimate(value, min(float(lower), value), max(float(upper), value))
+
+
+# The metrics
+
+
+@Own(
     "roc-auc",
-    symbol="AUC",
-    source="Hanley and McNeil 1982",
-    range=(0.0, 1.0),
+    "AUC",
+    "Hanley and McNeil 1982",
     higher_is_better=True,
-    estimate=area_estimate,
+    estimator=area_estimate,
     also=("auc", "ovr-auc"),
     may_be_undefined=True,
-)
+).declare
 def area_under_roc(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -87,16 +278,15 @@ def area_under_roc(
     return _value(under_curve, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+@Own(
     "hull-auc",
-    symbol="AUCH",
-    source="Provost and Fawcett 2001; Berta et al. 2024",
+    "AUCH",
+    "Provost and Fawcett 2001; Berta et al. 2024",
     range=(0.5, 1.0),
     higher_is_better=True,
-    estimate=hull_estimate,
+    estimator=hull_estimate,
     may_be_undefined=True,
-)
+).declare
 def area_under_roc_hull(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
@@ -148,17 +338,15 @@ def area_under_roc_hull(
     return _value(under_hull, y_true, y_prob, notion, data)
 
 
-@declare(
-    "metric",
+@Own(
     "hand-till",
-    symbol="HT",
-    source="Hand and Till 2001",
-    range=(0.0, 1.0),
+    "HT",
+    "Hand and Till 2001",
     higher_is_better=True,
-    estimate=pairs_estimate,
+    estimator=pairs_estimate,
     also=("ovo-auc",),
     may_be_undefined=True,
-)
+).declare
 def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 tells nothing apart.
 
@@ -181,7 +369,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     Warns
     -----
     CalibrationWarning
-        If a class never came: the mean is NaN. (scikit-learn leaves its pairs out.)
+        If a class never occurs: the mean is NaN. (scikit-learn leaves its pairs out.)
 
     See Also
     --------

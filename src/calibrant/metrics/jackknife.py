@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import Problem, are_counts, as_simplex
-from calibrant.metrics.cells import cells
-from calibrant.significance.measure import Measure
+from calibrant._core.problem import are_counts, as_simplex
+from calibrant.metrics.residuals import Residuals
 
 
-def unbiased_square(measure: Measure, problem: Problem) -> tuple[float, FloatArray, FloatArray]:
+def unbiased_square(seen: Residuals) -> tuple[float, FloatArray, FloatArray]:
     """Return the squared error without bias, by how much each row's absence changes it, and how often each row stands there.
 
     The square of a bin's mean residual is a mean over pairs of rows; a row paired with itself is what makes the bias.
     """
-    simplex, point = as_simplex(problem), measure.point(problem)
-    table = cells(simplex, point.notion, point.binning)
+    simplex, table = as_simplex(seen.problem), seen.cells()
     row, column = np.nonzero(table.of >= 0)
     of = table.of[row, column]
     counts = are_counts(simplex.weight)

@@ -1,0 +1,63 @@
+"""A metric that is the mean of one value a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import Problem, as_simplex, independent_rows, variance_weight
+from calibrant.metrics.log_losses import Impossible, LogLoss, Losses, impossible_of
+from calibrant.metrics.metric import Difference, Metric
+from calibrant.metrics.setting import Setting
+from calibrant.metrics.uncertainty import Estimate, mean_estimate
+from calibrant.sums.resampling import ConsistentLabels
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOfRows(Metric):
+    """The weighted mean of what ``per_row``, a function of a `SimplexProblem`, gives for each row."""
+
+    per_row: Losses
+
+    def value(self, problem: Problem) -> float:
+        """Return the mean, and warn of impossible events."""
+        self.warn_impossible(problem)
+        simplex = as_simplex(problem)
+        return float(np.average(self.per_row(simplex), weights=simplex.weight))
+
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Look the values of drawn labels up, each row's in each class."""
+        simplex = as_simplex(problem)
+        labels = ConsistentLabels(simplex.prob, n_resamples, rng)
+        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
+        losses = np.column_stack([self.per_row(replace(simplex, label=column)) for column in columns])
+        rows, share = np.arange(simplex.size), simplex.weight / simplex.weight.sum()
+        return self.value(problem), np.array([share @ losses[rows, label] for label in labels])
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """Return the mean with the interval of a mean."""
+        losses, weight = self.per_row(setting.simplex), setting.simplex.weight
+        return mean_estimate(losses, weight, setting.bootstrap, level=setting.resampling.level)
+
+    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the mean difference of the rows, whose standard error needs no draws."""
+        weight, difference = a.weight, self.losses(a) - self.losses(b)
+        total, rows = float(weight.sum()), independent_rows(weight)
+        mean = float(weight @ difference) / total
+        variance = float(variance_weight(weight) @ (difference - mean) ** 2) / total**2
+        return Difference(mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows)
+
+    def losses(self, problem: Problem) -> FloatArray:
+        """Return the values of the rows."""
+        return self.per_row(as_simplex(problem))
+
+    def impossible(self, problem: Problem) -> Impossible | None:
+        """Return what a log loss minds."""
+        return impossible_of(self.per_row, problem)
+
+    def clipped(self, clip: float) -> Self:
+        """Return a log loss with this clip."""
+        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self

@@ -1,0 +1,47 @@
+"""What metrics are estimated on: the rows, what is asked for, and the noise that metrics share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from calibrant._core.problem import Problem, SimplexProblem
+from calibrant.binning import Binning
+from calibrant.metrics.cells import Noise, cells, noise_of
+from calibrant.metrics.redrawn import Progress, unwatched
+from calibrant.metrics.residuals import Residuals
+from calibrant.metrics.uncertainty import Resampling
+from calibrant.notions import Notion
+from calibrant.sums.resampling import Bootstrap, ConsistentLabels
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A problem, in both forms; the level and number of draws; the ``notion`` of the metrics that have none of their own.
+
+    Of the metrics that are the size of residuals ``residuals`` holds those of this problem, by their names. Metrics of
+    the same notion and cells share their ``noise``, and one draw of labels serves all.
+    """
+
+    problem: Problem
+    simplex: SimplexProblem
+    resampling: Resampling
+    bootstrap: Bootstrap
+    progress: Progress = unwatched
+    notion: str | Notion | None = None
+    residuals: Mapping[str, Residuals] = field(default_factory=dict)
+    noise: dict[tuple[Notion, Binning], Noise] = field(default_factory=dict)
+
+    def draw_noise(self) -> None:
+        """Draw the noise of all residuals in fixed cells: first in bins, and then in the groups of other lenses."""
+        simplex, n, rng = self.simplex, self.resampling.n_resamples, self.resampling.rng
+        for has_bins in (True, False):
+            fixed = (
+                seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
+            )
+            pairs = sorted({seen.table for seen in fixed}, key=repr)
+            if pairs:
+                tables, labels = [cells(simplex, *pair) for pair in pairs], ConsistentLabels(simplex.prob, n, rng)
+                draws = self.progress(labels, len(labels))
+                found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)
+                self.noise.update(zip(pairs, found, strict=True))

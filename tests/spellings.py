@@ -1,0 +1,12 @@
+"""The keywords of `calibration_error` that a metric stands for."""
+
+from calibrant.lenses.bins import InBins
+from calibrant.metrics.through_lens import ThroughLens
+
+
+def spelling_of(metric):
+    """Return the keywords; None of a metric that is no point of it."""
+    if not (isinstance(metric, ThroughLens) and isinstance(metric.lens, InBins)):
+        return None
+    words = {"notion": metric.notion, **vars(metric.size)}
+    return words if metric.lens.binning is None else {**words, "binning": metric.lens.binning}
