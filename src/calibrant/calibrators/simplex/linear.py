@@ -14,8 +14,6 @@ from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.validation import Input
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.simplex.multinomial import (
-    Design,
-    Full,
     Logits,
     fit_table,
     log_prob_of,
@@ -24,6 +22,7 @@ from calibrant.calibrators.simplex.multinomial import (
     tempered,
 )
 from calibrant.calibrators.simplex.temperature import check_temperature, prob_of_scores
+from calibrant.solvers.multinomial import Design, Full
 
 
 class LinearScaling(MulticlassCalibrator):
