@@ -116,7 +116,7 @@ class Minimum(Generic[P]):
 
 def minimise(
     at: Callable[[FloatArray], P],
-    start: FloatArray,
+    start: FloatArray | P,
     stop: Stop,
     *,
     lower: FloatArray | float = -np.inf,
@@ -132,8 +132,8 @@ def minimise(
     ----------
     at : callable
         Evaluates the function.
-    start : ndarray
-        Where to begin; moved into the bounds.
+    start : ndarray or Point
+        Where to begin, moved into the bounds; or what is known there.
     stop : Stop
         When to end.
     lower, upper : ndarray or float
@@ -144,7 +144,7 @@ def minimise(
     Minimum
         The last point, and how far it is from fulfilling the conditions of a minimum.
     """
-    here = at(np.minimum(np.maximum(start, lower), upper))
+    here = start if isinstance(start, Point) else at(np.minimum(np.maximum(start, lower), upper))
     residual = projected(here, lower, upper)
     for n_iter in range(MOST_STEPS):
         if residual <= stop.residual:
