@@ -145,7 +145,7 @@ def minimise(
         The last point, and how far it is from fulfilling the conditions of a minimum.
     """
     here = start if isinstance(start, Point) else at(np.minimum(np.maximum(start, lower), upper))
-    residual = projected(here, lower, upper)
+    residual = projected(here.x, here.gradient, lower, upper)
     for n_iter in range(MOST_STEPS):
         if residual <= stop.residual:
             return Minimum(here, residual, n_iter, True)
@@ -157,7 +157,7 @@ def minimise(
         length = 1.0
         while True:
             there = at(np.minimum(np.maximum(here.x + length * step, lower), upper))
-            there_residual = projected(there, lower, upper)
+            there_residual = projected(there.x, there.gradient, lower, upper)
             promised = -float(np.vdot(here.gradient, there.x - here.x))
             if there.value <= here.value - FAIR_SHARE * promised and promised > 0.0:
                 break
@@ -173,7 +173,9 @@ def minimise(
     return Minimum(here, residual, MOST_STEPS, residual <= stop.residual)
 
 
-def projected(point: Point, lower: FloatArray | float, upper: FloatArray | float) -> float:
+def projected(
+    x: FloatArray, gradient: FloatArray, lower: FloatArray | float = -np.inf, upper: FloatArray | float = np.inf
+) -> float:
     """Return the largest component of the gradient that does not push against a bound."""
-    slope = np.where(point.x <= lower, np.minimum(point.gradient, 0.0), point.gradient)
-    return float(np.abs(np.where(point.x >= upper, np.maximum(slope, 0.0), slope)).max(initial=0.0))
+    slope = np.where(x <= lower, np.minimum(gradient, 0.0), gradient)
+    return float(np.abs(np.where(x >= upper, np.maximum(slope, 0.0), slope)).max(initial=0.0))

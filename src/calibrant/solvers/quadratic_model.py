@@ -53,7 +53,9 @@ def bounded_step(hessian: FloatArray, gradient: FloatArray, room: FloatArray) ->
     ndarray of shape (d,)
         Downhill, also where the pivots run out.
     """
-    step, inside = -room, np.ones(room.size, dtype=np.bool_)
+    step, inside = newton_step(hessian, gradient), np.ones(room.size, dtype=np.bool_)
+    if (step >= -room).all():
+        return step
     fewest, trials = room.size + 1, MOST_TRIALS
     least_pull = -ROUNDING * float(np.abs(gradient).max())
     for _ in range(MOST_PIVOTS):
