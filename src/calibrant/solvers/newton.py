@@ -26,6 +26,9 @@ FAIR_SHARE = 1e-4
 ROUNDING = 1e-10
 """Gain, in units of the value (or 1, if larger), below which a step may also show by a smaller gradient that it helps."""
 
+CLEARLY = 0.9
+"""Part of the projected gradient that may be left after such a step: rounding alone soon finds nothing so much smaller."""
+
 EPS = float(np.finfo(np.float64).eps)
 
 MARGIN = 100.0
@@ -154,15 +157,14 @@ def minimise(
         if not np.isfinite(gain):
             return Minimum(here, residual, n_iter, False)
         last = reach <= stop.reach or gain <= stop.gain
-        length = 1.0
+        length, unit = 1.0, max(1.0, abs(here.value))
         while True:
             there = at(np.minimum(np.maximum(here.x + length * step, lower), upper))
             there_residual = projected(there.x, there.gradient, lower, upper)
             promised = -float(np.vdot(here.gradient, there.x - here.x))
-            if there.value <= here.value - FAIR_SHARE * promised and promised > 0.0:
+            if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
                 break
-            unit = max(1.0, abs(here.value))
-            if promised <= here.rounding * unit and there_residual < residual:
+            if promised <= here.rounding * unit and there_residual < CLEARLY * residual:
                 break
             length /= 2.0
             if last or length * gain <= EPS * unit:

@@ -59,12 +59,7 @@ def bounded_step(hessian: FloatArray, gradient: FloatArray, room: FloatArray) ->
     fewest, trials = room.size + 1, MOST_TRIALS
     least_pull = -ROUNDING * float(np.abs(gradient).max())
     for _ in range(MOST_PIVOTS):
-        step = np.where(inside, 0.0, -room)
-        pull = gradient + hessian @ step
-        if inside.any():
-            step[inside] = newton_step(hessian[np.ix_(inside, inside)], pull[inside])
-            pull = gradient + hessian @ step
-        wrong = np.where(inside, step < -room, pull < least_pull)
+        wrong = np.where(inside, step < -room, gradient + hessian @ step < least_pull)
         n_wrong = int(wrong.sum())
         if n_wrong == 0:
             break
@@ -75,5 +70,9 @@ def bounded_step(hessian: FloatArray, gradient: FloatArray, room: FloatArray) ->
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         inside ^= wrong
+        step = np.where(inside, 0.0, -room)
+        if inside.any():
+            pull = (gradient + hessian @ step)[inside]
+            step[inside] = newton_step(hessian[np.ix_(inside, inside)], pull)
     step = np.maximum(step, -room)
     return step if gradient @ step < 0.0 else np.maximum(-gradient / hessian.diagonal().max(), -room)
