@@ -151,9 +151,9 @@ def estimate_prior(
 
     EM finds shares q that maximise the mean of log sum_k q_k p_k / old_k. It needs a calibrated forecast: calibrate before. Any
     maximum is global; the certificate says how close it is. The steps are those of Saerens et al. at first and of Newton
-    then (of up to three classes of Newton alone), so that the answer is that of EM run for ever. Standard errors take ``old_prior`` as known; where the old shares are
-    those of labelled rows, the errors include theirs (delta method), with labelled rows that were drawn independently of the
-    new ones.
+    then, of up to three classes of Newton alone, so that the answer is that of EM run for ever. Standard errors take
+    ``old_prior`` as known; where the old shares are those of labelled rows, the errors include theirs (delta method), with
+    labelled rows that were drawn independently of the new ones.
 
     BBSE finds shares under which the predictions come as often as they do. It needs no calibrated forecast and no old
     shares, only labelled rows of every class, and it is less precise than EM. The nearest shares on the simplex are returned.

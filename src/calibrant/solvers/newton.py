@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -20,16 +20,22 @@ from calibrant.solvers.quadratic_model import bounded_step, newton_step
 MOST_STEPS = 500
 """Near separation a logistic regression needs about twice the logarithm of what separates, some tens."""
 
+MOST_HALVINGS = 60
+
 FAIR_SHARE = 1e-4
 """Part of the gain that the slope promises which a step must bring."""
 
 ROUNDING = 1e-10
-"""Gain, in units of the value (or 1, if larger), below which a step may also show by a smaller gradient that it helps."""
+"""Gain, in units of the value (or 1, if larger), below which a step may also show by the gradient that it helps."""
 
 CLEARLY = 0.9
-"""Part of the projected gradient that may be left after such a step: rounding alone soon finds nothing so much smaller."""
+"""Part of the gradient that may be left after such a step: rounding alone soon finds nothing so much smaller."""
 
 EPS = float(np.finfo(np.float64).eps)
+"""Gain, in the same units, that the value cannot show."""
+
+NOTHING = 1e-30
+"""Gain, in the same units, of long steps where the value falls for ever."""
 
 MARGIN = 100.0
 """How much further than `Stop.reach` a step may go that rounding alone makes."""
@@ -128,7 +134,8 @@ def minimise(
     """Find the minimum of a convex function within bounds by Newton's steps, each halved until it helps.
 
     A step helps if it brings a fair share of the gain that the slope promises. Where rounding hides that, it helps if it makes
-    the projected gradient smaller: so no step is taken that rises by more than rounding. Where none helps the search ends.
+    the projected gradient smaller, or the gain of the next step: so none is taken that rises by more than rounding. Where none
+    helps the search ends.
     [Bertsekas, Projected Newton methods for optimization problems with simple constraints, 1982]
 
     Parameters
@@ -148,31 +155,43 @@ def minimise(
         The last point, and how far it is from fulfilling the conditions of a minimum.
     """
     here = start if isinstance(start, Point) else at(np.minimum(np.maximum(start, lower), upper))
-    residual = projected(here.x, here.gradient, lower, upper)
     for n_iter in range(MOST_STEPS):
+        residual = projected(here.x, here.gradient, lower, upper)
         if residual <= stop.residual:
             return Minimum(here, residual, n_iter, True)
         step = here.step()
-        gain, reach = -float(np.vdot(here.gradient, step)), here.reach(step)
-        if not np.isfinite(gain):
-            return Minimum(here, residual, n_iter, False)
+        gain, reach, unit = -float(np.vdot(here.gradient, step)), here.reach(step), max(1.0, abs(here.value))
         last = reach <= stop.reach or gain <= stop.gain
-        length, unit = 1.0, max(1.0, abs(here.value))
-        while True:
-            there = at(np.minimum(np.maximum(here.x + length * step, lower), upper))
-            there_residual = projected(there.x, there.gradient, lower, upper)
-            promised = -float(np.vdot(here.gradient, there.x - here.x))
-            if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
-                break
-            if promised <= here.rounding * unit and there_residual < CLEARLY * residual:
-                break
-            length /= 2.0
-            if last or length * gain <= EPS * unit:
-                return Minimum(here, residual, n_iter, last or reach <= MARGIN * stop.reach)
-        here, residual = there, there_residual
+        there = None
+        if last or (np.isfinite(gain) and gain > NOTHING * unit):
+            there = _further(at, here, step, gain, 1 if last else MOST_HALVINGS, (lower, upper))
+        if there is None:
+            return Minimum(here, residual, n_iter, last or reach <= MARGIN * stop.reach)
+        here = there
         if last:
-            return Minimum(here, residual, n_iter + 1, True)
+            return Minimum(here, projected(here.x, here.gradient, lower, upper), n_iter + 1, True)
+    residual = projected(here.x, here.gradient, lower, upper)
     return Minimum(here, residual, MOST_STEPS, residual <= stop.residual)
+
+
+def _further(
+    at: Callable[[FloatArray], P], here: P, step: FloatArray, gain: float, trials: int, bounds: Any
+) -> P | None:
+    """Return the end of the first of the halved steps that helps, or None."""
+    unit, residual = max(1.0, abs(here.value)), projected(here.x, here.gradient, *bounds)
+    for length in 0.5 ** np.arange(trials):
+        there = at(np.minimum(np.maximum(here.x + length * step, bounds[0]), bounds[1]))
+        promised = float(np.vdot(here.gradient, here.x - there.x))
+        if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
+            return there
+        if promised <= here.rounding * unit and (
+            projected(there.x, there.gradient, *bounds) < CLEARLY * residual
+            or -float(np.vdot(there.gradient, there.step())) < CLEARLY * gain
+        ):
+            return there
+        if length * gain <= EPS * unit:
+            break
+    return None
 
 
 def projected(
