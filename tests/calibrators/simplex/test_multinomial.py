@@ -4,13 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+from calibrant._core.links import prob_of_scores
 from calibrant._core.problem import Forecast, SimplexProblem, unit_weight
 from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
 from calibrant.calibrators.simplex.matrix import MatrixScaling
 from calibrant.calibrators.simplex.multinomial import fit_table, identity, penalties
 from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
 from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
-from calibrant.calibrators.simplex.temperature import prob_of_scores
 from calibrant.calibrators.simplex.vector import VectorScaling
 from calibrant.solvers import multinomial, newton
 from calibrant.solvers.multinomial import Diagonal, Full, Objective

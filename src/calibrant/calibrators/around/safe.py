@@ -15,14 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from calibrant._core import links
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number, whole
 from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, are_counts, as_simplex, variance_weight
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import CalibrationWarning, warn
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.simplex.temperature import TemperatureScaling, prob_of_scores
+from calibrant.calibrators.simplex.temperature import TemperatureScaling
 from calibrant.solvers.newton import DensePoint, Stop, minimise
 
 LAST_RESIDUAL, LARGEST_RESIDUAL = 1e-12, 1e-8

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import shares
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature, prob_of_scores
+from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature
 from calibrant.solvers.mixture import most_likely_shares
 
 CERTAIN = 1e-8

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
@@ -26,9 +26,6 @@ LAST_STEP = 1e-7
 
 MANY_ROWS, ONE_IN = 1 << 12, 16
 """From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
-
-LEAST_SCORE = -700.0
-"""A score ends this far below the highest of its row, so that no probability becomes zero."""
 
 BLOCK = 1 << 15
 """Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
@@ -112,14 +109,6 @@ class TemperatureScaling(MulticlassCalibrator):
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(_scores(forecast) / self.temperature_)
-
-
-def prob_of_scores(scores: FloatArray) -> FloatArray:
-    """Softmax over the columns, never zero."""
-    prob: FloatArray = np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_SCORE)
-    np.exp(prob, out=prob)
-    prob /= prob.sum(axis=1, keepdims=True)
-    return prob
 
 
 def check_temperature(temperature: float) -> None:
