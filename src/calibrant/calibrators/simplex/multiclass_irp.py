@@ -19,10 +19,10 @@ from calibrant._core.warnings import warn
 from calibrant.binning.simplex import SplitTree
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.solvers.path_choice import tried
+from calibrant.solvers.path_choice import choose_stage, tried
 from calibrant.solvers.simplex_rows import JoinedRows, Rows
 from calibrant.solvers.simplex_tree import Grown, Growth, grow
-from calibrant.solvers.simplex_tree_choice import choose_stage
+from calibrant.solvers.simplex_tree_choice import SimplexFolds
 from calibrant.solvers.split_candidates import (
     BlockCandidates,
     Candidates,
@@ -341,14 +341,9 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         given = None if stops or self.max_regions is None else int(self.max_regions)
         if "cv" not in (self.max_regions, self.smoothing, self.softening):
             return given, float(self.smoothing), float(self.softening)
+        folds = SimplexFolds(problem, joined, partial(self._grown, most=given, seed=seed), self._values)
         n_regions, smoothing, softening = choose_stage(
-            problem,
-            joined,
-            partial(self._grown, most=given, seed=seed),
-            self._values,
-            *tried(self.smoothing, self.softening),
-            only_last=not stops,
-            progress=self.progress,
+            folds, *tried(self.smoothing, self.softening), only_last=not stops, progress=self.progress
         )
         return (n_regions if stops else given), smoothing, softening
 
