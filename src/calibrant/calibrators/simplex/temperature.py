@@ -96,13 +96,11 @@ class TemperatureScaling(MulticlassCalibrator):
         super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        loss = _Loss.of(problem)
-        found, why = _minimum(loss)
-        if why:
-            inverse = float(found.point.x[0])
-            warn(f"{why}. Temperature {1 / inverse:g} is used. Fit on more rows.", ConvergenceWarning)
+        found, why = _minimum(_Loss.of(problem))
         self.temperature_ = 1.0 / float(found.point.x[0])
         self.gradient_, self.n_iter_ = float(found.point.gradient[0]), found.n_iter
+        if why:
+            warn(f"{why}. Temperature {self.temperature_:g} is used. Fit on more rows.", ConvergenceWarning)
 
     def _check_loaded(self) -> None:
         check_temperature(self.temperature_)
