@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from calibrant.solvers import newton
-from calibrant.solvers.newton import DensePoint, Point, Stop, minimise, projected
+from calibrant.solvers.newton import DensePoint, Point, ScalarPoint, Stop, minimise, projected
 
 numbers = st.integers(-4, 4).map(float)
 
@@ -82,6 +82,22 @@ def test_no_accepted_step_goes_up():
             shorter.setattr(newton, "MOST_STEPS", most)
             values.append(minimise(partial(log_sum_exp, rows, pull), np.full(3, 5.0), Stop(residual=1e-12)).point.value)
     assert (np.diff(values) <= 1e-13 * max(values)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_a_curvature_that_is_lost_sends_the_search_across_the_interval(scale):
+    """Far from its minimum the function is straight to the last bit."""
+
+    def softplus(x):
+        z = scale * (x - 1e-3)
+        p = 0.5 * (1.0 + np.tanh(z / 2.0))
+        value = float(np.logaddexp(0.0, z[0]) - 0.25 * z[0])
+        return ScalarPoint(x, value, scale * (p - 0.25), float((scale**2 * p * (1.0 - p))[0]), length=1.0)
+
+    found = minimise(softplus, np.ones(1), Stop(residual=1e-12 * scale), lower=0.0, upper=1.0)
+    assert found.residual <= 1e-6 * scale
+    at = 1e-3 - np.log(3.0) / scale
+    assert found.point.x[0] == pytest.approx(np.clip(at, 0.0, 1.0), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(("centre", "end"), [(-3.0, 0.0), (0.25, 0.25), (7.0, 1.0)])

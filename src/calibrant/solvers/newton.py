@@ -80,6 +80,23 @@ class DensePoint(Point):
         return bounded_step(self.hessian, self.gradient, self.x - self.lower)
 
 
+@dataclass(frozen=True, eq=False)
+class ScalarPoint(Point):
+    """A point of a function of one number, within an interval of some length; all arrays have one element."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    curvature: float
+    length: float
+
+    def step(self) -> FloatArray:
+        """Return Newton's step; across the interval where that is longer, or where rounding has lost the curvature."""
+        with np.errstate(divide="ignore", over="ignore"):
+            step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -self.length, self.length)
+        return step
+
+
 @dataclass(frozen=True)
 class Stop:
     """Where the search ends: what holds first.

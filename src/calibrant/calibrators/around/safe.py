@@ -23,7 +23,7 @@ from calibrant._core.validation import Input
 from calibrant._core.warnings import CalibrationWarning, warn
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
-from calibrant.solvers.newton import DensePoint, Stop, minimise
+from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
 LAST_RESIDUAL, LARGEST_RESIDUAL = 1e-12, 1e-8
 """Slopes of the objective, in nats, at which the search ends, and above which it warns."""
@@ -323,15 +323,15 @@ class _HeldOut:
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)
         return -float(self.share @ log_prob[self.came])
 
-    def at(self, charge: float, x: FloatArray) -> DensePoint:
+    def at(self, charge: float, x: FloatArray) -> ScalarPoint:
         """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.
 
         d is the difference of the log-probabilities.
         """
         log_prob, mean, variance = self._moments(float(x[0]))
         value = -float(self.share @ log_prob[self.came]) + charge * float(x[0])
-        slope, curvature = self.share @ (mean - self.way[self.came]) + charge, self.share @ variance
-        return DensePoint(x, value, np.array([slope]), np.array([[curvature]]))
+        slope = self.share @ (mean - self.way[self.came]) + charge
+        return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
 
     def standard_error(self) -> float:
         """Of the first derivative at 0, if labels come as the forecast says."""

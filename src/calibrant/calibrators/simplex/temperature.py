@@ -16,7 +16,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.solvers.newton import Minimum, Point, Stop, minimise
+from calibrant.solvers.newton import Minimum, ScalarPoint, Stop, minimise
 
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
@@ -178,23 +178,11 @@ class _Loss:
             value += float(np.einsum("i,i->", share, np.log(total) - b * came))
             slope += float(np.einsum("i,i->", share, mean - came))
             curvature += float(np.einsum("i,i->", share, square - mean**2))
-        return _Inverse(x, value, np.array([slope]), curvature)
+        return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
 
 
-@dataclass(frozen=True, eq=False)
-class _Inverse(Point):
-    """The mean log loss at some 1 / T, an array of one number."""
-
-    x: FloatArray
-    value: float
-    gradient: FloatArray
-    curvature: float
-
-    def step(self) -> FloatArray:
-        """Newton's step, or one beyond the bounds where that is longer still or the loss has no curvature."""
-        with np.errstate(divide="ignore", over="ignore"):
-            step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -1.0 / COLDEST, 1.0 / COLDEST)
-        return step
+class _Inverse(ScalarPoint):
+    """The mean log loss at some 1 / T."""
 
     def reach(self, step: FloatArray) -> float:
         """Part of 1 / T."""
