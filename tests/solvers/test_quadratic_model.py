@@ -14,9 +14,14 @@ def test_a_hessian_that_rounding_makes_indefinite_gets_a_little_more_curvature()
     np.testing.assert_allclose(step.sum(), -1.0, rtol=1e-6)
 
 
-def test_without_a_least_value_there_is_no_step():
-    assert np.isnan(newton_step(np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0]))).all()
+def test_a_hessian_that_is_all_rounding_leaves_a_step_downhill():
+    hessian, slope = np.array([[1e-6, 3e-6], [3e-6, -2e-6]]), np.array([1.0, -2.0])
+    assert slope @ newton_step(hessian, slope) < 0.0
+
+
+def test_without_curvature_there_is_no_step():
     assert np.isnan(newton_step(np.zeros((1, 1)), np.array([1.0]))).all()
+    assert np.isnan(newton_step(np.full((2, 2), np.nan), np.ones(2))).all()
 
 
 def test_a_coordinate_without_a_bound_has_infinite_room():

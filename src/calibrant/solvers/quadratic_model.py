@@ -7,8 +7,9 @@ from scipy.linalg.lapack import dposv
 
 from calibrant._core.links import FloatArray
 
-MORE_CURVATURE = (0.0, *10.0 ** np.arange(-12.0, -3.0))
-"""Added in turn to the diagonal, relative to its largest entry, until rounding leaves the Hessian positive definite."""
+MORE_CURVATURE = (0.0, *10.0 ** np.arange(-12.0, 4.0))
+"""Added in turn to the diagonal, relative to its largest entry, until the Hessian is positive definite: where probabilities are
+all but certain, rounding can be as large as the Hessian itself."""
 
 MOST_PIVOTS = 200
 """Sets of coordinates at their bounds that are tried for one step: some three are needed."""
@@ -21,7 +22,7 @@ ROUNDING = 1e-12
 
 
 def newton_step(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return the step to the least value of the model, shape (d,); NaN where the Hessian is far from positive definite."""
+    """Return the step to the least value of the model, shape (d,); NaN where there is no curvature."""
     for more in MORE_CURVATURE:
         if more:
             hessian = hessian.copy()
