@@ -25,8 +25,8 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
 from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
-LAST_STEP = 1e-7
-"""A step of the weight no longer than this is the last: the error after it is about its square."""
+LAST_GAIN = 1e-20
+"""A step that lowers the objective by no more, in nats, is the last: what is left after it is about the square."""
 
 LARGEST_RESIDUAL = 1e-8
 """Slope of the objective, in nats, above which the search warns."""
@@ -205,7 +205,7 @@ class SafeCalibrator(Calibrator):
     def _weigh(self, held_out: _HeldOut) -> None:
         self.standard_error_ = held_out.standard_error()
         charge = self.caution * self.standard_error_
-        found = minimise(partial(held_out.at, charge), np.zeros(1), Stop(reach=LAST_STEP), lower=0.0, upper=1.0)
+        found = minimise(partial(held_out.at, charge), np.zeros(1), Stop(gain=LAST_GAIN), lower=0.0, upper=1.0)
         self.weight_, self.gradient_, self.n_iter_ = float(found.point.x[0]), found.residual, found.n_iter
         if self.gradient_ > LARGEST_RESIDUAL:
             warn(
