@@ -24,7 +24,7 @@ from calibrant._core.validation import as_problem
 from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
 from calibrant.metrics.uncertainty import Resampling
 from calibrant.notions import as_notion
-from calibrant.solvers import logistic
+from calibrant.solvers import newton
 from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")
@@ -130,7 +130,7 @@ def test_newton_halves_steps_that_overshoot():
 
 def test_what_newton_cannot_tell_from_separation_counts_as_separated(monkeypatch):
     label, prob = sample(50)
-    monkeypatch.setattr(logistic, "MOST_STEPS", 1)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
     with pytest.warns(CalibrationWarning, match="overlap by no more than rounding"):
         assert calibration_slope(label, prob) == np.inf
 

@@ -8,7 +8,7 @@ from reference import recalibration as twin
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from calibrant.solvers import logistic
+from calibrant.solvers import newton
 from calibrant.solvers.log_odds import is_separated
 from calibrant.solvers.logistic import fit_logistic
 
@@ -108,7 +108,7 @@ def test_without_a_minimum_it_has_not_converged(y):
 
 
 def test_a_step_too_many_is_not_taken_for_a_solution(monkeypatch):
-    monkeypatch.setattr(logistic, "MOST_STEPS", 1)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
     x, y = sample(100, lambda x: x)
     assert not fit_logistic([x], np.ones(100), y).converged
 

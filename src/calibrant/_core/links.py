@@ -16,6 +16,9 @@ EPSILON = 1e-12
 CLIP = float(np.finfo(np.float64).eps)
 """What a log loss raises probabilities to by default, 2.2e-16, as scikit-learn does: a row costs at most 36.04 nats."""
 
+LEAST_SCORE = -700.0
+"""A calibrated score ends this far below the highest of its row, so that no probability becomes zero."""
+
 
 def clipped(prob: FloatArray) -> FloatArray:
     """Probabilities raised to ``EPSILON`` from below."""
@@ -76,8 +79,23 @@ def prob_of_logit(logit: FloatArray) -> FloatArray:
 
     Else a step of a map, which begins at the score of some row, would lie above that score when the row comes again.
     """
-    prob = np.array(logit, dtype=np.float64, order="C")
-    prob -= prob.max(axis=1, keepdims=True)
-    np.exp(prob, out=prob)
+    prob = _powers(logit, -np.inf)
     prob /= np.sort(prob, axis=1).sum(axis=1, keepdims=True)
     return prob
+
+
+def prob_of_scores(scores: FloatArray) -> FloatArray:
+    """Softmax over the columns, never zero: that of scores raised to `LEAST_SCORE` below the highest of their row."""
+    prob = _powers(scores, LEAST_SCORE)
+    prob /= prob.sum(axis=1, keepdims=True)
+    return prob
+
+
+def _powers(scores: FloatArray, least: float) -> FloatArray:
+    """Return exponentials of what scores are above the highest of their row, raised to ``least`` before."""
+    powers = np.array(scores, dtype=np.float64, order="C")
+    powers -= powers.max(axis=1, keepdims=True)
+    if least > -np.inf:
+        np.maximum(powers, least, out=powers)
+    np.exp(powers, out=powers)
+    return powers

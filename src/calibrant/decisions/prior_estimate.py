@@ -20,9 +20,10 @@ from calibrant._core.table import Table
 from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weight
 from calibrant._core.warnings import warn
 from calibrant.decisions.black_box_shift import black_box_prior
-from calibrant.decisions.prior_likelihood import GAP, most_likely_prior, standard_errors
+from calibrant.decisions.prior_likelihood import standard_errors
 from calibrant.decisions.priors import as_prior
 from calibrant.decisions.received import Names, Received, classes_of, received, shared_names
+from calibrant.solvers.mixture import GAP, most_likely_shares
 
 PriorMethod = Literal["em", "bbse", "bbse-soft"]
 METHODS = ("em", "bbse", "bbse-soft")
@@ -150,9 +151,9 @@ def estimate_prior(
 
     EM finds shares q that maximise the mean of log sum_k q_k p_k / old_k. It needs a calibrated forecast: calibrate before. Any
     maximum is global; the certificate says how close it is. The steps are those of Saerens et al. at first and of Newton
-    then, so that the answer is that of EM run for ever. Standard errors take ``old_prior`` as known; where the old shares are
-    those of labelled rows, the errors include theirs (delta method), with labelled rows that were drawn independently of the
-    new ones.
+    then, of up to three classes of Newton alone, so that the answer is that of EM run for ever. Standard errors take
+    ``old_prior`` as known; where the old shares are those of labelled rows, the errors include theirs (delta method), with
+    labelled rows that were drawn independently of the new ones.
 
     BBSE finds shares under which the predictions come as often as they do. It needs no calibrated forecast and no old
     shares, only labelled rows of every class, and it is less precise than EM. The nearest shares on the simplex are returned.
@@ -226,15 +227,15 @@ def _by_likelihood(
 ) -> PriorEstimate:
     kept = weight > 0
     prob, weight = (forecast.prob, weight) if kept.all() else (forecast.prob[kept], weight[kept])
-    found = most_likely_prior(prob / old, weight, old)
-    if not found.gap <= GAP:
+    found = most_likely_shares(prob / old, weight, old)
+    if not found.point.gap <= GAP:
         warn(
-            f"the maximum of the likelihood is not certified: it may be higher by {found.gap:.2g} nats a row after "
+            f"the maximum of the likelihood is not certified: it may be higher by {found.point.gap:.2g} nats a row after "
             f"{found.n_iter} steps. Check that classes differ.",
             ConvergenceWarning,
         )
     error, condition = standard_errors(found, independent_rows(weight), old, old_covariance)
-    return PriorEstimate(classes, found.prior, old, error, "em", found.n_iter, found.gap, condition)
+    return PriorEstimate(classes, found.point.x, old, error, "em", found.n_iter, found.point.gap, condition)
 
 
 def _covariance(labelled: SimplexProblem, shares: FloatArray) -> FloatArray:

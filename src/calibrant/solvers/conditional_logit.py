@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray
 from calibrant.solvers.comparisons import CAP, Comparisons
+from calibrant.solvers.newton import Point, Stop, minimise, projected
+from calibrant.solvers.quadratic_model import bounded_step
 
 TOLERANCE = 1e-8
 """Largest violation of the optimality conditions at a solution, of the mean log loss."""
@@ -18,19 +19,8 @@ TOLERANCE = 1e-8
 GOAL = 1e-11
 """Steps are taken until it is smaller than this, as long as they help."""
 
-MOST_STEPS = 500
-
 DAMPING = 1e-9
 """Added to the Hessian relative to its largest entry: it decides only where the objective is flat."""
-
-MOST_PIVOTS = 200
-"""Sets of increments at zero that are tried for one step: some three are needed."""
-
-MOST_TRIALS = 3
-"""Of them, those that may follow each other without an improvement, until one increment is changed at a time."""
-
-ROUNDING = 1e-12
-"""Pulls that are no more than this part of the largest slope are rounding."""
 
 
 class Penalty(NamedTuple):
@@ -52,9 +42,8 @@ class Solution(NamedTuple):
 def solve(rows: Comparisons, penalty: Penalty, start: FloatArray | None = None, goal: float = GOAL) -> Solution:
     """Minimise the mean of  log sum_j C_ij exp(theta_j)  minus  b' theta  plus the ridge, over non-decreasing theta.
 
-    With u the increments of theta, u >= 0, this is projected Newton (Bertsekas): a Newton step is taken in those above zero
-    and, in each pool of equal values, in the one at zero that the gradient pulls up the most. Those that the step would make
-    negative stay in the bounds: the quadratic model is minimised over what they allow.
+    With u the increments of theta, u >= 0, a step of `newton` moves those above zero and, in each pool of equal values, the one
+    at zero that the gradient pulls up the most, to where the quadratic model is least within the bounds.
 
     The slope of the objective for u_k to infinity is the smoothed weight of what came at or below boundary k in rows that
     have classes above it; as theta is monotone, these slopes add up. Without smoothing and ridge, where no such row exists,
@@ -64,41 +53,32 @@ def solve(rows: Comparisons, penalty: Penalty, start: FloatArray | None = None, 
     theta = rows.rates(penalty.smoothing) if start is None else start
     if rows.n_blocks == 1:
         return Solution(np.zeros(1), 0.0, 0, 0)
-    search, endless = _search(rows, penalty)
+    loss, endless = _loss(rows, penalty)
     u = np.where(endless, CAP, np.maximum(np.diff(theta), 0.0))
-    u, residual, steps = search.run(u, goal)
-    return Solution(_theta(u), residual, steps, int(endless.sum()))
+    found = minimise(loss.at, u, Stop(residual=goal), lower=0.0)
+    return Solution(_theta(found.point.x), found.residual, found.n_iter, int(endless.sum()))
 
 
 def violation(rows: Comparisons, penalty: Penalty, theta: FloatArray) -> float:
     """Return the largest violation of the optimality conditions at some non-decreasing values."""
     if rows.n_blocks == 1:
         return 0.0
-    search, endless = _search(rows, penalty)
-    u, everywhere = np.diff(theta), replace(search, free=search.free | endless)
-    return everywhere.residual(u, everywhere.evaluated(u).slope)
+    loss, endless = _loss(rows, penalty)
+    point = replace(loss, free=loss.free | endless).at(np.diff(theta))
+    return projected(point.x, point.gradient, lower=0.0)
 
 
-def _search(rows: Comparisons, penalty: Penalty) -> tuple[_Search, BoolArray]:
-    """Return the search, and which increments infinity is best for."""
+def _loss(rows: Comparisons, penalty: Penalty) -> tuple[_Loss, BoolArray]:
+    """Return the objective, and which increments infinity is best for."""
     target, mass = rows.smoothed(penalty.smoothing), rows.mass / rows.n_classes
     both = rows.crossed(rows.bottom, rows.top)
     endless = np.zeros_like(both) if max(penalty) > GOAL else both & ~rows.crossed(rows.came, rows.top)
     free = both & ~endless if not penalty.ridge else ~endless
-    return _Search(rows, target, mass, penalty.ridge, free), endless
-
-
-class _Point(NamedTuple):
-    """The objective, its derivatives in the increments, each entry's part of its row, and their weight by block."""
-
-    value: float
-    slope: FloatArray
-    parts: FloatArray
-    expected: FloatArray
+    return _Loss(rows, target, mass, penalty.ridge, free), endless
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _Loss:
     """The objective as a function of the increments; those that are not ``free`` stay as they are."""
 
     rows: Comparisons
@@ -107,30 +87,7 @@ class _Search:
     ridge: float
     free: BoolArray
 
-    def run(self, u: FloatArray, goal: float) -> tuple[FloatArray, float, int]:
-        """Take steps until the optimality conditions hold, or nothing helps."""
-        here = self.evaluated(u)
-        residual = self.residual(u, here.slope)
-        for steps in range(MOST_STEPS):
-            if residual <= goal:
-                return u, residual, steps
-            step = self._step(u, here)
-            scale, slope = 1.0, float(here.slope @ step)
-            while True:
-                new = np.maximum(u + scale * step, 0.0)
-                there = self.evaluated(new)
-                new_residual = self.residual(new, there.slope)
-                gain = -scale * slope
-                # Near the solution the gain is lost in rounding: there the conditions themselves must be met better.
-                if there.value <= here.value - 1e-4 * gain if gain > 1e-12 else new_residual < residual:
-                    break
-                scale *= 0.5
-                if scale < 1e-10:
-                    return u, residual, steps
-            u, here, residual = new, there, new_residual
-        return u, residual, MOST_STEPS
-
-    def evaluated(self, u: FloatArray) -> _Point:
+    def at(self, u: FloatArray) -> _Increments:
         """Evaluate the objective."""
         theta = _theta(u)
         log_sum, parts, expected = self.rows.shares(theta)
@@ -139,23 +96,34 @@ class _Search:
             centred = theta - self.mass @ theta
             value += 0.5 * self.ridge * float(self.mass @ centred**2)
             slope += self.ridge * self.mass * centred
-        return _Point(value, _above(slope), parts, expected)
+        return _Increments(self, u, value, np.where(self.free, _above(slope), 0.0), parts, expected)
 
-    def residual(self, u: FloatArray, slope: FloatArray) -> float:
-        """Largest derivative that is not zero and does not push against the bound."""
-        return float(np.abs(np.where(self.free, np.where(u > 0, slope, np.minimum(slope, 0.0)), 0.0)).max())
 
-    def _step(self, u: FloatArray, here: _Point) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class _Increments(Point):
+    """The objective at some increments, with each entry's part of its row, and their weight by block."""
+
+    loss: _Loss
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    parts: FloatArray
+    expected: FloatArray
+
+    def step(self) -> FloatArray:
         """Return a step that leaves no increment negative."""
-        moves = self.free & (u > 0) | self._splits(u > 0, here.slope)
-        step = np.zeros_like(u)
+        moves = self.loss.free & (self.x > 0) | self._splits()
+        step = np.zeros_like(self.x)
         if moves.any():
-            step[moves] = _bounded_step(self._curvature(moves, here), here.slope[moves], u[moves])
+            hessian = self._curvature(moves)
+            hessian[np.diag_indices(len(hessian))] += DAMPING * float(hessian.diagonal().max())
+            step[moves] = bounded_step(hessian, self.gradient[moves], self.x[moves])
         return step
 
-    def _splits(self, apart: BoolArray, slope: FloatArray) -> BoolArray:
+    def _splits(self) -> BoolArray:
         """Return the one boundary in each pool of equal values that wants to open the most, if any does."""
-        wants = np.where(self.free & ~apart, slope, 0.0)
+        apart = self.x > 0
+        wants = np.where(apart, 0.0, self.gradient)
         pool = np.cumsum(apart)
         least = np.zeros(int(pool[-1]) + 1)
         np.minimum.at(least, pool, wants)
@@ -164,64 +132,20 @@ class _Search:
         splits[found[np.unique(pool[found], return_index=True)[1]]] = True
         return splits
 
-    def _curvature(self, moves: BoolArray, here: _Point) -> FloatArray:
+    def _curvature(self, moves: BoolArray) -> FloatArray:
         """Hessian in the increments that move: blocks between two of them go together."""
         from calibrant._kernels.conditional_logit import pair_sums  # numba loads only where it is needed
 
-        rows, group = self.rows, np.append(0, np.cumsum(moves))
+        rows, group = self.loss.rows, np.append(0, np.cumsum(moves))
         n_groups = int(group[-1]) + 1
         pairs = np.zeros((n_groups, n_groups))
-        pair_sums(rows.starts, group[rows.block], here.parts, rows.weight, pairs)
-        hessian: FloatArray = np.diag(np.bincount(group, here.expected, n_groups)) - pairs
-        if self.ridge:
-            mass = np.bincount(group, self.mass, n_groups).astype(np.float64, copy=False)
-            hessian += self.ridge * (np.diag(mass) - np.outer(mass, mass))
+        pair_sums(rows.starts, group[rows.block], self.parts, rows.weight, pairs)
+        hessian: FloatArray = np.diag(np.bincount(group, self.expected, n_groups)) - pairs
+        if self.loss.ridge:
+            mass = np.bincount(group, self.loss.mass, n_groups).astype(np.float64, copy=False)
+            hessian += self.loss.ridge * (np.diag(mass) - np.outer(mass, mass))
         # An increment raises all that lies above it.
         return np.cumsum(np.cumsum(hessian[::-1, ::-1], axis=0), axis=1)[-2::-1, -2::-1]
-
-
-def _bounded_step(hessian: FloatArray, slope: FloatArray, u: FloatArray) -> FloatArray:
-    """Return the step to the least value of the quadratic model that leaves no increment negative.
-
-    By block principal pivoting (Portugal, Judice and Vicente 1994): those that a step makes negative go to zero, and those at
-    zero that the model pulls up come back, all at once as long as there are fewer of them each time, else one by one. Were
-    none to come back, the step could go up.
-    """
-    hessian = hessian + DAMPING * float(hessian.diagonal().max()) * np.eye(u.size)
-    step, stays = -u, np.ones(u.size, dtype=np.bool_)
-    fewest, trials = u.size + 1, MOST_TRIALS
-    for _ in range(MOST_PIVOTS):
-        step = np.where(stays, 0.0, -u)
-        pull = slope + hessian @ step
-        if stays.any():
-            step[stays] = _newton(hessian[np.ix_(stays, stays)], pull[stays])
-            pull = slope + hessian @ step
-        wrong = np.where(stays, u + step < 0.0, pull < -ROUNDING * np.abs(slope).max())
-        n_wrong = int(wrong.sum())
-        if n_wrong == 0:
-            break
-        if n_wrong < fewest:
-            fewest, trials = n_wrong, MOST_TRIALS
-        elif trials > 0:
-            trials -= 1
-        else:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        stays ^= wrong
-    step = np.maximum(step, -u)
-    return step if slope @ step < 0.0 else np.maximum(-slope / hessian.diagonal().max(), -u)
-
-
-def _newton(hessian: FloatArray, slope: FloatArray) -> FloatArray:
-    more = float(np.finfo(float).tiny)
-    for _ in range(5):
-        try:
-            factor = cho_factor(hessian, check_finite=False)
-        except LinAlgError:
-            more = max(100.0 * more, 100.0 * DAMPING * float(hessian.diagonal().max()))
-            hessian = hessian + more * np.eye(slope.size)
-        else:
-            return np.asarray(cho_solve(factor, -slope, check_finite=False))
-    return -slope
 
 
 def _above(values: FloatArray) -> FloatArray:

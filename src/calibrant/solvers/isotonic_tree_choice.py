@@ -13,7 +13,7 @@ from calibrant.binning.ordered import Ordered
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.isotonic import isotonic_fit_of
 from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree
-from calibrant.solvers.path_choice import FoldLosses, chosen, least
+from calibrant.solvers.path_choice import FoldLosses
 
 EACH = 64
 """Up to so many regions each number of them is tried, beyond it steps of ``STEP``."""
@@ -31,55 +31,28 @@ class Shrinkage(NamedTuple):
     prior: float
 
 
-def choose_stage(
-    ordered: Ordered,
-    grow: Callable[[Blocks], IsotonicTree],
-    smoothings: Sequence[float],
-    *,
-    softenings: Sequence[float],
-    mixture: float,
-    only_last: bool = False,
-) -> tuple[int, float, float]:
-    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
+class IsotonicFolds:
+    """Sorted rows of which each is left out once, and what makes a tree of the blocks of the others.
 
-    Parameters
-    ----------
-    ordered : Ordered
-        Rows to choose by, sorted; each is left out once.
-    grow : callable
-        Makes a tree of blocks.
-    smoothings : sequence of float
-        Rows of each class that are added to a region. Of equally good ones the first is taken.
-    softenings : sequence of float
-        Parts of the score in each label; likewise.
-    mixture : float
-        Part of the event rate of the rows fitted in each value.
-    only_last : bool, default=False
-        Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
-
-    Returns
-    -------
-    n_regions : int
-        Regions at which to stop.
-    smoothing : float
-        One of the smoothings.
-    softening : float
-        One of the softenings.
+    ``mixture`` is the part of the event rate of the rows fitted in each value.
     """
-    folds = [(Ordered.of(kept), held) for kept, held in _folds(ordered)]
-    choices = []
-    for softening in softenings:
-        losses = []
-        for kept, held in folds:
-            tree = grow(Blocks.of(kept, softening))
-            last = tree.cut.size + 1
-            stages = np.array([last]) if only_last else _stages(last)
-            rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
-            of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
-            losses.append(path_loss(tree, held, stages, of))
-        choices.append(chosen(losses, stops=not only_last))
-    best, softening = least(choices, softenings)
-    return best.n_regions, float(smoothings[best.smoothing]), softening
+
+    def __init__(self, ordered: Ordered, grow: Callable[[Blocks], IsotonicTree], mixture: float) -> None:
+        self.grow, self.mixture, self.rows_per_weight = grow, mixture, ordered.rows_per_weight
+        self.parts = [(Ordered.of(kept), held) for kept, held in _folds(ordered)]
+
+    def __len__(self) -> int:
+        """Return the number of folds."""
+        return len(self.parts)
+
+    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
+        """Return the losses of the rows that a fold leaves out."""
+        kept, held = self.parts[fold]
+        tree = self.grow(Blocks.of(kept, softening))
+        last = tree.cut.size + 1
+        rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
+        of = [Shrinkage(a / self.rows_per_weight, self.mixture, rate) for a in smoothings]
+        return path_loss(tree, held, np.array([last]) if only_last else _stages(last), of)
 
 
 def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:

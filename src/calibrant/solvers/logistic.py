@@ -1,7 +1,7 @@
 """Logistic regression of a binary problem on a few columns, and recalibration by it on the log-odds of the forecast.
 
-`fit_logistic` is the one fit of the library: Newton's method on sums over rows, exact to rounding, with signs of
-coefficients kept where asked and a certificate. `Recalibration` puts rows of equal scores together first.
+`fit_logistic` is the one fit of the library: the minimum of a mean over rows, exact to rounding, with signs of coefficients
+kept where asked and a certificate. `Recalibration` puts rows of equal scores together first.
 """
 
 from __future__ import annotations
@@ -12,24 +12,18 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, xlogy
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
-
-MOST_STEPS = 200
-"""Of Newton's method. Near separation it needs about twice the logarithm of what separates, some tens."""
-
-SURE_STEP = 1e-8
-"""Gain in log-likelihood, a unit of weight, below which a step is taken as it is: rounding hides whether it gains."""
+from calibrant.solvers.newton import EPS, DensePoint, Minimum, Stop, minimise, projected
 
 LAST_STEP = 1e-6
 """A step in which the log-odds of no row change by more is the last: the error after it is about this squared."""
 
-LAST_GAIN, ROUNDED_STEP = 1e-24, 1e-4
-"""Gain below which rounding alone makes steps, and how long such steps may be."""
+ROUNDED = 1e-10
+"""Rounding of the log-odds from which on the gradient is worked out anew at the parameters in the units of the columns."""
 
 EXPLAINED = 1e-12
 """Part of a column's variance that the columns before it must leave over for the column to have a coefficient."""
@@ -82,26 +76,20 @@ def fit_logistic(
     raw = np.vstack([*[np.ones_like(total)] * intercept, *columns])
     centre, scale, table = _standardised(raw, total, intercept=intercept)
     kept = _independent(table, total)
-    bounded = np.array([nonnegative and not (intercept and j == 0) for j in kept], dtype=bool)
-    found = _newton(table if len(kept) == len(table) else table[kept], total, events, bounded, intercept=intercept)
+    lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * len(columns))
+    found = _minimum(_Loss(table if len(kept) == len(table) else table[kept], total, events, lower[kept]), intercept)
+    if found is None:
+        return LogisticFit(0.0, np.zeros(len(columns)), np.inf, 0, False, len(kept))
     theta = np.zeros(len(table))
-    theta[kept] = found.theta / scale[kept]
+    theta[kept] = found.point.x / scale[kept]
     if intercept:
         theta[0] -= centre @ theta
     constant, coef = (float(theta[0]), theta[1:]) if intercept else (0.0, theta)
-    slope = _slope(table, total, events, sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=constant))[
-        kept
-    ]
-    held = bounded & (theta[kept] <= 0.0)
-    residual = np.where(held, np.maximum(-slope, 0.0), np.abs(slope))
-    return LogisticFit(constant, coef, float(residual.max(initial=0.0)), found.steps, found.converged, len(kept))
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    theta: FloatArray
-    steps: int
-    converged: bool
+    gradient = found.residual
+    if EPS * float(np.abs(theta) @ (np.abs(centre) + scale)) > ROUNDED:
+        eta = sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=np.full(total.shape, constant))
+        gradient = projected(theta[kept], _slope(table[kept], total, events, eta), lower[kept])
+    return LogisticFit(constant, coef, gradient, found.n_iter, found.converged, len(kept))
 
 
 def _standardised(raw: FloatArray, total: FloatArray, *, intercept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -133,91 +121,54 @@ def _independent(table: FloatArray, total: FloatArray) -> list[int]:
     return kept
 
 
-def _newton(
-    table: FloatArray, total: FloatArray, events: FloatArray, bounded: npt.NDArray[np.bool_], *, intercept: bool
-) -> _Found:
-    """Newton's method with step halving on columns within [-1, 1]; a step that leaves a bound is cut there.
+@dataclass(frozen=True, eq=False)
+class _Loss:
+    """The mean log loss as a function of the coefficients of columns within [-1, 1], and their lower bounds."""
 
-    Coefficients at their bound that the gradient holds there take no part in the step: with this a cut step still gains.
-    [Bertsekas, Projected Newton methods for optimization problems with simple constraints, 1982, proposition 1]
-    """
-    theta = _beginning(table, total, events, bounded, intercept=intercept)
-    if not np.isfinite(theta).all():
-        return _Found(np.zeros_like(theta), 0, False)
-    loss, gradient, curvature = _derivatives(table, total, events, theta)
-    for steps in range(MOST_STEPS):
-        free = ~(bounded & (theta <= 0.0) & (gradient > 0.0))
-        step = np.zeros(len(table))
-        try:
-            step[free] = -np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-        except np.linalg.LinAlgError:
-            break
-        reach, gain = float(np.abs(step).sum()), -float(gradient @ step)
-        if not np.isfinite(reach):
-            break
-        if reach <= LAST_STEP or (gain <= LAST_GAIN and reach <= ROUNDED_STEP):
-            return _Found(_cut(theta + step, bounded), steps + 1, True)
-        if gain <= LAST_GAIN:
-            break
-        while True:
-            new = _cut(theta + step, bounded)
-            gain = -float(gradient @ (new - theta))
-            found = _derivatives(table, total, events, new)
-            if abs(gain) <= SURE_STEP or found[0] <= loss - 1e-4 * gain:
-                break
-            step /= 2.0
-        theta, (loss, gradient, curvature) = new, found
-    return _Found(theta, MOST_STEPS, False)
+    table: FloatArray
+    total: FloatArray
+    events: FloatArray
+    lower: FloatArray
 
-
-def _cut(theta: FloatArray, bounded: npt.NDArray[np.bool_]) -> FloatArray:
-    return np.where(bounded, np.maximum(theta, 0.0), theta)
-
-
-def _beginning(
-    table: FloatArray, total: FloatArray, events: FloatArray, bounded: npt.NDArray[np.bool_], *, intercept: bool
-) -> FloatArray:
-    """Return the best constant; of many rows the solution of a part of them, if it has one."""
-    if table.shape[1] > MANY_ROWS:
+    def part(self) -> _Loss:
+        """Return that of one row in so many."""
         few = slice(None, None, ONE_IN)
-        part = _newton(np.ascontiguousarray(table[:, few]), total[few], events[few], bounded, intercept=intercept)
-        if part.converged:
-            return part.theta
-    theta = np.zeros(len(table))
-    if intercept:
+        return _Loss(np.ascontiguousarray(self.table[:, few]), self.total[few], self.events[few], self.lower)
+
+    def at(self, theta: FloatArray) -> DensePoint:
+        """Return the value, the gradient and the matrix of second derivatives."""
+        loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
+        for start in range(0, self.total.size, BLOCK):
+            rows = slice(start, start + BLOCK)
+            z, w, came = self.table[:, rows], self.total[rows], self.events[rows]
+            eta = theta @ z
+            rare = np.exp(-np.abs(eta))
+            loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - came @ eta)
+            likely = 1.0 / (1.0 + rare)
+            rare *= likely
+            p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
+            gradient += z @ ((w - came) * p - came * q)
+            curvature += (z * (w * likely * rare)) @ z.T
+        weight, lower = float(self.total.sum()), self.lower if np.isfinite(self.lower).any() else None
+        return DensePoint(theta, loss / weight, gradient / weight, curvature / weight, lower)
+
+
+def _minimum(loss: _Loss, intercept: bool) -> Minimum[DensePoint] | None:
+    """Search from the best constant; of many rows from the solution of a part of them, if it has one."""
+    start = np.zeros(loss.lower.size)
+    if loss.total.size > MANY_ROWS and (part := _minimum(loss.part(), intercept)) is not None and part.converged:
+        start = part.point.x
+    elif intercept:
         with np.errstate(divide="ignore"):
-            theta[0] = np.log(events.sum()) - np.log((total - events).sum())
-    return theta
+            start[0] = np.log(loss.events.sum()) - np.log((loss.total - loss.events).sum())
+        if not np.isfinite(start[0]):
+            return None
+    return minimise(loss.at, start, Stop(reach=LAST_STEP), lower=loss.lower)
 
 
-def _derivatives(
-    table: FloatArray, total: FloatArray, events: FloatArray, theta: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return the mean log loss, its gradient and its matrix of second derivatives."""
-    loss, gradient, curvature = 0.0, np.zeros(len(table)), np.zeros((len(table), len(table)))
-    for start in range(0, table.shape[1], BLOCK):
-        rows = slice(start, start + BLOCK)
-        z, w, came = table[:, rows], total[rows], events[rows]
-        eta = theta @ z
-        rare = np.exp(-np.abs(eta))
-        loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - came @ eta)
-        likely = 1.0 / (1.0 + rare)
-        rare *= likely
-        p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
-        gradient += z @ ((w - came) * p - came * q)
-        curvature += (z * (w * likely * rare)) @ z.T
-    weight = float(total.sum())
-    return loss / weight, gradient / weight, curvature / weight
-
-
-def _slope(table: FloatArray, total: FloatArray, events: FloatArray, log_odds: FloatArray | float) -> FloatArray:
+def _slope(table: FloatArray, total: FloatArray, events: FloatArray, log_odds: FloatArray) -> FloatArray:
     """Return the gradient of the mean log loss at these log-odds."""
-    slope, eta = np.zeros(len(table)), np.broadcast_to(log_odds, total.shape)
-    for start in range(0, total.size, BLOCK):
-        rows = slice(start, start + BLOCK)
-        w, came = total[rows], events[rows]
-        slope += table[:, rows] @ ((w - came) * expit(eta[rows]) - came * expit(-eta[rows]))
-    result: FloatArray = slope / total.sum()
+    result: FloatArray = table @ ((total - events) * expit(log_odds) - events * expit(-log_odds)) / total.sum()
     return result
 
 

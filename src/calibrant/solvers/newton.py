@@ -1,195 +1,219 @@
-"""Newton's method for the tables of `multinomial`: steps from the whole Hessian, or from conjugate gradients."""
+"""One damped Newton: it finds the minimum of a smooth convex function, within bounds, and says how well.
+
+A method states its function as a kind of `Point`: value, gradient, and the step that the second derivatives ask for there. How
+the step is found is the method's business (`quadratic_model` for small dense Hessians); the search, its line search, its end
+and its certificate are the same for all.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from calibrant._core.links import FloatArray
+from calibrant.solvers.quadratic_model import bounded_step, newton_step
 
-if TYPE_CHECKING:
-    from calibrant.calibrators.simplex.multinomial import Objective
+MOST_STEPS = 500
+"""Near separation a logistic regression needs about twice the logarithm of what separates, some tens."""
 
-TOLERANCE = 1e-8
-"""Largest component of the gradient at a solution, in units of the mean size of the log-probabilities (or 1, if larger)."""
+MOST_HALVINGS = 60
 
-MOST_STEPS, MOST_PRODUCTS, MOST_HALVINGS = 200, 400, 50
+FAIR_SHARE = 1e-4
+"""Part of the gain that the slope promises which a step must bring."""
 
-SURE_GAIN = 1e-10
-"""Predicted decrease, in units of the value, below which a step is taken as it is: rounding hides whether it gains."""
+ROUNDING = 1e-10
+"""Gain, in units of the value (or 1, if larger), below which a step may also show by the gradient that it helps."""
 
-ROUGH, ROUGH_GAIN = 1e-4, 1e-5
-"""Largest component of the gradient, in the units of the tolerance, down to which single precision is enough; and what
-`SURE_GAIN` is after such an evaluation."""
+CLEARLY = 0.9
+"""Part of the gradient that may be left after such a step: rounding alone soon finds nothing so much smaller."""
 
-LAST_GAIN = 1e-14
-"""Predicted decrease of a step that is the last: convergence is quadratic where the whole Hessian is used."""
+EPS = float(np.finfo(np.float64).eps)
+"""Gain, in the same units, that the value cannot show."""
 
-BLOCK_ROWS = 5000
-"""Rows that the preconditioner is made from, at least; it need not be exact."""
+NOTHING = 1e-30
+"""Gain, in the same units, of long steps where the value falls for ever."""
+
+MARGIN = 100.0
+"""How much further than `Stop.reach` a step may go that rounding alone makes."""
+
+
+class Point(ABC):
+    """A convex function at one place ``x``: ``value``, and ``gradient``, of the shape of ``x``."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+
+    rounding: float = ROUNDING
+    """See `ROUNDING`: larger where the value has been worked out in single precision."""
+
+    @abstractmethod
+    def step(self) -> FloatArray:
+        """Return Newton's step from here, or one near it; where there are bounds, best one that stays within them."""
+
+    def reach(self, step: FloatArray) -> float:
+        """How far a step goes, in the units of `Stop.reach`."""
+        return float(np.abs(step).sum())
+
+
+P = TypeVar("P", bound=Point)
 
 
 @dataclass(frozen=True, eq=False)
-class Minimum:
-    """The table found, the largest component of the gradient there, and the steps taken."""
+class DensePoint(Point):
+    """A point with its whole Hessian, shape (d, d), and the lower bounds that its step has to keep, if any."""
 
-    table: FloatArray
-    gradient: float
-    steps: int
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+    lower: FloatArray | None = None
 
-
-class Steps(Protocol):
-    """What proposes a step."""
-
-    def direction(self, gradient: FloatArray) -> FloatArray:
-        """Step from the table that was evaluated last."""
-
-    def was_last(self, gain: float, gradient: FloatArray) -> bool:
-        """Whether no further step is needed after one that was to gain ``gain`` and led to ``gradient``."""
-
-    def rough(self, gradient: FloatArray) -> bool:
-        """Whether the table after one of this gradient may be evaluated in single precision."""
+    def step(self) -> FloatArray:
+        """Return the step to the least value of the quadratic model."""
+        if self.lower is None:
+            return newton_step(self.hessian, self.gradient)
+        return bounded_step(self.hessian, self.gradient, self.x - self.lower)
 
 
-def minimise(objective: Objective, start: FloatArray) -> Minimum:
-    """Newton's method with step halving."""
-    steps: Steps = WholeHessian(objective) if objective.dense else ConjugateGradients(objective)
-    table = objective.centre + objective.settled(start - objective.centre)
-    rough = was_rough = not objective.dense
-    value, gradient = objective.evaluate(table, rough=rough)
-    taken, gain = 0, np.inf
-    while taken < MOST_STEPS and (rough or not steps.was_last(gain, gradient)):
-        direction = objective.settled(steps.direction(gradient))
-        gain, taken = -float((gradient * direction).sum()), taken + 1
-        was_rough, rough = rough, steps.rough(gradient)
-        sure = (ROUGH_GAIN if was_rough else SURE_GAIN) * max(1.0, abs(value))
-        least = gain if gain > sure else -np.inf
-        for halvings in range(MOST_HALVINGS):
-            length = 0.5**halvings
-            new, new_gradient = objective.evaluate(table + length * direction, rough=rough)
-            if new <= value - 1e-4 * length * least:
-                break
-        table, value, gradient = table + length * direction, new, new_gradient
-    return Minimum(table, float(np.abs(gradient).max()), taken)
+@dataclass(frozen=True, eq=False)
+class ScalarPoint(Point):
+    """A point of a function of one number, within an interval of some length; all arrays have one element."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    curvature: float
+    length: float
+
+    def step(self) -> FloatArray:
+        """Return Newton's step; across the interval where that is longer, or where rounding has lost the curvature."""
+        with np.errstate(divide="ignore", over="ignore"):
+            step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -self.length, self.length)
+        return step
 
 
-class WholeHessian:
-    """Solve the Newton equations."""
+@dataclass(frozen=True)
+class Stop:
+    """Where the search ends: what holds first.
 
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
+    Convergence is quadratic where steps are Newton's own: after a short last step the error is about its square.
 
-    def direction(self, gradient: FloatArray) -> FloatArray:
-        """Newton step; where rounding has made the Hessian indefinite, one with a little more curvature."""
-        hessian = self.objective.hessian()
-        more, diagonal = 0.0, np.diag_indices(len(hessian))
-        while True:
-            try:
-                step: Any = cho_solve(cho_factor(hessian), -gradient.ravel())
-                return np.asarray(step, dtype=np.float64).reshape(gradient.shape)
-            except LinAlgError:
-                more = max(1e-12 * float(np.abs(hessian[diagonal]).max()), 10.0 * more)
-                hessian[diagonal] += more
-
-    def was_last(self, gain: float, gradient: FloatArray) -> bool:
-        """Whether another step would mend rounding only."""
-        return gain <= LAST_GAIN
-
-    def rough(self, gradient: FloatArray) -> bool:
-        """Never: these problems are small."""
-        return False
-
-
-class ConjugateGradients:
-    """Solve the Newton equations roughly: the better, the smaller the gradient.
-
-    The preconditioner treats classes as independent. At first each class has a diagonal plus the one direction in which
-    log-probabilities are large together; where that takes too many products, it gets its whole block.
+    Attributes
+    ----------
+    residual : float
+        At a point whose projected gradient has no larger component.
+    gain : float
+        After a step that was to lower the value by no more.
+    reach : float
+        After a step that went no further.
     """
 
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-        self.goal = 0.5 * TOLERANCE * objective.scale
-        n, f = len(objective.z), len(objective.centre)
-        step = max(1, n // BLOCK_ROWS)
-        self.some = slice(None, None, step)
-        # Products of the same cost as making the blocks; they may need twice the memory of the forecast.
-        self.price = max(10.0, -(-n // step) * f / (4.0 * n))
-        self.blocks_allowed = f > 2 and f**2 <= 4 * n
-        self.blocks: Any = None
-        self.first = 0.0
+    residual: float = 0.0
+    gain: float = 0.0
+    reach: float = 0.0
 
-    def direction(self, gradient: FloatArray) -> FloatArray:
-        """Approximate Newton step by preconditioned conjugate gradients, among changes that have an effect."""
-        objective, size = self.objective, float(np.abs(gradient).max())
-        if size == 0.0:
-            return np.zeros_like(gradient)
-        self.first = max(self.first, size)
-        wanted = max(0.3 * min(1.0, (size / self.first) ** 0.5), 0.3 * self.goal / size) ** 2
-        precondition = self._by_block if self.blocks is not None else self._by_rank_one()
-        found, left = np.zeros_like(gradient), -gradient
-        near = objective.settled(precondition(left))
-        step, square = near, float((left * near).sum())
-        first, products = square, 0
-        while products < MOST_PRODUCTS:
-            products += 1
-            curved = objective.product(step)
-            curvature = float((step * curved).sum())
-            if curvature <= 0.0:  # single precision has lost it
-                break
-            found = found + (square / curvature) * step
-            left = left - (square / curvature) * curved
-            near = objective.settled(precondition(left))
-            before, square = square, float((left * near).sum())
-            if square <= wanted * first:
-                break
-            step = near + (square / before) * step
-        if products > self.price and self.blocks_allowed:
-            self.blocks = self._inverse_blocks()
-        return found if found.any() else near
 
-    def was_last(self, gain: float, gradient: FloatArray) -> bool:
-        """Whether the certificate is met with a margin."""
-        return float(np.abs(gradient).max()) <= self.goal
+@dataclass(frozen=True, eq=False)
+class Minimum(Generic[P]):
+    """Where the search ended, with its certificate.
 
-    def rough(self, gradient: FloatArray) -> bool:
-        """Far from the solution. The gradient falls tenfold in a step: a rough one never comes near the tolerance."""
-        return float(np.abs(gradient).max()) > ROUGH * self.objective.scale
+    Attributes
+    ----------
+    point : Point
+        The last one.
+    residual : float
+        Largest component there of the projected gradient: what pushes against a bound does not count.
+    n_iter : int
+        Steps taken.
+    converged : bool
+        Whether the search ended as `Stop` says, and not because nothing helped or steps ran out.
+    """
 
-    def _by_rank_one(self) -> Any:
-        """Inverse of  diagonal + mass * mean mean'  for each class, from weighted moments of the factors."""
-        objective = self.objective
-        first, second = np.zeros(objective.centre.shape), np.zeros(objective.centre.shape)
-        mass = np.full(objective.centre.shape[1], np.finfo(np.float32).tiny, dtype=np.float64)
-        share = objective.single_share[self.some]
-        z, p = objective.single[self.some], objective.prob[self.some]
-        spread = p * (1.0 - p) * (share / share.sum())[:, None]
-        mass += spread.sum(axis=0)
-        first += objective.design.pulled(z, spread)
-        second += objective.design.pulled(z * z, spread)
-        diagonal = np.maximum(second - first**2 / mass, 1e-5 * second) + 2.0 * objective.ridge
-        scaled = first / diagonal
-        strength = mass + (first * scaled).sum(axis=0)
-        return lambda left: left / diagonal - scaled * ((scaled * left).sum(axis=0) / strength)
+    point: P
+    residual: float
+    n_iter: int
+    converged: bool
 
-    def _inverse_blocks(self) -> Any:
-        """Inverse of each class's block of the Hessian, shape (K, F, F), from some of the rows."""
-        objective = self.objective
-        x = objective.design.factors(objective.single[self.some])[:, :, 0]
-        p, share = objective.prob[self.some], objective.single_share[self.some]
-        share = share / share.sum()
-        blocks = np.empty((p.shape[1], x.shape[1], x.shape[1]), np.float32)
-        for j in range(p.shape[1]):
-            part = x * np.sqrt(p[:, j] * (1.0 - p[:, j]) * share)[:, None]
-            block = (part.T @ part).astype(np.float64)
-            block[np.diag_indices(len(block))] *= 1.0 + 1e-5
-            block[np.diag_indices(len(block))] += 2.0 * objective.ridge[:, j]
-            blocks[j] = np.linalg.inv(block)
-        return blocks
 
-    def _by_block(self, left: FloatArray) -> FloatArray:
-        solved: FloatArray = np.matmul(self.blocks, left.T.astype(np.float32)[:, :, None])[:, :, 0].T
-        return solved.astype(np.float64)
+def minimise(
+    at: Callable[[FloatArray], P],
+    start: FloatArray | P,
+    stop: Stop,
+    *,
+    lower: FloatArray | float = -np.inf,
+    upper: FloatArray | float = np.inf,
+) -> Minimum[P]:
+    """Find the minimum of a convex function within bounds by Newton's steps, each halved until it helps.
+
+    A step helps if it brings a fair share of the gain that the slope promises. Where rounding hides that, it helps if it makes
+    the projected gradient smaller, or the gain of the next step: so none is taken that rises by more than rounding. Where none
+    helps the search ends.
+    [Bertsekas, Projected Newton methods for optimization problems with simple constraints, 1982]
+
+    Parameters
+    ----------
+    at : callable
+        Evaluates the function.
+    start : ndarray or Point
+        Where to begin, moved into the bounds; or what is known there.
+    stop : Stop
+        When to end.
+    lower, upper : ndarray or float
+        Bounds, of the shape of ``start`` or one for all.
+
+    Returns
+    -------
+    Minimum
+        The last point, and how far it is from fulfilling the conditions of a minimum.
+    """
+    here = start if isinstance(start, Point) else at(np.minimum(np.maximum(start, lower), upper))
+    for n_iter in range(MOST_STEPS):
+        residual = projected(here.x, here.gradient, lower, upper)
+        if residual <= stop.residual:
+            return Minimum(here, residual, n_iter, True)
+        step = here.step()
+        gain, reach, unit = -float(np.vdot(here.gradient, step)), here.reach(step), max(1.0, abs(here.value))
+        last = reach <= stop.reach or gain <= stop.gain
+        there = None
+        if last or (np.isfinite(gain) and gain > NOTHING * unit):
+            there = _further(at, here, step, gain, 1 if last else MOST_HALVINGS, (lower, upper))
+        if there is None:
+            return Minimum(here, residual, n_iter, last or reach <= MARGIN * stop.reach)
+        here = there
+        if last:
+            return Minimum(here, projected(here.x, here.gradient, lower, upper), n_iter + 1, True)
+    residual = projected(here.x, here.gradient, lower, upper)
+    return Minimum(here, residual, MOST_STEPS, residual <= stop.residual)
+
+
+def _further(
+    at: Callable[[FloatArray], P], here: P, step: FloatArray, gain: float, trials: int, bounds: Any
+) -> P | None:
+    """Return the end of the first of the halved steps that helps, or None."""
+    unit, residual = max(1.0, abs(here.value)), projected(here.x, here.gradient, *bounds)
+    for length in 0.5 ** np.arange(trials):
+        there = at(np.minimum(np.maximum(here.x + length * step, bounds[0]), bounds[1]))
+        promised = float(np.vdot(here.gradient, here.x - there.x))
+        if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
+            return there
+        if promised <= here.rounding * unit and (
+            projected(there.x, there.gradient, *bounds) < CLEARLY * residual
+            or -float(np.vdot(there.gradient, there.step())) < CLEARLY * gain
+        ):
+            return there
+        if length * gain <= EPS * unit:
+            break
+    return None
+
+
+def projected(
+    x: FloatArray, gradient: FloatArray, lower: FloatArray | float = -np.inf, upper: FloatArray | float = np.inf
+) -> float:
+    """Return the largest component of the gradient that does not push against a bound."""
+    slope = np.where(x <= lower, np.minimum(gradient, 0.0), gradient)
+    return float(np.abs(np.where(x >= upper, np.maximum(slope, 0.0), slope)).max(initial=0.0))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
+from calibrant._core.progress import progress_bar
 
 SMOOTHINGS = (16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25)
 """What cross-validation chooses from, in rows of each class; of equal ones the first."""
@@ -48,6 +49,60 @@ class FoldLosses(NamedTuple):
     n_regions: IntArray
     loss: FloatArray
     weight: float
+
+
+class Folds(Protocol):
+    """Rows to choose by, each left out once."""
+
+    def __len__(self) -> int:
+        """Return the number of folds."""
+
+    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
+        """Return the losses of the rows that a fold leaves out, at the stages of the path that is fitted to the others."""
+
+
+def choose_stage(
+    folds: Folds,
+    smoothings: Sequence[float],
+    softenings: Sequence[float],
+    *,
+    only_last: bool = False,
+    progress: bool = False,
+) -> tuple[int, float, float]:
+    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
+
+    Parameters
+    ----------
+    folds : Folds
+        Rows to choose by.
+    smoothings : sequence of float
+        Rows of each class that are added to a region. Of equally good ones the first is taken.
+    softenings : sequence of float
+        Parts of the forecast in each label; likewise.
+    only_last : bool, default=False
+        Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
+    progress : bool, default=False
+        Show a bar of the folds.
+
+    Returns
+    -------
+    n_regions : int
+        Regions at which to stop.
+    smoothing : float
+        One of the smoothings.
+    softening : float
+        One of the softenings.
+    """
+    choices = []
+    with progress_bar(len(folds) * len(softenings), show=progress, desc="cross-validation", unit="fold") as advance:
+        for softening in softenings:
+            losses = []
+            for fold in range(len(folds)):
+                losses.append(folds.losses(fold, smoothings, softening, only_last=only_last))
+                advance(1)
+            choices.append(chosen(losses, stops=not only_last))
+    best, softening = least(choices, softenings)
+    return best.n_regions, float(smoothings[best.smoothing]), softening
 
 
 def chosen(folds: Sequence[FoldLosses], *, stops: bool = True) -> Choice:

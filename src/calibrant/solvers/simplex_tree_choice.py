@@ -9,9 +9,8 @@ import numpy as np
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
 from calibrant._core.problem import SimplexProblem
-from calibrant._core.progress import progress_bar
 from calibrant.solvers.folds import folds_of
-from calibrant.solvers.path_choice import FoldLosses, chosen, least
+from calibrant.solvers.path_choice import FoldLosses
 from calibrant.solvers.simplex_rows import JoinedRows, Rows
 from calibrant.solvers.simplex_tree import Grown
 
@@ -22,63 +21,35 @@ ROWS_LEFT_OUT = 1 << 14
 """Folds are left out until so many rows have been: large problems leave out one."""
 
 
-def choose_stage(
-    problem: SimplexProblem,
-    joined: JoinedRows,
-    grow: Callable[[Rows, float, float], Grown],
-    value: Callable[[FloatArray, float], FloatArray],
-    smoothings: Sequence[float],
-    softenings: Sequence[float],
-    *,
-    only_last: bool = False,
-    progress: bool = False,
-) -> tuple[int, float, float]:
-    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
+class SimplexFolds:
+    """Rows of which each is left out once, what makes a tree of the others, and what makes the values of its nodes.
 
-    Parameters
-    ----------
-    problem : SimplexProblem
-        Rows to choose by.
-    joined : JoinedRows
-        The same, equal ones joined.
-    grow : callable
-        Makes a tree of some rows, with a smoothing and a softening.
-    value : callable
-        Makes the values of nodes from the sums of their classes, with a smoothing.
-    smoothings : sequence of float
-        Rows of each class that are added to a region. Of equally good ones the first is taken.
-    softenings : sequence of float
-        Parts of the forecast in each label; likewise.
-    only_last : bool, default=False
-        Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
-    progress : bool, default=False
-        Show a bar of the folds.
-
-    Returns
-    -------
-    n_regions : int
-        Regions at which to stop.
-    smoothing : float
-        One of the smoothings.
-    softening : float
-        One of the softenings.
+    ``joined`` are the rows of the problem, equal ones joined. ``grow`` takes rows, a smoothing and a softening; ``value`` takes
+    the sums of the classes in each node, and a smoothing.
     """
-    rough = smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING
-    folds = list(folds_of(problem))
-    folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.n_rows)]
-    parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
-    choices = []
-    with progress_bar(len(folds) * len(softenings), show=progress, desc="cross-validation", unit="fold") as advance:
-        for softening in softenings:
-            losses = []
-            for kept, left_out in parts:
-                grown = grow(kept, rough, softening)
-                loss = staged_losses(grown, left_out, [value(grown.sums, a) for a in smoothings])
-                losses.append(FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum())))
-                advance(1)
-            choices.append(chosen(losses, stops=not only_last))
-    best, softening = least(choices, softenings)
-    return best.n_regions, smoothings[best.smoothing], softening
+
+    def __init__(
+        self,
+        problem: SimplexProblem,
+        joined: JoinedRows,
+        grow: Callable[[Rows, float, float], Grown],
+        value: Callable[[FloatArray, float], FloatArray],
+    ) -> None:
+        self.grow, self.value = grow, value
+        folds = list(folds_of(problem))
+        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.n_rows)]
+        self.parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
+
+    def __len__(self) -> int:
+        """Return the number of folds."""
+        return len(self.parts)
+
+    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
+        """Return the losses of the rows that a fold leaves out, at all stages."""
+        kept, left_out = self.parts[fold]
+        grown = self.grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening)
+        loss = staged_losses(grown, left_out, [self.value(grown.sums, a) for a in smoothings])
+        return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
 
 
 def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) -> FloatArray:

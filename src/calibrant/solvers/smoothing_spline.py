@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.linalg import solve_triangular
 from scipy.special import expit
@@ -21,6 +19,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import IntArray
 from calibrant.solvers.logistic import Recalibration
+from calibrant.solvers.newton import Minimum, Point, Stop, minimise
+from calibrant.solvers.quadratic_model import newton_step
 
 RELATIVE_PENALTIES = tuple(10.0 ** (2.0 - 0.5 * i) for i in range(13))
 """From 100 to 1e-4 in half powers of ten: times the information in the rows on the bend that they see best."""
@@ -31,11 +31,9 @@ EVEN = 0.01
 ONE_SCORE = 1e-8
 """Log-odds that differ by less are one score: a curve through them would be rounding."""
 
-SURE_GAIN, ROUGH_GAIN, LAST_GAIN = 1e-8, 1e-6, 1e-20
-"""Gains of a Newton step in the mean objective. Below the first a step is taken as it is; below the second it is the last
-while penalties are compared, below the third for the one that is chosen. What is left after a step is about its square."""
-
-MOST_STEPS, TINY = 200, 1e-10
+ROUGH_GAIN, LAST_GAIN = 1e-6, 1e-20
+"""Gains of Newton's last step in the mean objective, while penalties are compared and for the one that is chosen. What is left
+after a step is about its square."""
 
 WIDE = 1e4
 """Half range of log-odds from which on the search begins at a constant: at the identity all probabilities are 0 or 1."""
@@ -76,6 +74,11 @@ class Curves:
 
     rows: Recalibration
     knots: FloatArray
+
+    @cached_property
+    def weight(self) -> float:
+        """Of all rows."""
+        return float(self.rows.total.sum())
 
     @property
     def half(self) -> float:
@@ -146,104 +149,109 @@ POWER = np.add.outer(np.arange(4), np.arange(4))
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """The curve of some coefficients, for one penalty; with an infinite one the first two are free, a straight line."""
+class Curve:
+    """The curve of some coefficients, and its log loss over all rows; of the first two alone it is a straight line."""
 
     curves: Curves
-    penalty: float
-    coefficients: FloatArray
-    steps: int = 0
-
-    @property
-    def n_free(self) -> int:
-        """Number of coefficients."""
-        return self.coefficients.size
+    x: FloatArray
 
     @property
     def pieces(self) -> FloatArray:
         """What the coefficients multiply: powers between knots."""
-        return self.curves.pieces[:, :, : self.n_free]
+        return self.curves.pieces[:, :, : self.x.size]
 
     @cached_property
     def log_odds(self) -> FloatArray:
         """Calibrated log-odds of the rows."""
-        return self.curves.rows.x + self.curves.polynomials(self.pieces @ self.coefficients)
+        return self.curves.rows.x + self.curves.polynomials(self.pieces @ self.x)
 
     @cached_property
-    def objective(self) -> float:
-        """Log loss over all rows with its penalty."""
+    def prob(self) -> FloatArray:
+        """Calibrated probabilities of the rows."""
+        result: FloatArray = expit(self.log_odds)
+        return result
+
+    @cached_property
+    def loss(self) -> float:
+        """Log loss."""
         rows, eta = self.curves.rows, self.log_odds
         # The product of two long vectors would wake all threads of BLAS, which takes longer than the sum.
-        softplus = np.maximum(eta, 0.0) - np.log(np.maximum(self._prob, 1.0 - self._prob))
-        loss = np.sum(rows.total * softplus - rows.events * eta)
-        return float(loss + self._ridge @ self.coefficients**2 / 2.0)
+        softplus = np.maximum(eta, 0.0) - np.log(np.maximum(self.prob, 1.0 - self.prob))
+        return float(np.sum(rows.total * softplus - rows.events * eta))
 
     @cached_property
-    def gradient(self) -> FloatArray:
-        """First derivatives of the objective."""
+    def slope(self) -> FloatArray:
+        """First derivatives of the log loss."""
         rows = self.curves.rows
-        sums = self.curves.moments(rows.total * self._prob - rows.events, 4)
-        result: FloatArray = np.einsum("gp,gpc->c", sums, self.pieces) + self._ridge * self.coefficients
+        sums = self.curves.moments(rows.total * self.prob - rows.events, 4)
+        result: FloatArray = np.einsum("gp,gpc->c", sums, self.pieces)
         return result
 
     @cached_property
     def information(self) -> FloatArray:
         """Second derivatives of the log loss."""
-        sums = self.curves.moments(self.curves.rows.total * self._prob * (1.0 - self._prob), 7)
+        sums = self.curves.moments(self.curves.rows.total * self.prob * (1.0 - self.prob), 7)
         result: FloatArray = (self.pieces.transpose(0, 2, 1) @ sums[:, POWER] @ self.pieces).sum(axis=0)
         return result
 
-    @property
-    def curvature(self) -> FloatArray:
-        """Second derivatives of the objective."""
-        return self.information + np.diag(self._ridge)
+
+@dataclass(frozen=True, eq=False)
+class Fit(Point):
+    """A curve with a penalty, a point of the mean objective: the log loss of a unit of weight with its penalty.
+
+    With an infinite penalty the curve is a straight line, whose two coefficients are free.
+    """
+
+    curve: Curve
+    penalty: float
 
     @property
-    def certificate(self) -> float:
-        """Largest component of the gradient of the mean objective."""
-        return float(np.abs(self.gradient).max() / self.curves.rows.total.sum())
+    def curves(self) -> Curves:
+        """The rows, and the splines among which one is sought."""
+        return self.curve.curves
+
+    @property
+    def x(self) -> FloatArray:  # type: ignore[override]
+        """The coefficients."""
+        return self.curve.x
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """Mean log loss with its penalty."""
+        return float(self.curve.loss + self._ridge @ self.x**2 / 2.0) / self.curves.weight
+
+    @cached_property
+    def gradient(self) -> FloatArray:  # type: ignore[override]
+        """First derivatives of the mean objective."""
+        return (self.curve.slope + self._ridge * self.x) / self.curves.weight
+
+    @property
+    def curvature(self) -> FloatArray:
+        """Second derivatives of the objective over all rows."""
+        return self.curve.information + np.diag(self._ridge)
+
+    def step(self) -> FloatArray:
+        """Newton's step."""
+        return newton_step(self.curvature / self.curves.weight, self.gradient)
+
+    def improved(self, last_gain: float) -> Minimum[Fit]:
+        """Take Newton steps until one gains no more than ``last_gain``."""
+        return minimise(lambda x: Fit(Curve(self.curves, x), self.penalty), self, Stop(gain=last_gain))
 
     @property
     def degrees_of_freedom(self) -> float:
         """Trace of the map from the rows to their fit."""
         try:
-            return float(np.trace(np.linalg.solve(self.curvature, self.information)))
+            return float(np.trace(np.linalg.solve(self.curvature, self.curve.information)))
         except np.linalg.LinAlgError:
-            return float(self.n_free)
+            return float(self.x.size)
 
     @property
     def leverage(self) -> FloatArray:
         """Variance of the log-odds at each row, to first order: a polynomial of degree six between knots."""
-        spread = self.pieces @ np.linalg.inv(self.curvature) @ self.pieces.transpose(0, 2, 1)
+        spread = self.curve.pieces @ np.linalg.inv(self.curvature) @ self.curve.pieces.transpose(0, 2, 1)
         powers = np.column_stack([spread[:, k == POWER].sum(axis=1) for k in range(7)])
         return np.maximum(self.curves.polynomials(powers), 0.0)
-
-    def improved(self, last_gain: float) -> Fit:
-        """Take Newton steps until one gains no more than ``last_gain`` in the mean objective."""
-        fit, weight = self, float(self.curves.rows.total.sum())
-        for _ in range(MOST_STEPS):
-            try:
-                step = np.linalg.solve(fit.curvature, -fit.gradient)
-            except np.linalg.LinAlgError:
-                break
-            gain, size = -float(fit.gradient @ step), 1.0
-            if not np.isfinite(gain):
-                break
-            new = fit.moved(step)
-            # Far from the optimum a step can overshoot; near it rounding would hide what it gains.
-            while gain > SURE_GAIN * weight and not new.objective <= fit.objective - 1e-4 * size * gain and size > TINY:
-                size /= 2.0
-                new = fit.moved(size * step)
-            if not np.isfinite(new.objective):
-                break
-            fit = new
-            if gain <= last_gain * weight:
-                break
-        return fit
-
-    def moved(self, step: npt.NDArray[np.floating[Any]]) -> Fit:
-        """Return the fit a step further."""
-        return Fit(self.curves, self.penalty, self.coefficients + step, self.steps + 1)
 
     def left_out_loss(self) -> float:
         """Mean log loss of each row under the curve without it, to first order; infinite where rounding hides it.
@@ -258,34 +266,30 @@ class Fit:
         rows, loss = self.curves.rows, 0.0
         for sign, all_mass in ((1.0, rows.events), (-1.0, rows.total - rows.events)):
             at = np.flatnonzero(all_mass)
-            mass, prob = all_mass[at], self._prob[at]
+            mass, prob = all_mass[at], self.curve.prob[at]
             moved = np.minimum(1.0, mass) * leverage[at]
             missed = 1.0 - prob if sign > 0 else prob
-            without = sign * self.log_odds[at] - moved * missed / (1.0 - moved * prob * (1.0 - prob))
+            without = sign * self.curve.log_odds[at] - moved * missed / (1.0 - moved * prob * (1.0 - prob))
             loss += float(np.sum(mass * (np.maximum(-without, 0.0) + np.log1p(np.exp(-np.abs(without))))))
-        return loss / float(rows.total.sum()) if np.isfinite(loss) else float("inf")
-
-    @cached_property
-    def _prob(self) -> FloatArray:
-        result: FloatArray = expit(self.log_odds)
-        return result
+        return loss / self.curves.weight if np.isfinite(loss) else float("inf")
 
     @property
     def _ridge(self) -> FloatArray:
-        return self.curves.ridge(self.penalty, self.n_free)
+        return self.curves.ridge(self.penalty, self.x.size)
 
 
-def fits_of_all_penalties(curves: Curves) -> Iterator[Fit]:
+def fits_of_all_penalties(curves: Curves) -> Iterator[Minimum[Fit]]:
     """Yield the best straight line, then the best curve of each penalty from the largest on."""
-    fit = Fit(curves, np.inf, curves.beginning).improved(ROUGH_GAIN)
-    yield fit
+    found = Fit(Curve(curves, curves.beginning), np.inf).improved(ROUGH_GAIN)
+    yield found
     if curves.knots.size == 2:
         return
-    fit = Fit(curves, 0.0, np.append(fit.coefficients, np.zeros(curves.knots.size - 2)))
-    bends = fit.information[2:, 2:]
+    curve = Curve(curves, np.append(found.point.x, np.zeros(curves.knots.size - 2)))
+    bends = curve.information[2:, 2:]
     largest = float(np.linalg.eigvalsh(bends)[-1]) if np.isfinite(bends).all() else 0.0
     if largest <= 0.0:  # the line leaves nothing open that a curve could say
         return
     for factor in RELATIVE_PENALTIES:
-        fit = Fit(curves, factor * largest, fit.coefficients).improved(ROUGH_GAIN)
-        yield fit
+        found = Fit(curve, factor * largest).improved(ROUGH_GAIN)
+        curve = found.point.curve
+        yield found

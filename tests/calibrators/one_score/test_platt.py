@@ -12,7 +12,7 @@ from strategies import columns
 
 from calibrant import ByNotion
 from calibrant.calibrators.one_score.platt import PlattScaling
-from calibrant.solvers import logistic
+from calibrant.solvers import newton
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
@@ -154,7 +154,7 @@ def test_one_row_is_enough():
 
 
 def test_a_search_that_does_not_arrive_says_so(monkeypatch):
-    monkeypatch.setattr(logistic, "MOST_STEPS", 1)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
     label, z = sample(50)
     with pytest.warns(ConvergenceWarning, match="Newton's method has not come to it"):
         PlattScaling(input="logit").fit(z, label)

@@ -9,7 +9,7 @@ from strategies import columns
 
 from calibrant import ByNotion, SplineCalibration, load_digits_forecast
 from calibrant._core.problem import BinaryProblem, unit_weight
-from calibrant.solvers import smoothing_spline
+from calibrant.solvers import newton
 from calibrant.solvers.logistic import recalibration_of
 from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
 
@@ -79,7 +79,7 @@ def test_the_gradient_certifies_the_optimum(truth):
 
 
 def test_a_curve_that_is_not_optimal_is_told_of(monkeypatch):
-    monkeypatch.setattr(smoothing_spline, "MOST_STEPS", 1)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="the spline must have a gradient below 1e-08; got"):
         SplineCalibration(input="logit").fit(*drawn(wave, n=100))
 
@@ -101,7 +101,7 @@ def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
 def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
     x, label = drawn(wave, n=500)
     rows = recalibration_of(BinaryProblem(expit(x), label == 1, unit_weight(500), logit=x))
-    losses = [fit.left_out_loss() for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 15)))]
+    losses = [fit.point.left_out_loss() for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 15)))]
     assert len(losses) == 14
     assert SplineCalibration(input="logit").fit(x, label).loss_ == pytest.approx(min(losses), abs=1e-9)
 

@@ -9,6 +9,7 @@ from strategies import tables
 from calibrant import EnsembleTemperatureScaling, TemperatureScaling, load_digits_forecast, negative_log_likelihood
 from calibrant._core.problem import Forecast
 from calibrant.calibrators.simplex import ensemble_temperature
+from calibrant.solvers import newton
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
@@ -109,7 +110,7 @@ def test_a_uniform_forecast_stays_uniform():
 
 
 def test_weights_that_are_not_optimal_are_told_of(monkeypatch):
-    monkeypatch.setattr(ensemble_temperature, "MOST_STEPS", 1)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="the weights must have a KKT residual below 1e-08; got"):
         EnsembleTemperatureScaling().fit(*noisy())
 

@@ -4,16 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+from calibrant._core.links import prob_of_scores
 from calibrant._core.problem import Forecast, SimplexProblem, unit_weight
-from calibrant.calibrators.simplex import multinomial
 from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
 from calibrant.calibrators.simplex.matrix import MatrixScaling
-from calibrant.calibrators.simplex.multinomial import Diagonal, Full, Objective, fit_table, identity, penalties
+from calibrant.calibrators.simplex.multinomial import fit_table, identity, penalties
 from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
 from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
-from calibrant.calibrators.simplex.temperature import prob_of_scores
 from calibrant.calibrators.simplex.vector import VectorScaling
-from calibrant.solvers import newton
+from calibrant.solvers import multinomial, newton
+from calibrant.solvers.multinomial import Diagonal, Full, Objective
 
 FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorScaling, StructuredMatrixScaling]
 DESIGNS = {
@@ -123,7 +123,7 @@ def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name
     for design in (Diagonal, Full):
         monkeypatch.setattr(design, "most_dense", 0)
     rough = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
-    monkeypatch.setattr(newton, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(multinomial, "BLOCK_ROWS", 50)
     fewer = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
     assert whole.gradient < 1e-12
     for other in (rough, fewer):
@@ -135,7 +135,7 @@ def test_the_blocks_of_classes_are_inverses_of_those_of_the_hessian(monkeypatch)
     whole, products = (objective_of("matrix", dense=dense) for dense in (True, False))
     for objective in (whole, products):
         objective.evaluate(objective.centre)
-    blocks = newton.ConjugateGradients(products)._inverse_blocks()
+    blocks = multinomial.ConjugateGradients(products)._inverse_blocks()
     f, k = whole.centre.shape
     hessian = whole.hessian().reshape(f, k, f, k)
     for j in range(k):
@@ -146,7 +146,7 @@ def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
     whole, products = (objective_of("vector", dense=dense) for dense in (True, False))
     for objective in (whole, products):
         objective.evaluate(objective.centre)
-    apply, hessian = newton.ConjugateGradients(products)._by_rank_one(), whole.hessian().reshape(2, 4, 2, 4)
+    apply, hessian = multinomial.ConjugateGradients(products)._by_rank_one(), whole.hessian().reshape(2, 4, 2, 4)
     left = np.random.default_rng(2).normal(size=(2, 4))
     expected = np.column_stack([np.linalg.solve(hessian[:, j, :, j], left[:, j]) for j in range(4)])
     np.testing.assert_allclose(apply(left), expected, rtol=1e-3)
@@ -156,8 +156,8 @@ def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
 def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     """Hardly any penalty, and log-probabilities that go together: the first preconditioner is not enough."""
     made = []
-    inverse = newton.ConjugateGradients._inverse_blocks
-    monkeypatch.setattr(newton.ConjugateGradients, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
+    inverse = multinomial.ConjugateGradients._inverse_blocks
+    monkeypatch.setattr(multinomial.ConjugateGradients, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
     z, problem = drawn(n=3000, k=30)
     found = fit_table(Full(), z, problem, np.zeros((31, 30)), identity(30), identity(30))
     assert made

@@ -467,7 +467,7 @@ def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(options, monkeypatch
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(conditional_logit, "_bounded_step", interrupted)
+    monkeypatch.setattr(conditional_logit, "bounded_step", interrupted)
     with pytest.raises(KeyboardInterrupt):
         calibrator.fit(*random_rows(seed=2)[1::-1])
     assert vars(calibrator) == before

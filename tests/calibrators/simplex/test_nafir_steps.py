@@ -1,4 +1,4 @@
-"""What a Newton step of NA-FIR is made of: the table of counts, sums over it, and the step itself."""
+"""What a Newton step of NA-FIR is made of: the table of counts, and sums over it."""
 
 import math
 
@@ -10,9 +10,7 @@ from strategies import tables
 
 from calibrant._core.validation import as_problem
 from calibrant._kernels.conditional_logit import pair_sums
-from calibrant.solvers import conditional_logit
 from calibrant.solvers.comparisons import Comparisons
-from calibrant.solvers.conditional_logit import _bounded_step
 from calibrant.solvers.nafir_blocks import Cells
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
@@ -77,60 +75,3 @@ def test_the_compiled_sums_of_pairs_equal_the_definition(drawn, data):
     found = np.zeros((n_groups, n_groups))
     pair_sums(counts.starts, group, counts.count, weight, found)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-# The step
-
-
-def test_a_step_to_the_inside_is_that_of_newton():
-    hessian, slope = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.3, -0.2])
-    step = _bounded_step(hessian, slope, np.array([1.0, 1.0]))
-    np.testing.assert_allclose(hessian @ step, -slope, rtol=1e-7)
-
-
-def test_what_a_step_would_make_negative_goes_to_zero_and_the_rest_minds_it():
-    hessian, slope, u = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, -0.2]), np.array([1.0, 1.0])
-    step = _bounded_step(hessian, slope, u)
-    np.testing.assert_allclose(step, [-1.0, 0.2 + 0.5], rtol=1e-7)
-
-
-@given(
-    size=st.integers(1, 6),
-    numbers=st.lists(st.integers(-3, 3), min_size=36, max_size=36),
-    slope=st.lists(st.integers(-4, 4), min_size=6, max_size=6),
-    u=st.lists(st.sampled_from([0.0, 0.0, 0.1, 1.0]), min_size=6, max_size=6),
-)
-def test_a_step_ends_where_the_quadratic_model_is_least_within_the_bounds(size, numbers, slope, u):
-    """There it has no slope at what is above zero, and rises with what is zero."""
-    root = np.reshape(numbers, (6, 6))[:, :size]
-    hessian, slope, u = root.T @ root + 0.1 * np.eye(size), np.array(slope[:size], dtype=float), np.array(u[:size])
-    step = _bounded_step(hessian, slope, u)
-    end, pull = u + step, slope + hessian @ step
-    assert (end >= 0.0).all()
-    if slope[(u > 0) | (slope < 0)].any():  # else it is there, and some step is made up
-        np.testing.assert_allclose(pull[end > 0.0], 0.0, atol=1e-5)
-        assert (pull >= -1e-5).all()
-
-
-def test_a_step_that_is_not_found_in_time_goes_down_all_the_same(monkeypatch):
-    monkeypatch.setattr(conditional_logit, "MOST_PIVOTS", 1)
-    hessian, slope, u = np.array([[11.0, -10.0], [-10.0, 14.0]]), np.array([-2.0, 3.0]), np.array([2.0, 0.0])
-    step = _bounded_step(hessian, slope, u)
-    assert slope @ step < 0.0
-    assert (u + step >= 0.0).all()
-
-
-def test_a_step_always_goes_down_and_stays_in_the_bounds():
-    """In this case what goes to zero at first would do so against the slope, and more than the rest gains."""
-    hessian = [
-        [19.0, -2.0, 6.0, -6.0, -16.0, -3.0],
-        [-2.0, 32.0, -2.0, 0.0, -6.0, -5.0],
-        [6.0, -2.0, 11.0, 5.0, -12.0, -3.0],
-        [-6.0, 0.0, 5.0, 14.0, 1.0, -4.0],
-        [-16.0, -6.0, -12.0, 1.0, 27.0, -3.0],
-        [-3.0, -5.0, -3.0, -4.0, -3.0, 32.0],
-    ]
-    slope, u = np.array([-4.0, 0.0, 4.0, -3.0, 2.0, 4.0]), np.array([2.0, 1.0, 0.0, 0.0, 1.0, 0.0])
-    step = _bounded_step(np.array(hessian), slope, u)
-    assert slope @ step < 0.0
-    assert (u + step >= 0.0).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -14,19 +15,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from calibrant._core import links
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number, whole
 from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, are_counts, as_simplex, variance_weight
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import CalibrationWarning, warn
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.simplex.temperature import TemperatureScaling, prob_of_scores
+from calibrant.calibrators.simplex.temperature import TemperatureScaling
+from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
-MOST_STEPS = 100
+LAST_GAIN = 1e-20
+"""A step that lowers the objective by no more, in nats, is the last: what is left after it is about the square."""
 
-LAST_RESIDUAL, LARGEST_RESIDUAL = 1e-12, 1e-8
-"""Slopes of the objective, in nats, at which the search ends, and above which it warns."""
+LARGEST_RESIDUAL = 1e-8
+"""Slope of the objective, in nats, above which the search warns."""
 
 MOST_COUNTS = 10**9
 """Sum of whole weights from which on the rows that one weight stands for are not told apart any more."""
@@ -77,7 +80,8 @@ class SafeCalibrator(Calibrator):
     standard_error_ : float
         Of the slope of the held-out loss at weight 0, if the forecast is right as it came.
     gradient_ : float
-        Slope of the objective where it should be zero, or its part that points into [0, 1]: the certificate of optimality.
+        Size of the slope of the objective where it should be zero, or of its part that points into [0, 1]: the certificate of
+        optimality.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (n_classes,)
@@ -87,7 +91,7 @@ class SafeCalibrator(Calibrator):
     -----
     Forecast p and candidate c are pooled as logarithms, q proportional to p^(1 - w) c^w (both clipped at 1e-12, so that no
     class has probability zero where w > 0). The mean log loss of q on held-out rows, L(w), is convex, and so is the
-    objective L(w) + caution * s * w, whose one minimum in [0, 1] Newton's method finds inside a bracket. s is the standard
+    objective L(w) + caution * s * w, whose one minimum in [0, 1] Newton's method finds. s is the standard
     error of L'(0) under the hypothesis that p is right: L'(0) is then a sum of independent terms with mean zero, and their
     variance is known from p and c without a look at what came. So w > 0 exactly if a one-sided score test rejects that
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
@@ -201,8 +205,9 @@ class SafeCalibrator(Calibrator):
     def _weigh(self, held_out: _HeldOut) -> None:
         self.standard_error_ = held_out.standard_error()
         charge = self.caution * self.standard_error_
-        self.weight_, self.gradient_, self.n_iter_ = _minimise(held_out, charge)
-        if abs(self.gradient_) > LARGEST_RESIDUAL:
+        found = minimise(partial(held_out.at, charge), np.zeros(1), Stop(gain=LAST_GAIN), lower=0.0, upper=1.0)
+        self.weight_, self.gradient_, self.n_iter_ = float(found.point.x[0]), found.residual, found.n_iter
+        if self.gradient_ > LARGEST_RESIDUAL:
             warn(
                 f"the search for the weight of the candidate has not converged: weight {self.weight_:g} has slope "
                 f"{self.gradient_:.2g}. Report the data.",
@@ -321,40 +326,24 @@ class _HeldOut:
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)
         return -float(self.share @ log_prob[self.came])
 
-    def derivatives(self, weight: float) -> tuple[float, float]:
-        """First and second derivative: the means of E d - d_y and of Var d, d the difference of the log-probabilities."""
-        mean, variance = self._moments(weight)
-        return float(self.share @ (mean - self.way[self.came])), float(self.share @ variance)
+    def at(self, charge: float, x: FloatArray) -> ScalarPoint:
+        """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.
+
+        d is the difference of the log-probabilities.
+        """
+        log_prob, mean, variance = self._moments(float(x[0]))
+        value = -float(self.share @ log_prob[self.came]) + charge * float(x[0])
+        slope = self.share @ (mean - self.way[self.came]) + charge
+        return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
 
     def standard_error(self) -> float:
         """Of the first derivative at 0, if labels come as the forecast says."""
-        _, variance = self._moments(0.0)
+        variance = self._moments(0.0)[2]
         return float(np.sqrt((variance_weight(self.weight) / self.weight.sum() ** 2) @ variance))
 
-    def _moments(self, weight: float) -> tuple[FloatArray, FloatArray]:
-        prob = links.prob_of_logit(self.start + weight * self.way)
+    def _moments(self, weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the log-probabilities of the pool, and mean and variance of d under them by rows."""
+        log_prob = links.log_prob_of_logit(self.start + weight * self.way)
+        prob = np.exp(log_prob)
         mean = np.vecdot(prob, self.way)
-        return mean, np.vecdot(prob, (self.way - mean[:, None]) ** 2)
-
-
-def _minimise(held_out: _HeldOut, charge: float) -> tuple[float, float, int]:
-    """Minimise loss(w) + charge * w over [0, 1]; return the solution, its residual and the number of steps."""
-
-    def slope_and_curvature(w: float) -> tuple[float, float]:
-        slope, curvature = held_out.derivatives(w)
-        return slope + charge, curvature
-
-    first, curvature = slope_and_curvature(0.0)
-    if first >= 0.0:
-        return 0.0, 0.0, 0
-    if slope_and_curvature(1.0)[0] <= 0.0:
-        return 1.0, 0.0, 1
-    low, high, w, slope = 0.0, 1.0, 0.0, first
-    for steps in range(1, MOST_STEPS + 1):
-        newton = w - slope / curvature if curvature > 0 else np.inf
-        w = newton if low < newton < high else 0.5 * (low + high)
-        slope, curvature = slope_and_curvature(w)
-        low, high = (w, high) if slope < 0 else (low, w)
-        if abs(slope) <= LAST_RESIDUAL or high - low <= np.finfo(np.float64).eps:
-            return w, slope, steps
-    return w, slope, MOST_STEPS
+        return log_prob, mean, np.vecdot(prob, (self.way - mean[:, None]) ** 2)

@@ -19,8 +19,8 @@ from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree, isotonic_tree, pooled
-from calibrant.solvers.isotonic_tree_choice import choose_stage
-from calibrant.solvers.path_choice import tried
+from calibrant.solvers.isotonic_tree_choice import IsotonicFolds
+from calibrant.solvers.path_choice import choose_stage, tried
 
 
 @declare(
@@ -233,14 +233,9 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         given = None if stops or self.max_bins is None else int(self.max_bins)
         if "cv" not in (self.max_bins, self.smoothing, self.softening):
             return given, float(self.smoothing), float(self.softening)
-        smoothings, softenings = tried(self.smoothing, self.softening)
+        folds = IsotonicFolds(ordered, partial(grow, max_regions=given), float(self.mixture))
         n_regions, smoothing, softening = choose_stage(
-            ordered,
-            partial(grow, max_regions=given),
-            smoothings,
-            softenings=softenings,
-            mixture=float(self.mixture),
-            only_last=not stops,
+            folds, *tried(self.smoothing, self.softening), only_last=not stops
         )
         return (n_regions if stops else given), smoothing, softening
 

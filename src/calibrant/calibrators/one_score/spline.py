@@ -125,17 +125,19 @@ class SplineCalibration(LogOddsCalibrator):
         curves = Curves(rows, knots_of(rows, self.n_knots))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such fits are not taken, or warned of
             fits = list(fits_of_all_penalties(curves))
-            losses = np.array([fit.left_out_loss() for fit in fits])
+            losses = np.array([fit.point.left_out_loss() for fit in fits])
             # Losses that agree to rounding are equal; of these the smoothest curve is taken.
             chosen = int(np.argmax(losses <= losses.min() + 1e-10))
-            best = fits[chosen].improved(LAST_GAIN)
-        self.knots_, self.deviation_ = curves.knots, curves.at_knots[:, : best.n_free] @ best.coefficients
+            last = fits[chosen].point.improved(LAST_GAIN)
+        best = last.point
+        self.knots_, self.deviation_ = curves.knots, curves.at_knots[:, : best.x.size] @ best.x
         self.penalty_, self.loss_ = best.penalty * curves.half**3, float(losses[chosen])
-        self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, best.certificate
-        self.n_iter_ = sum(fit.steps for fit in fits) - fits[chosen].steps + best.steps
+        self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, last.residual
+        self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
         if not self.gradient_ <= CERTAIN:
+            steps = fits[chosen].n_iter + last.n_iter
             warn(
-                f"the spline must have a gradient below {CERTAIN:g}; got {self.gradient_:.2g} after {best.steps} steps on "
+                f"the spline must have a gradient below {CERTAIN:g}; got {self.gradient_:.2g} after {steps} steps on "
                 f"{problem.size} rows. It is used as it is: check for extreme logits or weights.",
                 ConvergenceWarning,
             )

@@ -11,7 +11,8 @@ from calibrant._core.problem import SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.calibrators.simplex.linear import LinearScaling
-from calibrant.calibrators.simplex.multinomial import Full, identity, penalties, penalty
+from calibrant.calibrators.simplex.multinomial import identity, penalties, penalty
+from calibrant.solvers.multinomial import Full
 
 
 @declare(

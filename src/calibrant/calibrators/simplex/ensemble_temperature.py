@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import shares
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature, prob_of_scores
+from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature
+from calibrant.solvers.mixture import most_likely_shares
 
 CERTAIN = 1e-8
 """Largest component of the KKT residual at which weights are optimal: the mean log loss is then as small as it gets."""
-
-MOST_STEPS = 100
 
 LEAST_CAME = 1e-100
 """Probability of what came, below which weights are fitted as if it were this: squares of its inverse would overflow."""
@@ -74,8 +72,8 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     Notes
     -----
     The map is w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K. First T is fitted alone, as in the authors' code, then the
-    weights: their mean log loss is convex, and its minimum over the simplex is found by Newton steps, each a
-    non-negative least-squares problem in three unknowns. T and weights together are no convex problem: there are several
+    weights: their mean log loss is convex, and its minimum over the simplex is found by Newton steps within
+    the bounds of the three weights. T and weights together are no convex problem: there are several
     minima in T, and the best was lower by less than 0.0001 in log loss on three networks. The authors' code takes the
     squared error by default; here it is the log loss.
 
@@ -111,8 +109,9 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         rows = np.arange(problem.size)
         came = np.column_stack([part[rows, problem.label] for part in self._parts(problem.forecast)])
         came = np.maximum(came, LEAST_CAME)
-        best, self.gradient_, self.n_iter_ = mixture_weights(came, problem.weight)
-        self.weights_ = best if best[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
+        best = most_likely_shares(came, problem.weight, np.full(3, 1.0 / 3.0))
+        self.gradient_, self.n_iter_ = best.residual, best.n_iter
+        self.weights_ = best.point.x if best.point.x[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
         if self.gradient_ > CERTAIN:
             warn(
                 f"the weights must have a KKT residual below {CERTAIN:g}; got {self.gradient_:.2g} after "
@@ -134,48 +133,3 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         prob = prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
         scaled = prob_of_scores(forecast.log_prob / self.temperature_)
         return scaled, prob, np.broadcast_to(1.0 / prob.shape[1], prob.shape)
-
-
-def mixture_weights(came: FloatArray, weight: FloatArray) -> tuple[FloatArray, float, int]:
-    """Minimise the mean of -log(came @ w) over w >= 0 that sum to one; return w, the KKT residual and the steps.
-
-    With sum(w) added to it the objective has the same minimum over all w >= 0, and no equation is left to hold: scaling
-    an optimal w up gains as much as it costs exactly where its sum is one.
-    """
-    share = weight / weight.sum()
-    w = np.full(came.shape[1], 1.0 / came.shape[1])
-    residual = np.inf
-    for steps in range(MOST_STEPS):
-        relative = came / (came @ w)[:, None]
-        gradient = 1.0 - share @ relative
-        last, residual = residual, _residual(w, gradient)
-        if residual <= 1e-14 or (steps and residual >= last and residual <= CERTAIN):
-            return w, residual, steps
-        w = _stepped(w, gradient, relative.T @ (share[:, None] * relative), came, share)
-    return w, residual, MOST_STEPS
-
-
-def _residual(w: FloatArray, gradient: FloatArray) -> float:
-    return float(np.where(w > 0, np.abs(gradient), np.maximum(-gradient, 0.0)).max())
-
-
-def _stepped(
-    w: FloatArray, gradient: FloatArray, hessian: FloatArray, came: FloatArray, share: FloatArray
-) -> FloatArray:
-    """Go to the minimum of the quadratic model over w >= 0, or so far towards it that the objective falls; sum to one."""
-    root = np.linalg.cholesky(hessian + 1e-12 * np.trace(hessian) * np.eye(w.size))
-    target, _ = nnls(root.T, np.linalg.solve(root, hessian @ w - gradient))
-    now, size = _mean_loss(came, share, w), 1.0
-    slope = float(gradient @ (target - w))
-    while size > 1e-10:
-        new = w + size * (target - w)
-        if new.sum() > 0 and _mean_loss(came, share, new) <= now + 1e-4 * size * slope + 1e-15:
-            break
-        size /= 2.0
-    result: FloatArray = new / new.sum()
-    return result
-
-
-def _mean_loss(came: FloatArray, share: FloatArray, w: FloatArray) -> float:
-    with np.errstate(divide="ignore"):
-        return float(w.sum() - share @ np.log(came @ w))

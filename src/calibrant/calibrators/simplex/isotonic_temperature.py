@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core import links
-from calibrant._core.links import FloatArray
+from calibrant._core.links import LEAST_SCORE, FloatArray
 from calibrant._core.parameters import number
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
@@ -16,7 +16,7 @@ from calibrant._core.validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.calibrators.simplex.multiclass_isotonic import divided, steps_of
-from calibrant.calibrators.simplex.temperature import LEAST_SCORE, TemperatureScaling, check_temperature
+from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature
 
 TIED = 10
 """Decimals of the logarithm at which scaled scores are tied: equal ones must not be told apart by rounding."""

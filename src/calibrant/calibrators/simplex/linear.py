@@ -8,14 +8,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import choice, number, numbers
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.validation import Input
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.simplex.multinomial import (
-    Design,
-    Full,
     Logits,
     fit_table,
     log_prob_of,
@@ -23,7 +21,8 @@ from calibrant.calibrators.simplex.multinomial import (
     temperature_of,
     tempered,
 )
-from calibrant.calibrators.simplex.temperature import check_temperature, prob_of_scores
+from calibrant.calibrators.simplex.temperature import check_temperature
+from calibrant.solvers.multinomial import Design, Full
 
 
 class LinearScaling(MulticlassCalibrator):

@@ -9,7 +9,8 @@ from calibrant._core.problem import SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.calibrators.simplex.linear import LogitScaling
-from calibrant.calibrators.simplex.multinomial import Full, Logits, identity, penalties, penalty
+from calibrant.calibrators.simplex.multinomial import Logits, identity, penalties, penalty
+from calibrant.solvers.multinomial import Full
 
 
 @declare(

@@ -29,10 +29,10 @@ from calibrant.calibrators.simplex.splitting import (
     as_points,
     as_splits,
 )
-from calibrant.solvers.path_choice import tried
+from calibrant.solvers.path_choice import choose_stage, tried
 from calibrant.solvers.simplex_rows import JoinedRows, Rows
 from calibrant.solvers.simplex_tree import Grown, grow
-from calibrant.solvers.simplex_tree_choice import choose_stage
+from calibrant.solvers.simplex_tree_choice import SimplexFolds
 from calibrant.solvers.split_candidates import Candidates
 
 RECOMMENDED_CLASSES = 5
@@ -339,14 +339,9 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         given = None if stops or self.max_regions is None else int(self.max_regions)
         if "cv" not in (self.max_regions, self.smoothing, self.softening):
             return given, float(self.smoothing), float(self.softening)
+        folds = SimplexFolds(problem, joined, partial(grown_of, most=given), self._values)
         n_regions, smoothing, softening = choose_stage(
-            problem,
-            joined,
-            partial(grown_of, most=given),
-            self._values,
-            *tried(self.smoothing, self.softening),
-            only_last=not stops,
-            progress=self.progress,
+            folds, *tried(self.smoothing, self.softening), only_last=not stops, progress=self.progress
         )
         return (n_regions if stops else given), smoothing, softening
 

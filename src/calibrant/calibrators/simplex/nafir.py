@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import choice, flag, number, numbers, source, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem, rows_per_weight
 from calibrant._core.progress import progress_bar
@@ -17,7 +17,6 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.simplex.temperature import prob_of_scores
 from calibrant.solvers.annealing import MOST_CHANGES, anneal
 from calibrant.solvers.comparisons import Comparisons
 from calibrant.solvers.conditional_logit import TOLERANCE, Penalty, Solution, solve, violation

@@ -5,12 +5,8 @@ from __future__ import annotations
 from calibrant._core.problem import SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.calibrators.simplex.linear import StructuredScaling
-from calibrant.calibrators.simplex.multinomial import (
-    Full,
-    fading,
-    identity,
-    penalties,
-)
+from calibrant.calibrators.simplex.multinomial import fading, identity, penalties
+from calibrant.solvers.multinomial import Full
 
 
 @declare(

@@ -7,10 +7,8 @@ import numpy as np
 from calibrant._core.problem import SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.calibrators.simplex.linear import StructuredScaling
-from calibrant.calibrators.simplex.multinomial import (
-    Diagonal,
-    fading,
-)
+from calibrant.calibrators.simplex.multinomial import fading
+from calibrant.solvers.multinomial import Diagonal
 
 
 @declare(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number
-from calibrant._core.problem import Forecast, SimplexProblem
+from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.solvers.newton import Minimum, ScalarPoint, Stop, minimise
 
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
@@ -22,10 +24,8 @@ COLDEST, HOTTEST = 1e-4, 1e4
 LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
 
-MOST_STEPS = 200
-
-LEAST_SCORE = -700.0
-"""A score ends this far below the highest of its row, so that no probability becomes zero."""
+MANY_ROWS, ONE_IN = 1 << 12, 16
+"""From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
 
 BLOCK = 1 << 15
 """Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
@@ -63,8 +63,7 @@ class TemperatureScaling(MulticlassCalibrator):
     temperature_ : float
         The fitted T: above 1 the forecast was over-confident, below 1 under-confident.
     gradient_ : float
-        Derivative of the mean log loss with respect to 1 / T where it was last evaluated: one Newton step, shorter than
-        1e-7 of 1 / T, before the solution. The certificate of optimality.
+        Derivative of the mean log loss with respect to 1 / T at the solution: the certificate of optimality.
     n_iter_ : int
         Newton steps taken.
     classes_ : ndarray of shape (n_classes,)
@@ -72,7 +71,7 @@ class TemperatureScaling(MulticlassCalibrator):
 
     Notes
     -----
-    The mean log loss is convex in 1 / T. Newton's method inside a bracket finds its one minimum; where it has none (every
+    The mean log loss is convex in 1 / T. Newton's method within bounds finds its one minimum; where it has none (every
     row right, or the forecast worse than uniform at every T), T ends at 1e-4 or 1e4 with a `ConvergenceWarning`; where all
     T are equally good (a uniform forecast) T is 1. A score ends 700 below the highest of its row, so that at no temperature
     a probability becomes zero.
@@ -97,22 +96,17 @@ class TemperatureScaling(MulticlassCalibrator):
         super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        inverse, self.gradient_, self.n_iter_ = _minimise(problem)
-        self.temperature_ = 1.0 / inverse
+        found, why = _minimum(_Loss.of(problem))
+        self.temperature_ = 1.0 / float(found.point.x[0])
+        self.gradient_, self.n_iter_ = float(found.point.gradient[0]), found.n_iter
+        if why:
+            warn(f"{why}. Temperature {self.temperature_:g} is used. Fit on more rows.", ConvergenceWarning)
 
     def _check_loaded(self) -> None:
         check_temperature(self.temperature_)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(_scores(forecast) / self.temperature_)
-
-
-def prob_of_scores(scores: FloatArray) -> FloatArray:
-    """Softmax over the columns, never zero."""
-    prob: FloatArray = np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_SCORE)
-    np.exp(prob, out=prob)
-    prob /= prob.sum(axis=1, keepdims=True)
-    return prob
 
 
 def check_temperature(temperature: float) -> None:
@@ -125,74 +119,87 @@ def _scores(forecast: Forecast) -> FloatArray:
     return forecast.values if forecast.is_logit else forecast.log_prob
 
 
-def _minimise(problem: SimplexProblem) -> tuple[float, float, int]:
-    """Minimise the mean log loss over b = 1 / T by Newton steps that a bracket keeps safe.
+@dataclass(frozen=True, eq=False)
+class _Loss:
+    """The mean log loss of softmax(b z) as a function of b = 1 / T."""
 
-    The derivative is increasing in b, so its sign says on which side the minimum lies.
-    """
-    scores = _scores(problem.forecast)
-    lowest, highest, b = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
-    if (without := _without_minimum(scores, problem)) is not None:
+    scores: FloatArray
+    label: IntArray
+    share: FloatArray
+    top: FloatArray
+
+    @classmethod
+    def of(cls, problem: SimplexProblem) -> _Loss:
+        scores = _scores(problem.forecast)
+        return cls(scores, problem.label, problem.weight / problem.weight.sum(), scores.max(axis=1))
+
+    def part(self) -> _Loss:
+        """Return that of one row in so many."""
+        few = slice(None, None, ONE_IN)
+        return _Loss(self.scores[few], self.label[few], self.share[few] / self.share[few].sum(), self.top[few])
+
+    def without_minimum(self) -> tuple[float, str] | None:
+        """Return where 1 / T ends and why, if no finite positive T is the best one.
+
+        The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
+        class that came; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
+        """
+        came = self.scores[np.arange(len(self.scores)), self.label]
+        if (came == self.top).all():
+            if (self.scores.min(axis=1) == self.top).all():
+                return 1.0, "every temperature is as good: the forecast is uniform"
+            return (
+                1.0 / COLDEST,
+                "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast",
+            )
+        if self.share @ (self.scores.mean(axis=1) - came) >= 0:
+            return (
+                1.0 / HOTTEST,
+                "the likelihood grows for ever as T rises to infinity: the forecast is no better than uniform",
+            )
+        return None
+
+    def at(self, x: FloatArray) -> _Inverse:
+        """Evaluate: the derivatives of a row are E z - z_y and Var z."""
+        b, (n, n_classes) = float(x[0]), self.scores.shape
+        value = slope = curvature = 0.0
+        step = max(1, BLOCK // n_classes)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            z = self.scores[rows] - self.top[rows, None]
+            p = np.exp(b * z)
+            total = p.sum(axis=1)
+            came = z[np.arange(len(z)), self.label[rows]]
+            mean = np.vecdot(p, z) / total
+            p *= z
+            square = np.vecdot(p, z) / total
+            share = self.share[rows]
+            # einsum, since the threads of BLAS take longer to wake than such short sums
+            value += float(np.einsum("i,i->", share, np.log(total) - b * came))
+            slope += float(np.einsum("i,i->", share, mean - came))
+            curvature += float(np.einsum("i,i->", share, square - mean**2))
+        return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
+
+
+class _Inverse(ScalarPoint):
+    """The mean log loss at some 1 / T."""
+
+    def reach(self, step: FloatArray) -> float:
+        """Part of 1 / T."""
+        return float(abs(step[0]) / self.x[0])
+
+
+def _minimum(loss: _Loss) -> tuple[Minimum[_Inverse], str]:
+    """Return where the mean log loss is least, or where the search ended and why; of many rows from a part of them on."""
+    if (without := loss.without_minimum()) is not None:
         b, why = without
-        return _ended(b, _derivatives(scores, problem, b)[0], 0, why)
-    low, high = lowest, highest
-    for steps in range(1, MOST_STEPS + 1):
-        slope, curvature = _derivatives(scores, problem, b)
-        low, high = (b, high) if slope < 0 else (low, b)
-        newton = b - slope / curvature if curvature > 0 else np.inf
-        # Far from the minimum the curvature says little: halve the bracket on the logarithmic scale instead.
-        b_next = newton if low <= newton <= high else (low * high) ** 0.5
-        if abs(b_next - b) <= LAST_STEP * b:
-            if min(b / lowest, highest / b) < 1.0 + 1e-6:
-                return _ended(b, slope, steps, "the best temperature lies beyond the end of the search")
-            return b_next, slope, steps
-        b = b_next
-    return _ended(b, slope, MOST_STEPS, "the search has not converged")
-
-
-def _without_minimum(scores: FloatArray, problem: SimplexProblem) -> tuple[float, str] | None:
-    """Return where 1 / T ends and why, if no finite positive T is the best one.
-
-    The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
-    class that came; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
-    """
-    came = scores[np.arange(len(scores)), problem.label]
-    top, middle = scores.max(axis=1), scores.mean(axis=1)
-    if (came == top).all():
-        if (scores.min(axis=1) == top).all():
-            return 1.0, "every temperature is as good: the forecast is uniform"
-        return 1.0 / COLDEST, "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast"
-    if problem.weight @ (middle - came) >= 0:
-        return (
-            1.0 / HOTTEST,
-            "the likelihood grows for ever as T rises to infinity: the forecast is no better than uniform",
-        )
-    return None
-
-
-def _ended(b: float, slope: float, steps: int, why: str) -> tuple[float, float, int]:
-    """Warn that the search ended without an optimum."""
-    warn(f"{why}. Temperature {1 / b:g} is used. Fit on more rows.", ConvergenceWarning)
-    return b, slope, steps
-
-
-def _derivatives(scores: FloatArray, problem: SimplexProblem, b: float) -> tuple[float, float]:
-    """First and second derivative of the mean log loss of softmax(b z): E z - z_y and Var z, averaged over rows."""
-    n, n_classes = scores.shape
-    slope = curvature = 0.0
-    total_weight = float(problem.weight.sum())
-    step = max(1, BLOCK // n_classes)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        z = scores[rows] - scores[rows].max(axis=1, keepdims=True)
-        p = np.exp(b * z)
-        total = p.sum(axis=1)
-        came = z[np.arange(len(z)), problem.label[rows]]
-        mean = np.vecdot(p, z) / total
-        p *= z
-        square = np.vecdot(p, z) / total
-        share = problem.weight[rows] / total_weight
-        # einsum, since the threads of BLAS take longer to wake than such short sums
-        slope += float(np.einsum("i,i->", share, mean - came))
-        curvature += float(np.einsum("i,i->", share, square - mean**2))
-    return slope, curvature
+        return Minimum(loss.at(np.array([b])), 0.0, 0, False), why
+    start = np.array([1.0])
+    if len(loss.scores) >= MANY_ROWS and not (few := _minimum(loss.part()))[1]:
+        start = few[0].point.x
+    lowest, highest = 1.0 / HOTTEST, 1.0 / COLDEST
+    found = minimise(loss.at, start, Stop(reach=LAST_STEP), lower=lowest, upper=highest)
+    b = float(found.point.x[0])
+    if min(b / lowest, highest / b) < 1.0 + 1e-6:
+        return found, "the best temperature lies beyond the end of the search"
+    return found, "" if found.converged else "the search has not converged"

@@ -12,7 +12,8 @@ from calibrant._core.problem import SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.calibrators.simplex.linear import LogitScaling
-from calibrant.calibrators.simplex.multinomial import Diagonal, Logits
+from calibrant.calibrators.simplex.multinomial import Logits
+from calibrant.solvers.multinomial import Diagonal
 
 
 @declare(
