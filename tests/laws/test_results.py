@@ -49,7 +49,7 @@ EXAMPLES = {
     "NetBenefitCurve": lambda: cb.net_benefit_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
     "PairedDifference": lambda: cb.paired_difference(E, B, B**2, n_resamples=9),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
-    "PartitionPath": lambda: cb.partition_path(Y, P, cb.MulticlassRecursivePartitioning(n_candidates=50).fit(P, Y)),
+    "PartitionPath": lambda: cb.partition_path(Y, P, cb.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)),
     "PriorEstimate": lambda: cb.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
     "RocCurve": lambda: cb.roc_curve(Y, P, notion="class-wise"),
