@@ -1,6 +1,7 @@
 """Bad use of the command line: exit code 2, one line on stderr that says what to do, and nothing written."""
 
 import errno
+import io
 import os
 import re
 from pathlib import Path
@@ -25,6 +26,7 @@ def folder(monkeypatch, tmp_path):
     """An empty folder with one good file and a calibrator fitted on it."""
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text(GOOD)
+    Path("good2.csv").write_text(GOOD)
     assert cli.main(["fit", "good.csv", "-o", "c.json"]) == 0
     return tmp_path
 
@@ -163,6 +165,10 @@ WORDS = {
         ["fit", "good.csv", "-o", "good.csv", "--force"],
         r"must not be what is read; got good\.csv, which would be lost\. Choose another name",
     ),
+    "other rows to be lost": (
+        ["fit", "good.csv", "--other", "good2.csv", "-o", "good2.csv", "--force"],
+        r"must not be what is read; got good2\.csv, which would be lost\. Choose another name",
+    ),
     "a table to be lost to a page": (["report", "good.csv", "-o", "./good.csv", "--force"], r"must not be what is read"),
     "a calibrator to be lost to a table": (["apply", "c.json", "good.csv", "-o", "c.json", "--force"], r"must not be what"),
     "no top pair": (
@@ -181,6 +187,15 @@ def test_bad_words_are_refused(words, message, refused):
     told = refused(*words)
     assert re.search(message, told)
     assert re.fullmatch(PARTS, told)
+
+
+def test_a_name_that_the_output_cannot_show_is_no_error(folder, monkeypatch):
+    """Exit code 2 would say that nothing was written."""
+    shown = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding="ascii"))
+    assert cli.main(["fit", "good.csv", "-o", "é.json"]) == 0
+    assert b"wrote \\xe9.json" in shown.getvalue()
+    assert Path("é.json").exists()
 
 
 def test_too_little_memory_is_told_with_what_to_do(refused, monkeypatch):

@@ -718,6 +718,13 @@ def test_what_is_no_pair_is_refused(y_prob, options, error, message):
         as_problem(**{"y_true": [0, 1], "y_prob": y_prob, "y_pred": [0, 0]} | options)
 
 
+@pytest.mark.parametrize("y_prob", [[0.2, 0.7], [[0.8, 0.2], [0.3, 0.7]]], ids=["column", "table"])
+@pytest.mark.parametrize("pos_label", [[0, 1], np.array([0, 1]), {}, object()], ids=["list", "array", "dict", "object"])
+def test_the_label_of_the_event_is_one_label(y_prob, pos_label):
+    with pytest.raises(TypeError, match=r"pos_label must be one label: .*; got .*\. Pass one of the labels\."):
+        as_problem([1, 0], y_prob, pos_label=pos_label)
+
+
 def test_a_label_beyond_all_floats_is_named():
     with pytest.raises(
         ValueError, match=r"y_true must hold labels within the range of float64.* at index 1\. Pass such"

@@ -68,6 +68,7 @@ def classes_of_score(
     truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
 ) -> Labels:
     """The negative and the positive label of one column of probabilities."""
+    require_label("pos_label", pos_label)
     if labels is not None:
         classes = _given_classes(labels, 2)
         encode(truth, classes, named.truth)
@@ -102,6 +103,14 @@ def classes_of_score(
         f"{named.truth} must be 0 and 1 when {named.forecast} is one column; got {some(present)}. "
         f"Say which label the probability speaks of: pos_label={present[-1].item()!r}."
     )
+
+
+def require_label(name: str, value: object) -> None:
+    """Refuse what is no single label; None stands for no label."""
+    if value is not None and not isinstance(value, (str, np.bool_, np.number, Number)):
+        raise TypeError(
+            f"{name} must be one label: an integer, a string or a boolean; got {reprlib.repr(value)}. Pass one of the labels."
+        )
 
 
 def classes_of_columns(

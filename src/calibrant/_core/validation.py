@@ -26,6 +26,7 @@ from calibrant._core.labels import (
     classes_of_pair,
     classes_of_score,
     encode,
+    require_label,
 )
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import (
@@ -162,6 +163,7 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
             f"pos_label must be left out when {named.forecast} has more than two columns; got {pos_label!r} for "
             f"{len(classes)}. Say what is spoken of by notion=OneVsRest(...), where the function has a notion."
         )
+    require_label("pos_label", pos_label)
     if pos_label not in classes:
         raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
     if pos_label == classes[1]:

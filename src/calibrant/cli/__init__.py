@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -40,7 +41,7 @@ LONGEST = 600
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
     try:
-        with warnings.catch_warnings(), _ended_by_exception():
+        with warnings.catch_warnings(), _ended_by_exception(), _always_printable():
             arguments = parser().parse_args(argv)
             warnings.showwarning = _say_warning
             warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
@@ -113,6 +114,20 @@ def _ended_by_exception() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _always_printable() -> Iterator[None]:
+    """Print names that the encoding of the output lacks with escapes: what was done is no error for want of a letter."""
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        yield
+        return
+    out, errors = sys.stdout, sys.stdout.errors
+    out.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        out.reconfigure(errors=errors)
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:

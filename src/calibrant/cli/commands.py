@@ -175,7 +175,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
 
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file])
+    read_too = [] if arguments.other is None else [arguments.other]
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file, *read_too])
     forecast = read(arguments, arguments.file)
     warn_beside_other_rows(arguments, forecast)
     calibrator = calibrator_of(
