@@ -3,7 +3,7 @@
 Run: python -m tools.reliability [NAME KEY=VALUE ...]
 
 Without words the table is written anew. With words the figures of one row are replaced first, as a tool does by itself
-with ``--record``: python -m tools.reliability mutation "mutants=200" "killed=190".
+with ``--record``: python -m tools.reliability mutation "found=of 200 changes 190 fail a test".
 """
 
 from __future__ import annotations
@@ -21,18 +21,40 @@ DOCS = Path(__file__).parents[1] / "docs"
 RECORD, PAGE = DOCS / "reliability.json", DOCS / "reliability.md"
 PLACE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end of figures -->)", flags=re.S)
 
-TOOLS: dict[str, tuple[str, str]] = {
-    "fuzz": ("random calls of every public function and calibrator", "python -m tools.fuzz 900 0"),
-    "inject_faults": ("accidents while a file is written", "python -m tools.inject_faults 600 0"),
-    "mutate_files": ("files of calibrators and tables, changed or cut", "python -m tools.mutate_files 900 0"),
-    "mutation": ("changes of the source that the tests must notice", "python -m tools.mutation 200 --seed 0"),
+TOOLS: dict[str, tuple[str, str, str]] = {
+    "fuzz": (
+        "random calls of every public function and calibrator",
+        "python -m tools.fuzz 900 0",
+        "{calls} calls of {public names} public names: {accepted} returned a result, {refused in words} were refused with a "
+        "message; {broken laws} broke a promise",
+    ),
+    "inject_faults": (
+        "accidents while a file is written",
+        "python -m tools.inject_faults 600 0",
+        "{accidents} accidents ({rest}); after {broken laws} of them a promise was broken",
+    ),
+    "mutate_files": (
+        "files of calibrators and tables, changed or cut",
+        "python -m tools.mutate_files 900 0",
+        "{files} changed files: {refused in words} were refused with a message, {read} were read as they were; {faults} faults",
+    ),
+    "mutation": (
+        "changes of the source that the tests must notice",
+        "python -m tools.mutation 200 --seed 0",
+        "{found}",
+    ),
     "intervals": (
         "intervals of `assess`: how often they hold the truth",
         "python -m tools.coverage_of_intervals 2000 --sizes 200",
+        "{found}",
     ),
-    "tests": ("tests of calibration: how often they reject a calibrated forecast", "python -m tools.size_and_power"),
+    "tests": (
+        "tests of calibration: how often they reject a calibrated forecast",
+        "python -m tools.size_and_power",
+        "{found}",
+    ),
 }
-"""What is measured, and the command that does it."""
+"""What is measured, the command that does it, and the sentence of what it found; ``rest`` are the figures it does not name."""
 
 
 def record(name: str, figures: dict[str, Any], *, command: str = "") -> None:
@@ -61,13 +83,18 @@ def table() -> str:
     """Return the table as the page shows it."""
     lines = ["| what was tried | found | command |", "|---|---|---|"]
     stored = recorded()
-    for name, (what, command) in TOOLS.items():
+    for name, (what, command, _) in TOOLS.items():
         one = stored.get(name)
-        told = (
-            ", ".join(f"{shown(value)} {key}" for key, value in one["figures"].items()) if one else "not measured yet"
-        )
-        lines.append(f"| {what} | {told} | `{one['command'] if one else command}` |")
+        found = told(name, one["figures"]) if one else "not measured yet"
+        lines.append(f"| {what} | {found} | `{one['command'] if one else command}` |")
     return "\n".join(lines) + "\n"
+
+
+def told(name: str, figures: dict[str, Any]) -> str:
+    """Return the sentence of what a tool found."""
+    sentence, words = TOOLS[name][2], {key: shown(value) for key, value in figures.items()}
+    rest = ", ".join(f"{value} {key}" for key, value in words.items() if f"{{{key}}}" not in sentence)
+    return sentence.format_map(words | {"rest": rest})
 
 
 def shown(value: Any) -> str:

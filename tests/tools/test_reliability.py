@@ -20,9 +20,9 @@ def test_a_record_replaces_one_row(tmp_path, monkeypatch):
     monkeypatch.setattr(reliability, "RECORD", tmp_path / "r.json")
     monkeypatch.setattr(reliability, "PAGE", tmp_path / "r.md")
     reliability.PAGE.write_text("before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n")
-    reliability.main(["mutation", "mutants=12000", "score=95 %"])
+    reliability.main(["inject_faults", "accidents=12000", "disk full=7", "broken laws=0"])
     page = reliability.PAGE.read_text()
-    assert "| 12 000 mutants, 95 % score | `python -m tools.mutation 200 --seed 0` |" in page
+    assert "| 12 000 accidents (7 disk full); after 0 of them a promise was broken | `python -m tools.inject_f" in page
     assert "not measured yet" in page
     assert page.startswith("before\n")
     assert page.endswith("after\n")
