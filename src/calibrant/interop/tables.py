@@ -9,6 +9,7 @@ import csv
 import io
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -275,7 +276,10 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
     packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
-    np.savez_compressed(packed, **arrays)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:  # numpy.savez has names of its own, such as file
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
     path.write_bytes(packed.getbuffer())
 
 
