@@ -11,8 +11,12 @@ import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -36,7 +40,13 @@ FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 SEPARATORS = (",", ";", "\t")
-"""Of a CSV file: the one that parts its first line into most names."""
+"""Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
+
+MOST_IN_BLOCK = 2**31 - 1
+"""Bytes that pyarrow reads at once, at most, and characters of a cell for Python's csv."""
+
+CSV_LIMIT = Lock()
+"""Held while the limit of Python's csv, which is one for all threads, is another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +142,13 @@ def _read_npz(path: Path) -> FileTable:
 
 def _read_csv(path: Path) -> FileTable:
     try:
-        headers = {separator: _header(path, separator) for separator in SEPARATORS}
+        first = {separator: _first_lines(path, separator) for separator in SEPARATORS}
     except UnicodeDecodeError as error:
         raise ValueError("its text is not UTF-8; save it as UTF-8") from error
-    separator = "," if len(headers[","]) > 1 else max(headers, key=lambda one: len(headers[one]))
-    names = headers[separator]
+    separator = max(first, key=lambda one: _parts(*first[one]))  # of equal ones the first
+    names, _ = first[separator]
+    if not names:
+        return FileTable({})
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ValueError(f"its first line has the name {twice[0]!r} more than once")
     if sum(block.count(b'"') for block in _blocks(path)) % 2:
@@ -144,7 +156,7 @@ def _read_csv(path: Path) -> FileTable:
     decimal = "," if separator == ";" else "."
     read = _cells_by_arrow if has_arrow() else _cells
     columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
-    if names and any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
+    if any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
         _require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
     return FileTable(columns, separator=separator)
 
@@ -176,18 +188,44 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
         at = data.find(b'"', end + 1)
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        return next(csv.reader(lines, delimiter=separator))
+@contextmanager
+def _reader(path: Path, separator: str) -> Iterator[Any]:
+    """Give the lines of a file as lists of cells, however long a cell is."""
+    with CSV_LIMIT, path.open(newline="", encoding="utf-8-sig") as lines:
+        before = csv.field_size_limit(min(max(csv.field_size_limit(), path.stat().st_size), MOST_IN_BLOCK))
+        try:
+            yield csv.reader(lines, delimiter=separator)
+        finally:
+            csv.field_size_limit(before)
+
+
+def _first_lines(path: Path, separator: str) -> tuple[list[str], list[str]]:
+    """Return the names, and the cells of the next line: of the first two that are not empty."""
+    with _reader(path, separator) as reader:
+        filled = (row for row in reader if row)
+        return next(filled, []), next(filled, [])
+
+
+def _parts(names: list[str], cells: list[str]) -> tuple[bool, int]:
+    """Return whether a separator parts two lines alike, and into how many."""
+    return 1 < len(names) == len(cells), len(names)
+
+
+def _blank_lines(path: Path) -> int:
+    """Return how many empty lines a file begins with."""
+    with path.open(encoding="utf-8-sig") as lines:
+        return sum(1 for _ in takewhile("\n".__eq__, lines))
 
 
 def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, Any]:
     import pyarrow
     from pyarrow import csv as arrow_csv
 
-    table = arrow_csv.read_csv(
+    options = arrow_csv.ReadOptions(column_names=names, skip_rows=_blank_lines(path), encoding="utf8")
+    read = partial(
+        arrow_csv.read_csv,
         path,
-        read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=0, encoding="utf8"),
+        read_options=options,
         parse_options=arrow_csv.ParseOptions(
             delimiter=separator,
             newlines_in_values=True,
@@ -197,18 +235,28 @@ def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, A
             column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
         ),
     )
+    try:
+        table = read()
+    except pyarrow.ArrowInvalid:
+        size = min(path.stat().st_size + 1, MOST_IN_BLOCK)
+        if size <= options.block_size:
+            raise
+        options.block_size = size  # a cell may be longer than a block: of one block, the file has none that is
+        table = read()
     return {name: table[name].slice(1) for name in names}  # the first row is that of the names
 
 
 def _cells(path: Path, names: list[str], separator: str) -> dict[str, list[str]]:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        blank = [[""]] if len(names) == 1 else []
-        rows = [
-            cells for row in list(csv.reader(lines, delimiter=separator))[1:] for cells in ([row] if row else blank)
-        ]
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(names):
-            raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
+    rows: list[list[str]] = []
+    with _reader(path, separator) as reader:
+        next(row for row in reader if row)  # the names
+        line = reader.line_num + 1
+        for row in reader:
+            cells = row if row or len(names) > 1 else [""]
+            if cells and len(cells) != len(names):
+                raise ValueError(f"line {line} has {len(cells)} values for {len(names)} columns")
+            rows += [cells] if cells else []
+            line = reader.line_num + 1
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
