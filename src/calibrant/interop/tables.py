@@ -10,20 +10,22 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
 from calibrant.interop.members import members_of
 from calibrant.interop.writing import whole_file
+
+Cells = TypeVar("Cells")
 
 FORMATS = {
     ".csv": "csv",
@@ -94,7 +96,10 @@ class FileTable(Mapping[str, Array]):
 
         One that begins with quotes and then as a formula gets another quote, so that taking one away gives back what was.
         """
-        columns = {_escaped(name): Text(list(map(_escaped, column.cells()))) for name, column in self.columns.items()}
+        columns = {
+            _escaped(name): Text(list(map(_escaped, _of_name(name, column.cells))))
+            for name, column in self.columns.items()
+        }
         return replace(self, columns=columns)
 
     def with_rows(self, n_rows: int) -> FileTable:
@@ -265,11 +270,14 @@ def _read_arrow(path: Path) -> FileTable:
     import pyarrow.feather
     import pyarrow.parquet
 
-    read = pyarrow.parquet.read_table if format_of(path) == "parquet" else pyarrow.feather.read_table
-    found = read(path)
+    if format_of(path) == "parquet":
+        with pyarrow.parquet.ParquetFile(path) as file:
+            found = file.read()
+    else:
+        found = pyarrow.feather.read_table(path)
     if len(set(found.column_names)) < len(found.column_names):
         raise ValueError("it has a column name more than once")
-    columns = {name: Arrow(found[name]) for name in found.column_names}
+    columns = {field.name: Arrow(column, field) for field, column in zip(found.schema, found.columns, strict=True)}
     return FileTable(columns, metadata=found.schema.metadata or {})
 
 
@@ -296,11 +304,10 @@ def write_table(
     whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
     if escape_formulas:
         require_csv(path)
-        whole = whole.escaped()
     write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
     with whole_file(path, force=force) as beside:
         try:
-            write(beside, whole, kind)
+            write(beside, whole.escaped() if escape_formulas else whole, kind)
         except (OSError, ImportError):
             raise
         except Exception as error:  # pyarrow has errors of its own, also for a full disk
@@ -336,10 +343,11 @@ def _escaped(cell: str) -> str:
 
 
 def _write_csv(path: Path, table: FileTable, kind: str) -> None:
+    cells = [_of_name(name, column.cells) for name, column in table.columns.items()]
     with path.open("w", newline="", encoding="utf-8") as target:
         writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
         writer.writerow(table)
-        writer.writerows(zip(*(column.cells() for column in table.columns.values()), strict=True))
+        writer.writerows(zip(*cells, strict=True))
 
 
 def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
@@ -348,9 +356,21 @@ def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
     import pyarrow.feather
     import pyarrow.parquet
 
-    arrow = pyarrow.table({name: column.arrow() for name, column in table.columns.items()})
-    arrow = arrow.replace_schema_metadata(dict(table.metadata) or None)
+    arrays = [_of_name(name, column.arrow) for name, column in table.columns.items()]
+    fields = [
+        column.field if isinstance(column, Arrow) else pyarrow.field(name, array.type)
+        for (name, column), array in zip(table.columns.items(), arrays, strict=True)
+    ]
+    arrow = pyarrow.table(arrays, schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
     _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+
+
+def _of_name(name: str, make: Callable[[], Cells]) -> Cells:
+    """Return what a format has for a column; that it has nothing is said with the name of the column."""
+    try:
+        return make()
+    except (TypeError, NotImplementedError) as error:  # pyarrow's for what it cannot do is one of the latter
+        raise TypeError(f"{_first_line(error)}, for the column {name!r}") from error
 
 
 def _require_arrow(job: str, path: Path) -> None:
