@@ -409,7 +409,7 @@ def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
 
 def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
-    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9)).sliced(slice(1, 4))
+    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9), 10).sliced(slice(1, 4), 7)
     assert (table["p"] * 10).round().tolist() == [3, 4, 5]
     assert len(table.columns["p"]) == 3
 

@@ -9,8 +9,9 @@ import csv
 import io
 import os
 import re
+import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,8 +22,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from calibrant._warnings import CalibrationWarning
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
-from calibrant.interop.members import members_of
+from calibrant.interop.members import Member, members_of
 from calibrant.interop.writing import whole_file
 
 Cells = TypeVar("Cells")
@@ -55,12 +57,14 @@ CSV_LIMIT = Lock()
 class FileTable(Mapping[str, Array]):
     """Columns by name, in the order of the file.
 
-    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands.
+    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands. ``apart`` are the arrays of an NPZ
+    file that have another number of rows, or none: they are carried to another NPZ file alone.
     """
 
     columns: Mapping[str, Column]
     separator: str = ","
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name].values()
@@ -74,9 +78,16 @@ class FileTable(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self.columns)
 
-    def sliced(self, rows: slice) -> FileTable:
-        """Return some of the rows."""
-        return replace(self, columns={name: column.sliced(rows) for name, column in self.columns.items()})
+    def sliced(self, rows: slice, n_rows: int) -> FileTable:
+        """Return some of so many rows."""
+        apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
+        columns = {name: c if name in apart else c.sliced(rows) for name, c in self.columns.items()}
+        return replace(self, columns=columns, apart=apart)
+
+    def axes(self, name: str) -> int:
+        """Return how many axes a column has: in an NPZ file it may have none, or several."""
+        column = self.columns[name]
+        return len(column.shape) if isinstance(column, Member) else 1
 
     def replaced(self, places: Mapping[str, Mapping[str, Column]]) -> FileTable:
         """Return the table with other columns in the place of some."""
@@ -102,9 +113,9 @@ class FileTable(Mapping[str, Array]):
         }
         return replace(self, columns=columns)
 
-    def with_rows(self, n_rows: int) -> FileTable:
-        """Return the columns that have so many rows: an NPZ file may hold others."""
-        return replace(self, columns={name: c for name, c in self.columns.items() if len(c) == n_rows})
+    def without(self, left_out: Set[str]) -> FileTable:
+        """Return the other columns."""
+        return replace(self, columns={name: c for name, c in self.columns.items() if name not in left_out})
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -136,7 +147,7 @@ def read_table(path: str | os.PathLike[str]) -> FileTable:
         raise ValueError(
             f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
         ) from error
-    if not table or not len(next(iter(table.columns.values()))):
+    if not any(map(len, table.columns.values())):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
     return table
 
@@ -304,6 +315,7 @@ def write_table(
     whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
     if escape_formulas:
         require_csv(path)
+    whole = whole.without(_left_out(whole, kind, Path(path).name))
     write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
     with whole_file(path, force=force) as beside:
         try:
@@ -319,6 +331,26 @@ def write_table(
             ) from error
 
 
+def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
+    """Warn of the arrays that a file is written without: rows have no place for them, or reading them may run code."""
+    left_out = [name for name in table if name in table.apart and (kind != "npz" or _has_objects(table.columns[name]))]
+    if left_out:
+        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        why = "hold Python objects" if kind == "npz" else f"are no columns of {kind}: they have another number of rows"
+        cure = "Save them with another dtype" if kind == "npz" else "Write an .npz file"
+        warnings.warn(
+            f"{file} is written without the arrays {', '.join(map(repr, left_out[:3]))}{more}, which {why}. "
+            f"{cure} to keep them.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+    return frozenset(left_out)
+
+
+def _has_objects(column: Column) -> bool:
+    return isinstance(column, Member) and column.has_objects
+
+
 def _ending_behind(error: BaseException) -> BaseException | None:
     """Return the signal that ended the process, where an error hides it: zipfile raises one of its own."""
     while isinstance(error, Exception) and error.__context__ is not None:
@@ -331,7 +363,9 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
     packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:  # numpy.savez has names of its own, such as file
+    with zipfile.ZipFile(
+        packed, "w", zipfile.ZIP_DEFLATED
+    ) as archive:  # numpy.savez has names of its own, such as file
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
