@@ -212,7 +212,8 @@ def test_a_frame_of_pandas_keeps_its_types(calibrator):
 @pytest.mark.parametrize("target", ["parquet", "feather"])
 @pytest.mark.parametrize("source", ["parquet", "feather"])
 def test_what_is_said_of_a_copied_column_is_kept(source, target, calibrator):
-    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
     import pyarrow.feather
     import pyarrow.parquet
 
@@ -232,7 +233,8 @@ def test_what_is_said_of_a_copied_column_is_kept(source, target, calibrator):
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
 def test_a_column_name_that_stands_twice_is_refused(ending, tmp_path):
-    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
     import pyarrow.feather
     import pyarrow.parquet
 
