@@ -2,6 +2,7 @@
 
 import datetime as dt
 import decimal
+import re
 
 import numpy as np
 import pytest
@@ -206,3 +207,148 @@ def test_a_frame_of_pandas_keeps_its_types(calibrator):
     again = pandas.read_parquet("out.parquet")
     assert again.index.tolist() == [5, 6, 7]
     pandas.testing.assert_series_equal(again["seen"], frame["seen"])
+
+
+@pytest.mark.parametrize("target", ["parquet", "feather"])
+@pytest.mark.parametrize("source", ["parquet", "feather"])
+def test_what_is_said_of_a_copied_column_is_kept(source, target, calibrator):
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    shape = pa.field("shape", pa.binary(), nullable=False, metadata={"ARROW:extension:name": "geoarrow.wkb"})
+    fields = [shape, pa.field("n", pa.int64(), metadata={"unit": "m"}), pa.field("p", pa.float64(), nullable=False)]
+    table = pa.table([[b"a", b"b", b"c"], [1, None, 3], PROB], schema=pa.schema(fields, metadata={"geo": "{}"}))
+    write = {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather}
+    read = {"parquet": pa.parquet.read_table, "feather": pa.feather.read_table}
+    write[source](table, f"in.{source}")
+    assert main(["apply", calibrator, f"in.{source}", "-o", f"out.{target}", "--rows", "1:"]) == 0
+    found = read[target](f"out.{target}")
+    for name in ("shape", "n"):
+        assert found.schema.field(name).equals(table.schema.field(name), check_metadata=True)
+        assert found[name].to_pylist() == table[name].to_pylist()[1:]
+    assert found.schema.metadata[b"geo"] == b"{}"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_column_name_that_stands_twice_is_refused(ending, tmp_path):
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    write = {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather}
+    write[ending](pa.table([[1, 0], [0.5, 0.2], [0.1, 0.2]], names=["y", "p", "p"]), tmp_path / f"t.{ending}")
+    with pytest.raises(ValueError, match=f"readable {ending} file; it is not: it has a column name more than once"):
+        read_table(tmp_path / f"t.{ending}")
+
+
+# NPZ
+
+
+@pytest.mark.parametrize(
+    ("array", "cells"),
+    [
+        (np.array(["2024-01-01", "NaT", "0001-01-01"], "datetime64[D]"), ["2024-01-01", "", "0001-01-01"]),
+        (
+            np.array(["2024-01-01T01:02:03.000000004", "NaT", "2024-01-01"], "datetime64[ns]"),
+            ["2024-01-01T01:02:03.000000004", "", "2024-01-01T00:00:00.000000000"],
+        ),
+        (np.array([b"a", "dög".encode(), b""]), ["a", "dög", ""]),
+    ],
+    ids=["days", "nanoseconds", "bytes"],
+)
+def test_dates_and_bytes_of_an_npz_file_are_text_in_a_csv_file(array, cells, calibrator):
+    np.savez("in.npz", extra=array, p=PROB)
+    assert main(["apply", calibrator, "in.npz", "-o", "out.csv"]) == 0
+    assert read_table("out.csv").columns["extra"].cells() == cells
+
+
+@pytest.mark.parametrize(
+    ("array", "why"),
+    [
+        (np.array([b"a", b"\xff", b""]), "CSV has no cells for binary"),
+        (np.array([(1, 2)] * 3, "i4,i4"), "CSV has no cells for records"),
+        (np.zeros((3, 2)), "CSV has no cells for arrays of 2 axes"),
+    ],
+    ids=["bytes", "records", "table"],
+)
+@pytest.mark.parametrize("escape", [[], ["--escape-formulas"]], ids=["plain", "escaped"])
+def test_an_array_that_has_no_cells_is_refused_by_its_name(array, why, escape, calibrator, capsys):
+    np.savez("in.npz", extra=array, p=PROB)
+    assert main(["apply", calibrator, "in.npz", "-o", "out.csv", *escape]) == 2
+    assert f"{why}, for the column 'extra'. Make room, drop the column" in capsys.readouterr().err
+    assert main(["apply", calibrator, "in.npz", "-o", "out.npz"]) == 0
+    np.testing.assert_array_equal(np.load("out.npz")["extra"], array)
+
+
+@pytest.mark.parametrize(
+    ("array", "why"),
+    [(np.zeros((3, 2)), "no columns for arrays of 2 axes"), (np.zeros(3, complex), "complex|numpy type")],
+    ids=["table", "complex"],
+)
+def test_an_array_that_is_no_column_of_arrow_is_refused_by_its_name(array, why, calibrator, capsys):
+    pytest.importorskip("pyarrow")
+    np.savez("in.npz", extra=array, p=PROB)
+    assert main(["apply", calibrator, "in.npz", "-o", "out.parquet"]) == 2
+    assert re.search(f"({why}).*, for the column 'extra'\\. Make room", capsys.readouterr().err)
+
+
+COMMANDS = {"apply": ["apply", "c.json", "in.npz"], "decide": ["decide", "in.npz", "--prob", "p"]}
+APART = {"names": np.array(["a", "b"]), "scale": np.array(2.5), "grid": np.zeros((2, 2, 2))}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_arrays_of_any_shape_are_carried_over_to_an_npz_file(command, calibrator):
+    rng = np.random.default_rng(0)
+    of_rows = {"image": rng.random((N, 2, 2, 2)), "table": rng.random((N, 2)), "label": rng.random((N, 2, 2))}
+    np.savez("in.npz", **APART, **of_rows, p=PROB)
+    assert main([*COMMANDS[command], "-o", "out.npz", "--rows", ":2"]) == 0  # as many as there are names
+    with np.load("out.npz") as found:
+        for name, array in of_rows.items():
+            np.testing.assert_array_equal(found[name], array[:2])
+        for name, array in APART.items():
+            np.testing.assert_array_equal(found[name], array)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_arrays_that_have_no_rows_of_the_table_are_left_out_with_a_warning(command, ending, calibrator, capsys):
+    _ = pytest.importorskip("pyarrow") if ending == "parquet" else None
+    np.savez("in.npz", **APART, p=PROB)
+    assert main([*COMMANDS[command], "-o", f"out.{ending}", "--rows", ":2"]) == 0
+    said = capsys.readouterr().err
+    assert f"out.{ending} is written without the arrays 'names', 'scale', 'grid', which are no columns" in said
+    assert "Write an .npz file to keep them." in said
+    assert not read_table(f"out.{ending}").columns.keys() & APART.keys()
+    assert main([*COMMANDS[command], "-o", "out.npz"]) == 0  # as advised
+    assert "warning" not in capsys.readouterr().err
+    assert read_table("out.npz").columns.keys() >= APART.keys()
+
+
+def test_objects_beside_the_rows_are_left_out_with_a_warning(calibrator, capsys):
+    np.savez("in.npz", note=np.array({"a": 1}), p=PROB)
+    assert main(["apply", calibrator, "in.npz", "-o", "out.npz"]) == 0
+    assert "without the arrays 'note', which hold Python objects. Save them with another" in capsys.readouterr().err
+    assert list(read_table("out.npz")) == ["p"]
+
+
+def test_an_array_of_rows_with_three_axes_is_refused_by_csv(calibrator, capsys):
+    np.savez("in.npz", image=np.zeros((N, 2, 2)), p=PROB)
+    assert main(["apply", calibrator, "in.npz", "-o", "out.csv"]) == 2
+    assert "CSV has no cells for arrays of 3 axes, for the column 'image'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", [(), (N, 2, 2)])
+def test_a_forecast_has_one_or_two_axes(shape, tmp_path):
+    np.savez(tmp_path / "t.npz", P=np.zeros(shape), p=PROB, y=[0, 1, 0])
+    assert read_forecast(tmp_path / "t.npz").y_prob.tolist() == PROB
+    with pytest.raises(ValueError, match=f"one or two axes in 'P'; got one of {len(shape)}\\. Choose another"):
+        read_forecast(tmp_path / "t.npz", prob="P")
+
+
+def test_a_new_column_takes_no_name_of_an_array_beside_the_rows(calibrator, capsys):
+    np.savez("in.npz", decision=np.array(1.0), p=PROB)
+    assert main(["decide", "in.npz", "-o", "out.npz"]) == 2
+    assert "in.npz already has decision. Rename" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Tables in files: every format holds the same numbers, columns are found or refused, and CSV and NPZ need NumPy alone."""
 
+import csv
 import io
 import re
 import tracemalloc
@@ -173,6 +174,61 @@ def test_quotes_that_do_not_open_a_cell_are_characters(cell, engine, tmp_path):
     assert read_table(path)["k"].tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("length", [200_000, 3_000_000])
+def test_a_cell_of_any_length_is_read(length, engine, tmp_path):
+    long = "x" * length
+    limit = csv.field_size_limit()
+    path = write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b\n")
+    assert read_table(path).columns["note"].cells() == ["a", long, "b"]
+    assert csv.field_size_limit() == limit
+    with pytest.raises(ValueError, match=r"readable csv file; it is not: .*(2 columns, got 3|3 values for 2 columns)"):
+        read_table(write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b,c\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('y;"p, no";p_b\n1;0,25;0,75\n', ["y", "p, no", "p_b"]),
+        ("y;p, no;p_b\n1;0,25;0,75\n", ["y", "p, no", "p_b"]),
+        ("y;a,b,c,d;p\n1;2;3\n", ["y", "a,b,c,d", "p"]),
+        ("y\tp, no\tp;b\n1\t0.25\t0.75\n", ["y", "p, no", "p;b"]),
+        ('y,p,"a; b; c; d"\n1,.5,x\n', ["y", "p", "a; b; c; d"]),
+        ("y,a;b;c\n1,2\n", ["y", "a;b;c"]),
+        ("y,a;b\n1,2;3\n", ["y", "a;b"]),
+        ("y,a;b;c\n", None),
+    ],
+    ids=["quoted", "unquoted", "more commas", "tab", "quoted semicolons", "semicolons", "tie", "names alone"],
+)
+def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, engine, tmp_path):
+    path = write(tmp_path / "table.csv", text)
+    if names is None:
+        with pytest.raises(ValueError, match="at least one row"):
+            read_table(path)
+    else:
+        assert list(read_table(path)) == names
+
+
+@pytest.mark.parametrize("start", ["\n", "\r\n\r\n", "\ufeff\n\n"])
+@pytest.mark.parametrize("names", ["y,p", "p"])
+def test_empty_lines_before_the_names_are_left_out(start, names, engine, tmp_path):
+    cells = ["0.5", "half", "0.2"] if names == "p" else ["1,0.5", "0,half", "1,0.2"]
+    path = write(tmp_path / "table.csv", start + "\n".join([names, *cells]))
+    assert read_table(path).columns["p"].cells() == ["0.5", "half", "0.2"]
+    with pytest.raises(TypeError, match="got 'half' in row 1"):
+        read_forecast(path, label_optional=True)
+
+
+def test_a_line_that_does_not_fit_is_named_by_its_place_in_the_file(monkeypatch, tmp_path):
+    without(monkeypatch, "pyarrow")
+    with pytest.raises(ValueError, match="line 8 has 3 values for 2 columns"):
+        read_table(write(tmp_path / "table.csv", '\n\ny,p\n1,"two\nlines"\n\n0,1\n1,2,3\n'))
+
+
+def test_a_file_of_empty_lines_has_no_rows(engine, tmp_path):
+    with pytest.raises(ValueError, match="at least one row; it has none"):
+        read_table(write(tmp_path / "table.csv", "\n\n"))
+
+
 def test_a_csv_in_another_encoding_is_refused(engine, tmp_path):
     (tmp_path / "table.csv").write_bytes("a\nÄ\n".encode("utf-16"))
     with pytest.raises(ValueError, match="readable csv"):
@@ -230,6 +286,15 @@ def test_an_npz_holds_a_forecast_as_one_array(tmp_path):
     forecast = read_forecast(tmp_path / "table.npz")
     assert forecast.forecast_columns == ("P_0", "P_1", "P_2")
     np.testing.assert_array_equal(forecast.y_prob, prob)
+
+
+@pytest.mark.parametrize("name", ["allow_pickle", "file", "self", "a/b"])
+def test_any_name_can_be_that_of_an_npz_column(name, tmp_path):
+    table = {name: np.array([1, 2]), "p": np.array([0.5, 0.2])}
+    write_table(tmp_path / "t.npz", table)
+    same_tables(read_table(tmp_path / "t.npz"), table)
+    with np.load(tmp_path / "t.npz") as found:
+        assert list(found) == list(table)
 
 
 def test_categories_are_read_as_their_words(tmp_path):
@@ -344,7 +409,7 @@ def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
 
 def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
-    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9)).sliced(slice(1, 4))
+    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9), 10).sliced(slice(1, 4), 7)
     assert (table["p"] * 10).round().tolist() == [3, 4, 5]
     assert len(table.columns["p"]) == 3
 
@@ -358,7 +423,7 @@ def test_an_interrupt_under_an_error_of_a_writer_stays_an_interrupt(tmp_path, mo
         finally:
             raise ValueError("Can't close the ZIP file while there is an open writing handle on it.")
 
-    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    monkeypatch.setattr(np.lib.format, "write_array", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_table(tmp_path / "out.npz", {"a": np.arange(3)})
     assert list(tmp_path.iterdir()) == []

@@ -226,9 +226,9 @@ def run_apply(arguments: argparse.Namespace) -> int:
             "Rename or remove these columns."
         )
     n = len(next(iter(new.values())))
-    # Whatever else the file holds is carried over; what an NPZ holds of another length is not part of the table.
+    # Whatever else the file holds is carried over.
     columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    table = forecast.table.with_rows(n).replaced(columns)
+    table = forecast.table.replaced(columns)
     write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
     shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
     print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")

@@ -39,15 +39,14 @@ def run_decide(arguments: argparse.Namespace) -> int:
         weight = weight_of(arguments, forecast)
         print(confusion_table(forecast.y_true, values, cost_matrix=cost, sample_weight=weight, **options))
     if arguments.output:
-        kept = forecast.table.with_rows(len(found.decision))
         new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
-        if taken := [name for name in new if name in kept]:
+        if taken := [name for name in new if name in forecast.table]:
             raise ValueError(
                 f"new columns need names of their own; {arguments.file} already has {', '.join(taken)}. "
                 "Rename or remove these columns."
             )
-        escape = arguments.escape_formulas
-        write_table(arguments.output, kept.extended(new), force=arguments.force, escape_formulas=escape)
+        table, escape = forecast.table.extended(new), arguments.escape_formulas
+        write_table(arguments.output, table, force=arguments.force, escape_formulas=escape)
         print(f"wrote {arguments.output}: {len(found.decision)} rows, decision and expected_cost")
     return 0
 

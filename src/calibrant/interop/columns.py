@@ -56,8 +56,18 @@ class Values:
         return self.data
 
     def cells(self) -> list[str]:
-        """Return numbers in the shortest form that is read back the same, booleans in lower case, NaN as nothing."""
+        """Return numbers in the shortest form that is read back the same, booleans in lower case, NaN as nothing.
+
+        Dates are those of ISO 8601, and bytes are the text that they are in UTF-8.
+        """
+        self._require_one_axis("CSV has no cells")
+        if self.data.dtype.kind == "V":
+            raise TypeError("CSV has no cells for records")
+        if self.data.dtype.kind == "M":
+            return ["" if day == "NaT" else day for day in np.datetime_as_string(self.data).tolist()]
         listed = self.data.tolist()
+        if self.data.dtype.kind == "S":
+            return [_as_text(value) for value in listed]
         if self.data.dtype.kind == "b":
             return ["true" if value else "false" for value in listed]
         return ["" if value != value or value is None else str(value) for value in listed]
@@ -66,11 +76,23 @@ class Values:
         """Return the array as one of pyarrow."""
         import pyarrow
 
+        self._require_one_axis("Parquet and Feather have no columns")
         return pyarrow.array(np.ascontiguousarray(self.data))
+
+    def _require_one_axis(self, lacking: str) -> None:
+        if self.data.ndim > 1:
+            raise TypeError(f"{lacking} for arrays of {self.data.ndim} axes")
 
     def sliced(self, rows: slice) -> Values:
         """Return some of the rows."""
         return Values(self.data[rows])
+
+
+def _as_text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise TypeError("CSV has no cells for binary") from error
 
 
 class Text:
@@ -174,10 +196,11 @@ def _or_none(parse: Callable[[], Array]) -> Array | None:
 
 
 class Arrow:
-    """A column of a Parquet or Feather file, of any type."""
+    """A column of a Parquet or Feather file, of any type; its field holds what is said of it: metadata, whether it has gaps."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, field: Any) -> None:
         self.data = data
+        self.field = field
 
     def __len__(self) -> int:
         return len(self.data)
@@ -211,7 +234,7 @@ class Arrow:
     def sliced(self, rows: slice) -> Arrow:
         """Return some of the rows."""
         start, stop, _ = rows.indices(len(self.data))
-        return Arrow(self.data.slice(start, max(stop - start, 0)))
+        return Arrow(self.data.slice(start, max(stop - start, 0)), self.field)
 
 
 def has_arrow() -> bool:

@@ -121,22 +121,33 @@ def read_forecast(
     label_optional: bool = False,
 ) -> ForecastTable:
     """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
-    table = read_table(path).sliced(rows)
+    whole = read_table(path)
     guessed: list[str] = []
-    label_column = _choose_label(table, label, guessed, optional=label_optional, where=str(path))
+    label_column = _choose_label(whole, label, guessed, optional=label_optional, where=str(path))
     if prob is not None and logit is not None:
         raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
-    rest = [name for name in table if name != label_column]
+    rest = [name for name in whole if name != label_column]
     if prob is not None or logit is not None:
         chosen = select(rest, prob or logit or "", where=str(path))
         input: Input = "probability" if prob is not None else "logit"
     else:
-        chosen, input = _guess_forecast(rest, where=str(path))
+        chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=str(path))
         guessed.append(f"{input} {_span(chosen)}")
+    _require_columns(whole, chosen, where=str(path))
+    _require_one_length(whole, [*chosen, *([] if label_column is None else [label_column])], where=str(path))
+    table = whole.sliced(rows, len(whole.columns[chosen[0]]))
     _require_numbers(table, chosen, where=str(path), first=rows.start or 0)
-    _require_one_length(table, [*chosen, *([] if label_column is None else [label_column])], where=str(path))
     names = _unpacked_names(table, chosen)
     return ForecastTable(_unpacked(table, chosen), label_column, names, input, tuple(guessed), str(path))
+
+
+def _require_columns(table: FileTable, chosen: Sequence[str], *, where: str) -> None:
+    for name in chosen:
+        if (axes := table.axes(name)) not in (1, 2):
+            raise ValueError(
+                f"{where} must hold an array of one or two axes in {name!r}; got one of {axes}. "
+                "Choose another with --prob or --logit."
+            )
 
 
 def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
@@ -223,7 +234,7 @@ def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) ->
 def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
     if label is not None:
         return select_one(list(table), label, "--label", where=where)
-    found = [name for name in table if name.lower() in LABEL_NAMES]
+    found = [name for name in table if name.lower() in LABEL_NAMES and table.axes(name) in (1, 2)]
     if len(found) > 1:
         raise ValueError(f"the label column must be clear; {where} has {_listed(found)}. Name it with --label.")
     if not found:

@@ -32,7 +32,7 @@ class Member:
 
     def values(self) -> Array:
         """Return the array."""
-        return self._read[self.rows.start : self.rows.stop : self.rows.step]
+        return self._read[self.rows.start : self.rows.stop : self.rows.step] if self.shape else self._read
 
     def cells(self) -> list[str]:
         """Return what stands in a CSV file."""
@@ -65,7 +65,7 @@ class Member:
 
 
 def members_of(path: Path) -> dict[str, Member]:
-    """Return the arrays of one or two axes in a file, by name: their heads are read and compared with their sizes.
+    """Return the arrays in a file, by name: their heads are read and compared with their sizes.
 
     What is no array (it does not end in .npy) is left alone, and what holds Python objects is not read.
     """
@@ -78,8 +78,7 @@ def members_of(path: Path) -> dict[str, Member]:
             if name in found:
                 raise ValueError(f"it has the array {name!r} more than once")
             shape, has_objects = _head(archive, info)
-            if len(shape) in (1, 2):
-                found[name] = Member(path, info, shape, has_objects, range(shape[0]))
+            found[name] = Member(path, info, shape, has_objects, range(shape[0] if shape else 0))
     return found
 
 

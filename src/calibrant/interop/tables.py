@@ -9,16 +9,25 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 
+from calibrant._warnings import CalibrationWarning
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
-from calibrant.interop.members import members_of
+from calibrant.interop.members import Member, members_of
 from calibrant.interop.writing import whole_file
+
+Cells = TypeVar("Cells")
 
 FORMATS = {
     ".csv": "csv",
@@ -35,19 +44,27 @@ FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 SEPARATORS = (",", ";", "\t")
-"""Of a CSV file: the one that parts its first line into most names."""
+"""Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
+
+MOST_IN_BLOCK = 2**31 - 1
+"""Bytes that pyarrow reads at once, at most, and characters of a cell for Python's csv."""
+
+CSV_LIMIT = Lock()
+"""Held while the limit of Python's csv, which is one for all threads, is another."""
 
 
 @dataclass(frozen=True, eq=False)
 class FileTable(Mapping[str, Array]):
     """Columns by name, in the order of the file.
 
-    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands.
+    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands. ``apart`` are the arrays of an NPZ
+    file that have another number of rows, or none: they are carried to another NPZ file alone.
     """
 
     columns: Mapping[str, Column]
     separator: str = ","
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name].values()
@@ -61,9 +78,16 @@ class FileTable(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self.columns)
 
-    def sliced(self, rows: slice) -> FileTable:
-        """Return some of the rows."""
-        return replace(self, columns={name: column.sliced(rows) for name, column in self.columns.items()})
+    def sliced(self, rows: slice, n_rows: int) -> FileTable:
+        """Return some of so many rows."""
+        apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
+        columns = {name: c if name in apart else c.sliced(rows) for name, c in self.columns.items()}
+        return replace(self, columns=columns, apart=apart)
+
+    def axes(self, name: str) -> int:
+        """Return how many axes a column has: in an NPZ file it may have none, or several."""
+        column = self.columns[name]
+        return len(column.shape) if isinstance(column, Member) else 1
 
     def replaced(self, places: Mapping[str, Mapping[str, Column]]) -> FileTable:
         """Return the table with other columns in the place of some."""
@@ -83,12 +107,15 @@ class FileTable(Mapping[str, Array]):
 
         One that begins with quotes and then as a formula gets another quote, so that taking one away gives back what was.
         """
-        columns = {_escaped(name): Text(list(map(_escaped, column.cells()))) for name, column in self.columns.items()}
+        columns = {
+            _escaped(name): Text(list(map(_escaped, _of_name(name, column.cells))))
+            for name, column in self.columns.items()
+        }
         return replace(self, columns=columns)
 
-    def with_rows(self, n_rows: int) -> FileTable:
-        """Return the columns that have so many rows: an NPZ file may hold others."""
-        return replace(self, columns={name: c for name, c in self.columns.items() if len(c) == n_rows})
+    def without(self, left_out: Set[str]) -> FileTable:
+        """Return the other columns."""
+        return replace(self, columns={name: c for name, c in self.columns.items() if name not in left_out})
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -120,7 +147,7 @@ def read_table(path: str | os.PathLike[str]) -> FileTable:
         raise ValueError(
             f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
         ) from error
-    if not table or not len(next(iter(table.columns.values()))):
+    if not any(map(len, table.columns.values())):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
     return table
 
@@ -131,11 +158,13 @@ def _read_npz(path: Path) -> FileTable:
 
 def _read_csv(path: Path) -> FileTable:
     try:
-        headers = {separator: _header(path, separator) for separator in SEPARATORS}
+        first = {separator: _first_lines(path, separator) for separator in SEPARATORS}
     except UnicodeDecodeError as error:
         raise ValueError("its text is not UTF-8; save it as UTF-8") from error
-    separator = "," if len(headers[","]) > 1 else max(headers, key=lambda one: len(headers[one]))
-    names = headers[separator]
+    separator = max(first, key=lambda one: _parts(*first[one]))  # of equal ones the first
+    names, _ = first[separator]
+    if not names:
+        return FileTable({})
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ValueError(f"its first line has the name {twice[0]!r} more than once")
     if sum(block.count(b'"') for block in _blocks(path)) % 2:
@@ -143,7 +172,7 @@ def _read_csv(path: Path) -> FileTable:
     decimal = "," if separator == ";" else "."
     read = _cells_by_arrow if has_arrow() else _cells
     columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
-    if names and any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
+    if any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
         _require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
     return FileTable(columns, separator=separator)
 
@@ -175,18 +204,44 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
         at = data.find(b'"', end + 1)
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        return next(csv.reader(lines, delimiter=separator))
+@contextmanager
+def _reader(path: Path, separator: str) -> Iterator[Any]:
+    """Give the lines of a file as lists of cells, however long a cell is."""
+    with CSV_LIMIT, path.open(newline="", encoding="utf-8-sig") as lines:
+        before = csv.field_size_limit(min(max(csv.field_size_limit(), path.stat().st_size), MOST_IN_BLOCK))
+        try:
+            yield csv.reader(lines, delimiter=separator)
+        finally:
+            csv.field_size_limit(before)
+
+
+def _first_lines(path: Path, separator: str) -> tuple[list[str], list[str]]:
+    """Return the names, and the cells of the next line: of the first two that are not empty."""
+    with _reader(path, separator) as reader:
+        filled = (row for row in reader if row)
+        return next(filled, []), next(filled, [])
+
+
+def _parts(names: list[str], cells: list[str]) -> tuple[bool, int]:
+    """Return whether a separator parts two lines alike, and into how many."""
+    return 1 < len(names) == len(cells), len(names)
+
+
+def _blank_lines(path: Path) -> int:
+    """Return how many empty lines a file begins with."""
+    with path.open(encoding="utf-8-sig") as lines:
+        return sum(1 for _ in takewhile("\n".__eq__, lines))
 
 
 def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, Any]:
     import pyarrow
     from pyarrow import csv as arrow_csv
 
-    table = arrow_csv.read_csv(
+    options = arrow_csv.ReadOptions(column_names=names, skip_rows=_blank_lines(path), encoding="utf8")
+    read = partial(
+        arrow_csv.read_csv,
         path,
-        read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=0, encoding="utf8"),
+        read_options=options,
         parse_options=arrow_csv.ParseOptions(
             delimiter=separator,
             newlines_in_values=True,
@@ -196,18 +251,28 @@ def _cells_by_arrow(path: Path, names: list[str], separator: str) -> dict[str, A
             column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
         ),
     )
+    try:
+        table = read()
+    except pyarrow.ArrowInvalid:
+        size = min(path.stat().st_size + 1, MOST_IN_BLOCK)
+        if size <= options.block_size:
+            raise
+        options.block_size = size  # a cell may be longer than a block: of one block, the file has none that is
+        table = read()
     return {name: table[name].slice(1) for name in names}  # the first row is that of the names
 
 
 def _cells(path: Path, names: list[str], separator: str) -> dict[str, list[str]]:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
-        blank = [[""]] if len(names) == 1 else []
-        rows = [
-            cells for row in list(csv.reader(lines, delimiter=separator))[1:] for cells in ([row] if row else blank)
-        ]
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(names):
-            raise ValueError(f"line {number} has {len(row)} values for {len(names)} columns")
+    rows: list[list[str]] = []
+    with _reader(path, separator) as reader:
+        next(row for row in reader if row)  # the names
+        line = reader.line_num + 1
+        for row in reader:
+            cells = row if row or len(names) > 1 else [""]
+            if cells and len(cells) != len(names):
+                raise ValueError(f"line {line} has {len(cells)} values for {len(names)} columns")
+            rows += [cells] if cells else []
+            line = reader.line_num + 1
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
@@ -216,11 +281,14 @@ def _read_arrow(path: Path) -> FileTable:
     import pyarrow.feather
     import pyarrow.parquet
 
-    read = pyarrow.parquet.read_table if format_of(path) == "parquet" else pyarrow.feather.read_table
-    found = read(path)
+    if format_of(path) == "parquet":
+        with pyarrow.parquet.ParquetFile(path) as file:
+            found = file.read()
+    else:
+        found = pyarrow.feather.read_table(path)
     if len(set(found.column_names)) < len(found.column_names):
         raise ValueError("it has a column name more than once")
-    columns = {name: Arrow(found[name]) for name in found.column_names}
+    columns = {field.name: Arrow(column, field) for field, column in zip(found.schema, found.columns, strict=True)}
     return FileTable(columns, metadata=found.schema.metadata or {})
 
 
@@ -247,11 +315,11 @@ def write_table(
     whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
     if escape_formulas:
         require_csv(path)
-        whole = whole.escaped()
+    whole = whole.without(_left_out(whole, kind, Path(path).name))
     write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
     with whole_file(path, force=force) as beside:
         try:
-            write(beside, whole, kind)
+            write(beside, whole.escaped() if escape_formulas else whole, kind)
         except (OSError, ImportError):
             raise
         except Exception as error:  # pyarrow has errors of its own, also for a full disk
@@ -261,6 +329,26 @@ def write_table(
                 f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
                 "Make room, drop the column, or choose another format."
             ) from error
+
+
+def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
+    """Warn of the arrays that a file is written without: rows have no place for them, or reading them may run code."""
+    left_out = [name for name in table if name in table.apart and (kind != "npz" or _has_objects(table.columns[name]))]
+    if left_out:
+        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        why = "hold Python objects" if kind == "npz" else f"are no columns of {kind}: they have another number of rows"
+        cure = "Save them with another dtype" if kind == "npz" else "Write an .npz file"
+        warnings.warn(
+            f"{file} is written without the arrays {', '.join(map(repr, left_out[:3]))}{more}, which {why}. "
+            f"{cure} to keep them.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+    return frozenset(left_out)
+
+
+def _has_objects(column: Column) -> bool:
+    return isinstance(column, Member) and column.has_objects
 
 
 def _ending_behind(error: BaseException) -> BaseException | None:
@@ -275,7 +363,12 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
     packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
-    np.savez_compressed(packed, **arrays)
+    with zipfile.ZipFile(
+        packed, "w", zipfile.ZIP_DEFLATED
+    ) as archive:  # numpy.savez has names of its own, such as file
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
     path.write_bytes(packed.getbuffer())
 
 
@@ -284,10 +377,11 @@ def _escaped(cell: str) -> str:
 
 
 def _write_csv(path: Path, table: FileTable, kind: str) -> None:
+    cells = [_of_name(name, column.cells) for name, column in table.columns.items()]
     with path.open("w", newline="", encoding="utf-8") as target:
         writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
         writer.writerow(table)
-        writer.writerows(zip(*(column.cells() for column in table.columns.values()), strict=True))
+        writer.writerows(zip(*cells, strict=True))
 
 
 def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
@@ -296,9 +390,21 @@ def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
     import pyarrow.feather
     import pyarrow.parquet
 
-    arrow = pyarrow.table({name: column.arrow() for name, column in table.columns.items()})
-    arrow = arrow.replace_schema_metadata(dict(table.metadata) or None)
+    arrays = [_of_name(name, column.arrow) for name, column in table.columns.items()]
+    fields = [
+        column.field if isinstance(column, Arrow) else pyarrow.field(name, array.type)
+        for (name, column), array in zip(table.columns.items(), arrays, strict=True)
+    ]
+    arrow = pyarrow.table(arrays, schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
     _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+
+
+def _of_name(name: str, make: Callable[[], Cells]) -> Cells:
+    """Return what a format has for a column; that it has nothing is said with the name of the column."""
+    try:
+        return make()
+    except (TypeError, NotImplementedError) as error:  # pyarrow's for what it cannot do is one of the latter
+        raise TypeError(f"{_first_line(error)}, for the column {name!r}") from error
 
 
 def _require_arrow(job: str, path: Path) -> None:
