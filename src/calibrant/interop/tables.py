@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from calibrant._warnings import CalibrationWarning
+from calibrant._core.warnings import CalibrationWarning
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
 from calibrant.interop.members import Member, members_of
 from calibrant.interop.writing import whole_file
