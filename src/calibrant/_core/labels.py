@@ -145,7 +145,7 @@ def classes_of_columns(
 
 
 def classes_of_pair(truth: Labels, predicted: Labels, labels: Sequence[Any] | None, named: Named = USUAL) -> Labels:
-    """The classes that are predicted and that come, in the order given or else sorted."""
+    """The classes that are predicted or true, in the order given or else sorted."""
     kinds = [KINDS[values.dtype.kind] for values in (truth, predicted)]
     if kinds[0] != kinds[1]:
         hint = "If y_pred holds numbers of columns, pass classes[y_pred]."

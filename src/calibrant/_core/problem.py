@@ -76,14 +76,14 @@ class Predicted:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinaryProblem:
-    """Scores of one event, whether it came, and the weights of the rows: what a notion makes of a forecast.
+    """Scores of one event, whether it occurred, and the weights of the rows: what a notion makes of a forecast.
 
     Attributes
     ----------
     score : ndarray of shape (n,)
         Probabilities of the event, in [0, 1].
     outcome : ndarray of shape (n,)
-        Whether it came.
+        Whether it occurred.
     weight : ndarray of shape (n,)
         Positive weights.
     share : float
@@ -93,9 +93,9 @@ class BinaryProblem:
     classes : ndarray of shape (2,)
         Labels of no event and of the event.
     logit : ndarray of shape (n,) or None
-        Log-odds of the event, where the forecast came as logits.
+        Log-odds of the event, where the forecast was given as logits.
     predicted : Predicted or None
-        The predicted class of each row, where the event is that it came and the forecast is a pair (label, probability).
+        The predicted class of each row, where the event is that it is true and the forecast is a pair (label, probability).
     unit_of_whole : Unit or None
         What the weights are in the whole problem of which this is a part.
     """
@@ -161,7 +161,7 @@ class Forecast:
     def log_odds(self) -> FloatArray:
         """Log-odds of the second of two classes, shape (n,); of logits exactly, of probabilities clipped.
 
-        Both columns speak: 1 - p has lost what a small p says.
+        Both columns are used: 1 - p has lost the digits of a small p.
         """
         values = self.values if self.is_logit else self.log_prob
         return values[:, 1] - values[:, 0]
@@ -175,7 +175,7 @@ class Forecast:
 
 @dataclass(frozen=True, eq=False)
 class SimplexProblem:
-    """A forecast of K classes with the class that came, as a column number, and positive weights.
+    """A forecast of K classes with the true class, as a column number, and positive weights.
 
     Of predictions and their probabilities (``is_of_predictions``) the two columns are that the prediction is wrong, and right.
     """

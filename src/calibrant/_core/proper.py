@@ -1,4 +1,4 @@
-"""Proper scores of the probability of one event: what a forecaster minimises on average by saying what is believed.
+"""Proper scores of the probability of one event: a forecaster minimises them on average by giving the believed probability.
 
 A score is a function of (probability, outcome), arrays of one shape with outcomes 0 and 1; the lower the better.
 """
@@ -43,7 +43,7 @@ def score_name(score: str | Callable[..., object]) -> str:
 
 
 def expected_score(score: EventScore, prob: FloatArray, rate: FloatArray) -> FloatArray:
-    """Return the mean score of ``prob`` where the event comes at ``rate``; what never comes costs nothing.
+    """Return the mean score of ``prob`` where the event occurs at ``rate``; an outcome of rate 0 costs nothing.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Outside data become problems here, and nowhere else. The only place that raises on data.
 
-Every message says what must hold, what came, where, and what to do.
+Every message says what must hold, what was given, where, and what to do.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class DataOptions(TypedDict, total=False):
         rounded percent. ``"percent"`` divides a table, or one column, by 100; the rows must then sum to one.
     y_pred : array-like of shape (n_samples,)
         The predicted class of each row. ``y_prob`` then holds its probability alone, of shape (n_samples,), and the event is
-        that it came: so the pair that `ByNotion.predict_top` gives is measured, under ``"top-label"`` or ``"confidence"``.
+        that it is true: so the pair that `ByNotion.predict_top` gives is measured, under ``"top-label"`` or ``"confidence"``.
         ``labels`` are then all classes, by default those seen.
     """
 
@@ -188,7 +188,7 @@ def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
 def _pair(
     truth: Labels, predicted: Labels, kept: slice | BoolArray, labels: Sequence[Any] | None, named: Named
 ) -> tuple[BoolArray, Predicted]:
-    """Whether the predicted class came, and which it is, of the rows that are kept."""
+    """Whether the predicted class is the true one, and which it is, of the rows that are kept."""
     if len(truth) != len(predicted):
         raise ValueError(
             f"{named.truth} and y_pred must have the same number of rows; got {len(truth)} and {len(predicted)}. "

@@ -22,7 +22,7 @@ ALONE = 1e-9
 @declare("binning", "cross-validated", symbol="CV", source="Kängsepp et al. 2025")
 @dataclass(frozen=True)
 class CrossValidatedBins(TunedBinning):
-    """The number of bins that foretells left-out rows best: gaps fitted without them, in mean squared error.
+    """The number of bins whose gaps predict held-out rows best, in mean squared error.
 
     A binning is seen as a fitted calibration map that adds its gap to every score of a bin; the distance of this map from the
     identity is the calibration error. It is scored by cross-validation, averaged over all ways to deal the rows of each bin
@@ -42,9 +42,9 @@ class CrossValidatedBins(TunedBinning):
 
     Notes
     -----
-    Let v be the unbiased variance of outcome minus score in a bin of n rows. A row that is left out differs from what
-    m = n - n / n_folds (at most n - 1) of the others foretell by  v * (1 + 1 / m)  in mean square. A row that is alone in its
-    bin has nothing that foretells it: it counts as wrong altogether, with 1. Whole weights count as rows; others are scaled
+    Let v be the unbiased variance of outcome minus score in a bin of n rows. A held-out row differs from the mean of
+    m = n - n / n_folds (at most n - 1) of the others by  v * (1 + 1 / m)  in mean square. For a row that is alone in its bin
+    there is no such prediction: it counts as wrong altogether, with 1. Whole weights count as rows; others are scaled
     to a mean of one.
 
     References
@@ -102,7 +102,7 @@ class Residuals:
         return cls(ordered.reached * scale, np.cumsum(sums) * scale, np.cumsum(squares) * scale)
 
     def left_out(self, last: IntArray, n_folds: int) -> float:
-        """Return the sum of the squared errors of rows that their bin foretells without them."""
+        """Return the sum of the squared errors of rows that their bin predicts without them."""
         n, total = between(self.rows, last), between(self.sums, last)
         others = n - 1.0
         kept = np.minimum(n - n / n_folds, others)

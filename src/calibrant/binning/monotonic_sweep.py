@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 @declare("binning", "monotonic-sweep", symbol="SWEEP", source="Roelofs et al. 2022")
 @dataclass(frozen=True)
 class MonotonicSweep(TunedBinning):
-    """As many bins as leave the event rates non-decreasing: the number grows until they first are not.
+    """As many bins as keep the event rates non-decreasing: bins are added until a rate first falls.
 
     Bins without rows are passed over. The calibration error over these bins is known as ECE sweep.
 

@@ -1,4 +1,4 @@
-"""Bins of equal weight, as many as leave each a given number of rows."""
+"""Bins of equal weight with a given number of rows each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from calibrant.binning.ordered import Ordered
 @declare("binning", "points-per-bin", symbol="PPB", source="Gupta and Ramdas 2022")
 @dataclass(frozen=True)
 class PointsPerBin(OrderedBinning):
-    """Bins of equal mass, as many as leave each so many rows: the more rows, the more bins.
+    """Bins of equal mass with a given number of rows each: the more rows, the more bins.
 
     What the event rate of a bin is worth hangs on the number of its rows, not on the number of bins. So problems of different
     sizes, such as the rows that predict a frequent and a rare class, get bins that are worth the same.

@@ -1,1 +1,1 @@
-"""Maps that repair a forecast, one method a file. They are scikit-learn estimators whose X is a forecast."""
+"""Maps that calibrate predicted probabilities, one method a file: scikit-learn estimators whose X is a forecast."""

@@ -1,4 +1,4 @@
-"""What calibrators share: a forecast goes in, a forecast comes out."""
+"""What calibrators share: they take predicted probabilities and return calibrated ones."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self._map_column(values) if values.ndim == 1 else self._map_table(self._forecast(values))
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
-        """Calibrate a forecast; one column comes back as two.
+        """Calibrate a forecast; one column is returned as two.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class BinaryCalibrator(Calibrator):
     def _apply(self, score: FloatArray) -> FloatArray: ...
 
     def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
-        """Map scores that came as log-odds; a method that reads log-odds takes them exactly."""
+        """Map scores that were given as log-odds; a method that reads log-odds takes them exactly."""
         return self._apply(links.score_of_logit(log_odds))
 
     def _fit_one(self, problem: BinaryProblem) -> None:
@@ -331,7 +331,7 @@ class BinaryCalibrator(Calibrator):
 class LogOddsCalibrator(BinaryCalibrator):
     """A map of the log-odds of one event. Implement ``_fit(problem)`` and ``_map_log_odds(log_odds)``.
 
-    Logits are taken as they come; probabilities are clipped so that their log-odds lie within 27.6. Both classes keep a
+    Logits are taken as they are; probabilities are clipped so that their log-odds lie within 27.6. Both classes keep a
     probability above zero.
 
     Parameters

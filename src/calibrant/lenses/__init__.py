@@ -1,1 +1,1 @@
-"""Lenses: linear ways to look at the residuals of a forecast along its score. Of each come a metric, a curve and a test."""
+"""Lenses: linear summaries of the residuals of a forecast along its score. Each gives a metric, a curve and a test."""

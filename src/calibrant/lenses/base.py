@@ -1,8 +1,8 @@
-"""What a lens is, and what the size of what it sees is.
+"""Lenses, and the size of what they see.
 
 The residuals y - p of a calibrated forecast have mean zero at every score. A lens looks at them along the score: means within
-bins, cumulative sums, a smoothing kernel, a local regression. What it sees is linear in the residuals, so that a true
-deviation and noise are seen side by side:  look(deviation + noise) = look(deviation) + look(noise).
+bins, cumulative sums, a smoothing kernel, a local regression. What it sees is linear in the residuals, so that
+what it sees of a true deviation and of noise adds up:  look(deviation + noise) = look(deviation) + look(noise).
 The size of what is seen is a calibration error, its picture a curve, its law under calibration a test.
 """
 
@@ -104,7 +104,7 @@ class Size(ABC):
 
     @property
     def is_debiased(self) -> bool:
-        """Whether the part is taken off that chance adds."""
+        """Whether it is bias-corrected."""
         return False
 
     @property

@@ -1,4 +1,4 @@
-"""Local regression of the residuals on the score: what loess of outcomes on probabilities finds beside the probabilities."""
+"""Local regression of the residuals on the score: loess of the outcomes on the probabilities, less the probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel slides along the scores: smoothed residuals, at the bandwidth that equals what they come to."""
+"""A kernel slides along the scores: smoothed residuals, at the bandwidth that equals the integral of their absolute value."""
 
 from __future__ import annotations
 

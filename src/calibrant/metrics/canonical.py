@@ -130,8 +130,8 @@ def canonical_calibration_error(
         simplex binning of that name. `SimplexUnique` is exact for forecasts that take few values, such as binned ones.
     distance : {"total variation", "l1", "l2", "max", "squared l2", "debiased squared l2"}, default="total variation"
         Between class rates and mean forecast of a cell: half the sum of absolute differences; that sum; the root of the sum
-        of squares; the largest absolute difference; the sum of squares; or that minus an unbiased estimate of what chance
-        adds to it, sum of rate (1 - rate) / (rows - 1), which can be negative. Squares go with ``norm="root"``.
+        of squares; the largest absolute difference; the sum of squares; or that minus an unbiased estimate of its
+        bias, sum of rate (1 - rate) / (rows - 1), which can be negative. Squares go with ``norm="root"``.
     norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
         A function of (distances, weights) over the cells that hold rows; the weights sum to one.
     **data : DataOptions
@@ -193,7 +193,7 @@ def estimate_canonical_calibration_error(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> Estimate:
-    """Canonical calibration error over any cells, with its interval, noise floor, p-value and value without bias.
+    """Canonical calibration error over any cells, with its interval, noise floor, p-value and bias-corrected value.
 
     Parameters
     ----------
@@ -236,8 +236,8 @@ def estimate_canonical_calibration_error(
 
     Notes
     -----
-    The cells are held fixed, and what they average out is not seen. Noise is drawn for each cell and class, as for bins of
-    single scores: docs/uncertainty.md.
+    The cells are held fixed. Miscalibration that averages out within a cell is not seen. Noise is drawn for each cell and
+    class, as for bins of single scores: docs/uncertainty.md.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The noise of calibration errors: what chance does to the sums of residuals in each cell, a bin of a problem of a notion.
+"""The noise of calibration errors: how the sums of residuals in each cell, a bin of a problem, vary by chance.
 
 A deviation is a sum of weighted residuals y - p over the rows of a cell. At calibration its noise is that of labels that the
 forecast itself draws. Of another truth it is that of events at the rates of this truth, in bins; through a lens, whose
@@ -145,7 +145,7 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Deviations that chance makes in each cell, shape (n_resamples, n_cells).
+    """Noise of the deviation of each cell, shape (n_resamples, n_cells).
 
     The ``consistent`` ones are those of labels that the forecast itself drew. Of cells that are bins they are enough: ``rows``
     (n_cells,) are the numbers of equal rows that vary as much. Of groups of neighbouring scores, of which no event rate is
@@ -239,7 +239,7 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
 def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
 
-    A bin whose few rows all went one way may have a gap that is not seen in them.
+    A bin whose few rows all went one way may hide a gap.
     """
     n, p = np.maximum(rows, 1.0), cells.prob
     rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)

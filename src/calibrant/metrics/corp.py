@@ -175,7 +175,7 @@ def miscalibration_loss(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Mean score that recalibration by isotonic regression saves (MCB of CORP), in [0, 1]; 0 is calibrated.
+    """Reduction of the mean score by isotonic recalibration (MCB of CORP), in [0, 1]; 0 is calibrated.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def discrimination_score(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Mean score by which the isotonic fit is better than the event rate alone (DSC of CORP), in [0, 1/4].
+    """Reduction of the mean score from the event rate alone to the isotonic fit (DSC of CORP), in [0, 1/4].
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def uncertainty_loss(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Mean score of the event rate itself (UNC of CORP), in [0, 1/4]: what a forecast that knows nothing costs.
+    """Mean score of predicting the event rate for every row (UNC of CORP), in [0, 1/4].
 
     Parameters
     ----------

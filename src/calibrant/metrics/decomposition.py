@@ -106,7 +106,7 @@ def calibration_refinement(
         Probabilities; rows of a table sum to one.
     score : {"brier", "log"} or callable, default="brier"
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
-        (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
+        (m, K) and the column numbers of the true classes, shape (m,), and returns one value a row.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -169,7 +169,7 @@ def epistemic_irreducible(
         True probabilities of the classes given the features; of the event, where ``y_prob`` is one column.
     score : {"brier", "log"} or callable, default="brier"
         A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
-        (m, K) and the column numbers of what came, shape (m,), and returns one value a row.
+        (m, K) and the column numbers of the true classes, shape (m,), and returns one value a row.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. The last
         two are about ``y_prob`` alone.
@@ -262,7 +262,7 @@ def _mean(losses: Losses, problem: SimplexProblem) -> float:
 
 
 def _expected(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> float:
-    """Mean loss if the labels are drawn from the posterior; what cannot come costs nothing."""
+    """Mean loss if the labels are drawn from the posterior; classes of probability 0 cost nothing."""
     expected = np.zeros(problem.size)
     for column in range(problem.classes.size):
         comes = posterior[:, column] > 0

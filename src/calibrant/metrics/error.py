@@ -100,7 +100,7 @@ def estimate_calibration_error(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> Estimate:
-    """Calibration error of any spelling, with its interval, noise floor, p-value and value without bias.
+    """Any calibration error, with its interval, noise floor, p-value and bias-corrected value.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Metrics of a forecast with what is known of their uncertainty.
+"""Metrics of a forecast with their uncertainty.
 
-What is drawn is drawn once: metrics of the same notion and binning share their noise, and one draw of labels serves all.
+Noise is drawn once: metrics of the same notion and binning share their noise, and one draw of labels serves all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def estimates(
     progress: Progress = unwatched,
     notion: str | Notion | None = None,
 ) -> dict[str, Estimate]:
-    """Estimate each metric of a valid problem, by its name; ``notion`` is that of the metrics without one of their own."""
+    """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none."""
     setting = Setting(
         problem,
         as_simplex(problem),

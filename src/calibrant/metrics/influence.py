@@ -152,7 +152,7 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
         return Estimate(value, 0.0, value, pvalue=float("nan"))
     parts = [binary for binary in chosen.split(problem) if binary.size]
     if value == 0:
-        # No event came. At a ratio of r this has the probability exp(-r * sum of scores), or a little less.
+        # No event occurred. At a ratio of r this has the probability exp(-r * sum of scores), or a little less.
         rows = sum(float(binary.score.sum()) for binary in parts)
         return Estimate(value, 0.0, -float(np.log(resampling.level / 2.0)) / rows, pvalue=min(1.0, 2.0 * np.exp(-rows)))
     if all(binary.outcome.all() for binary in parts):

@@ -65,7 +65,7 @@ def kernel_calibration_error(
     block_size: int | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Squared kernel calibration error (SKCE): whether rows with like forecasts err in like directions; 0 is calibrated.
+    """Squared kernel calibration error (SKCE): whether similar forecasts err in similar directions; 0 is calibrated.
 
     Parameters
     ----------

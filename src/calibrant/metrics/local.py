@@ -109,7 +109,7 @@ def e50_error(
 
     Notes
     -----
-    The smooth is that of `integrated_calibration_index`. Half of the rows are closer: what the other half does is not seen.
+    The smooth is that of `integrated_calibration_index`. It depends on the closer half of the rows alone.
 
     References
     ----------
@@ -139,7 +139,7 @@ def e90_error(
     degree: int = 2,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Distance between smoothed event rate and probability that nine rows in ten keep below (E90), in [0, 1].
+    """90th percentile of the distance between smoothed event rate and probability (E90), in [0, 1].
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
 
 
 def debiased_squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
-    """Squared gap minus an unbiased estimate of what chance adds to it, rate * (1 - rate) / (n - 1); can be negative.
+    """Squared gap minus an unbiased estimate of its bias, rate * (1 - rate) / (n - 1); can be negative.
 
     n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
     two rows has no such estimate and counts as 0. (Bröcker 2012; Kumar et al. 2019.)
@@ -140,7 +140,7 @@ class NormOfBins(Size):
 
     @property
     def is_of_deviations(self) -> bool:
-        """Whether the loss is a gap, a squared one, or one of which it is known what chance adds."""
+        """Whether the loss is a gap, a squared one, or one whose bias is known."""
         return self.loss is gap or self.loss is squared_gap or self.is_debiased
 
     @property
@@ -196,7 +196,7 @@ class NormOfBins(Size):
         return norms(np.column_stack(own), shares, self.across)
 
     def floor(self, null: FloatArray) -> float:
-        """Return the noise floor, of calibrated draws of a debiased error without what chance adds on average."""
+        """Return the noise floor: the mean of calibrated draws, less their mean square first if the error is debiased."""
         if not self.is_debiased:
             return super().floor(null)
         return float(np.mean(np.sqrt(np.maximum(null**2 - np.mean(null**2), 0.0)))) if self.norm is root else 0.0

@@ -169,7 +169,7 @@ def debiased_calibration_error(
     binning: int | Binning = MASS,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Root mean squared calibration error without the part that chance adds to it (debiased l2), in [0, 1].
+    """Bias-corrected root mean squared calibration error (debiased l2), in [0, 1].
 
     Parameters
     ----------

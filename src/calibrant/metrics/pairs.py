@@ -1,6 +1,6 @@
-"""The pairs of rows of a problem: do rows with like forecasts err in like directions?
+"""The pairs of rows of a problem: do rows with similar forecasts err in similar directions?
 
-Row i has the residual r_i = (what came) - (forecast), and a pair of rows
+Row i has the residual r_i = (outcome) - (forecast), and a pair of rows
 
     h_ij = k(p_i, p_j) <r_i, r_j>,      k(p, q) = exp(-distance(p, q) / bandwidth).
 
@@ -278,7 +278,7 @@ class SimplexPairs(Pairs):
 
     @property
     def expected(self) -> FloatArray:
-        """Sum over classes of the variance of whether the class comes."""
+        """Sum over classes of the variance of whether the class occurs."""
         return 1.0 - self._squares
 
     @cached_property

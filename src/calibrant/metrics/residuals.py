@@ -80,7 +80,7 @@ class Residuals:
         return self.sizes(table)(table.deviation + deviations)
 
     def estimate(self, noise: Noise, resampling: Resampling) -> Estimate:
-        """Compare the value with what chance does in fixed cells. The exact value replaces that in groups or the plug-in."""
+        """Compare the value with noise in fixed cells. The exact value replaces that in groups or the plug-in."""
         law = noise.law(self.sizes(noise.cells))
         floor = self.size.floor(law.null)
         found = replace(law.estimate(resampling.level), value=self.value, noise_floor=floor)

@@ -17,7 +17,7 @@ from calibrant.sums.resampling import Bootstrap, ConsistentLabels
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A problem, in both forms; the level and number of draws; the ``notion`` of the metrics that have none of their own.
+    """A problem, in both forms; the level and number of draws; the ``notion`` of the metrics that fix none.
 
     Of the metrics that are the size of residuals ``residuals`` holds those of this problem, by their names. Metrics of
     the same notion and cells share their ``noise``, and one draw of labels serves all.

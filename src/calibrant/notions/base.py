@@ -44,7 +44,7 @@ class Part:
 
 
 class Notion(ABC):
-    """What a calibration statement speaks of. Two notions of one class with equal parameters are the same notion."""
+    """The events whose probabilities are to be calibrated. Notions of one class with equal parameters are the same."""
 
     @property
     @abstractmethod
@@ -52,7 +52,7 @@ class Notion(ABC):
         """What it is called; a word that chooses it, where there is one."""
 
     def fitted_to(self, problem: Problem) -> Notion:
-        """Return the notion with all decided that depends on the data: a column for the name of a class, and the like.
+        """Return the notion with everything decided that depends on the data, such as the column of a class given by name.
 
         Parameters
         ----------

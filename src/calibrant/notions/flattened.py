@@ -13,7 +13,7 @@ from calibrant.notions.base import Notion, Part
 
 @declare("notion", "flattened", symbol="F", source="Patel et al. 2021; Zhang et al. 2020")
 class Flattened(Notion):
-    """The probability of every class of every row, and whether that class came: one problem of n times K scores.
+    """The probability of every class in every row, and whether it is the true class: one problem of n times K scores.
 
     It forgets which class a score belongs to: a calibrator of it maps the scores of all classes alike. With isotonic
     regression that is flattened isotonic regression (FIR).

@@ -17,7 +17,7 @@ from calibrant.notions.base import Notion, Part
 @declare("notion", "one-vs-rest", symbol="j", source="Silva Filho et al. 2023, Def. 3")
 @dataclass(frozen=True, repr=True)
 class OneVsRest(Notion):
-    """One class against the rest: what class-j calibration speaks of.
+    """One class against the rest: the event of class-j calibration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What notions say of a pair: a predicted class, and its probability alone."""
+"""Notions for a pair: a predicted class, and its probability alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calibrant.notions.within_groups import WithinGroups
 
 
 class PairConfidence(Binary):
-    """The probability of the predicted class, and whether it came."""
+    """The probability of the predicted class, and whether it is the true class."""
 
     name = "confidence"
 
@@ -39,7 +39,7 @@ class PairTopLabel(WithinGroups):
 
 
 def of_pair(notion: Notion, predicted: Predicted) -> Notion:
-    """Return what a notion of a table is of a pair, or refuse one that speaks of other classes."""
+    """Return the form for a pair of a notion for tables, or refuse one that needs the other classes."""
     if isinstance(notion, Confidence):
         return PairConfidence()
     if isinstance(notion, TopLabel):

@@ -19,7 +19,7 @@ def top_label(prob: FloatArray) -> IntArray:
 
 @declare("notion", "confidence", symbol="conf", source="Guo et al. 2017")
 class Confidence(Notion):
-    """The highest probability of each row, and whether the class that has it came."""
+    """The highest probability of each row, and whether the class that has it is the true class."""
 
     name = "confidence"
 

@@ -1,4 +1,4 @@
-"""Each class against the rest, in one problem with the classes that come about as often."""
+"""Each class against the rest, in one problem with the classes of similar frequency."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMED = 3
 @declare("notion", "shared-class-wise", symbol="sCW", source="Patel et al. 2021")
 @dataclass(frozen=True, repr=False)
 class SharedClassWise(Notion):
-    """Each class against the rest, where classes that come about as often are one problem; classes have equal shares (sCW).
+    """Each class against the rest, with classes of similar frequency in one problem; classes have equal shares (sCW).
 
     Between ``class-wise``, where each class stands alone and a rare one has few rows, and ``flattened``, where all are one.
     A calibrator of it has one map a group. With isotonic regression and one group it is flattened isotonic regression (FIR).
@@ -40,17 +40,18 @@ class SharedClassWise(Notion):
         The group of each class, in the order of the columns: integers, strings or booleans. By default groups are found from
         the labels: of a metric its own, of a calibrator those that it is fitted to.
     ratio : float, default=2.0
-        At least 1. Classes share a problem unless the labels show that one comes more than so many times as often as the
+        At least 1. Classes share a problem unless the labels show that one occurs more than so many times as often as the
         other. Not used where ``groups`` are given.
 
     Notes
     -----
-    Groups are found from the most frequent class down: a new one begins with the first class that is shown to come less than
-    1 / ratio times as often as the most frequent one of the group. It is shown if, had it come just 1 / ratio times as often,
-    the rows of the two classes would have been divided so unevenly with a probability below 0.05 / (K (K - 1)) (a binomial
-    tail, exact given how many rows the two have; there are K (K - 1) such comparisons of K classes). So if no class comes more
-    than ``ratio`` times as often as another, all are one group in at least 95 of 100 data sets. Without the test chance would
-    make the groups: classes that happened to come often are those whose rates are too high. Few rows make few groups.
+    Groups are found from the most frequent class down: a new one begins with the first class that is shown to be less than
+    1 / ratio times as frequent as the most frequent one of the group. A binomial test shows it: if the class were just
+    1 / ratio times as frequent, so uneven a division of the rows of the two classes would have a probability below
+    0.05 / (K (K - 1)). This tail is exact given how many rows the two have; there are K (K - 1) such comparisons of K classes.
+    So if no class is more than ``ratio`` times as frequent as another, all are one group in at least 95 of 100 data sets.
+    Without the test noise would make the groups: the classes that are frequent by chance are those whose observed rates are
+    too high. Few rows make few groups.
 
     Whole weights are rows; others count as their effective number of rows (Kish).
 

@@ -17,7 +17,7 @@ from calibrant.notions.base import Notion, Part
 @declare("notion", "thresholded-class-wise", symbol="TCW", source="Nixon et al. 2019")
 @dataclass(frozen=True, repr=True)
 class ThresholdedClassWise(Notion):
-    """Each class against the rest, where it has a probability worth speaking of; with equal shares.
+    """Each class against the rest, where its probability is not small; with equal shares.
 
     Of many classes most probabilities are near zero, and hide the others in a mean over all rows. A class without any
     probability of at least the threshold has no share; if there is none in the whole table nothing is measured, and an error

@@ -51,7 +51,7 @@ def _sorted(prob: FloatArray) -> IntArray:
 
 @dataclass(frozen=True, repr=True)
 class TopK(Notion):
-    """A notion of the k highest probabilities of each row; ``what`` is what it says of them."""
+    """A notion of the k highest probabilities of each row; ``what`` is the last part of its name."""
 
     what: ClassVar[str]
 
@@ -85,7 +85,7 @@ class TopK(Notion):
 @declare("notion", "top-k-confidence", symbol="top-K-conf", source="K. Gupta et al. 2021")
 @dataclass(frozen=True, repr=True)
 class TopKConfidence(TopK):
-    """The k-th highest probability of each row, and whether the class that has it came: one problem for each rank.
+    """The k-th highest probability of each row, and whether the class that has it is the true one: a problem a rank.
 
     Each rank has an equal share. Of equal probabilities the first column ranks higher, so that with ``k=1`` it is the notion
     ``"confidence"``. In a word: ``"top-3-confidence"``.

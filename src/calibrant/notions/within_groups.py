@@ -68,7 +68,7 @@ class WithinGroups(Notion):
             yield Part(rows, 1, f"{self.word} {group}")
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield the rows of each group, with their logits where the forecast came as logits."""
+        """Yield the rows of each group, with their logits where the forecast was given as logits."""
         prob = self._simplex(problem).prob
         parts = list(self.parts(prob))
         (whole,) = Binary().split(problem)

@@ -14,7 +14,7 @@ from calibrant.notions.predicted import Confidence
 from calibrant.notions.top_k import TopKConfidence, TopKLabel
 
 OF_PREDICTIONS = re.compile(r"confidence|top-label|top-(?:k|[0-9]+)-(?:confidence|label)")
-"""Names of the notions whose event is that a predicted class came."""
+"""Names of the notions whose event is that a predicted class is the true one."""
 
 TOP_K = re.compile(r"top-([0-9]+)-(confidence|label)")
 
@@ -35,7 +35,7 @@ def as_notion(
 
 
 def is_of_predictions(name: str) -> bool:
-    """Whether the event of the notion of that name is that a predicted class came."""
+    """Whether the event of the notion of that name is that a predicted class is the true one."""
     return OF_PREDICTIONS.fullmatch(name) is not None
 
 

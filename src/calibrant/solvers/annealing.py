@@ -20,7 +20,7 @@ PATIENCE = 10_000
 """Changes without a better map after which the search ends."""
 
 FLOOR = 1e-7
-"""Least value of the map: that of a block in which no class came."""
+"""Least value of the map: that of a block without a true class."""
 
 CHUNK = 1000
 """Changes tried between two looks at the world; sums are made anew as often, so that rounding does not add up."""

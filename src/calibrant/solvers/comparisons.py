@@ -1,4 +1,4 @@
-"""What rows say of a map that is constant on blocks: the blocks of their classes, and that of the class that came."""
+"""Rows seen by a map that is constant on blocks: the blocks of their classes, and that of the true class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CAP = -float(np.log(EPSILON))
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Statistics b and C of Appendix A.2: the counts C by row, sparse, and the block of the class that came.
+    """Statistics b and C of Appendix A.2: the counts C by row, sparse, and the block of the true class.
 
     Entry e says that its row has ``count[e]`` classes in block ``block[e]``; entries of row i begin at ``starts[i]`` and come
     in the order of the blocks. Weights sum to one.
@@ -68,11 +68,11 @@ class Comparisons:
 
     @cached_property
     def events(self) -> FloatArray:
-        """Weight of the classes that came in each block: b; 1 over all blocks."""
+        """Weight of the true classes in each block: b; 1 over all blocks."""
         return np.bincount(self.came, self.weight, self.n_blocks).astype(np.float64, copy=False)
 
     def smoothed(self, smoothing: float) -> FloatArray:
-        """Return b where each class of a row comes with probability smoothing / K, and else the one that did."""
+        """Return b with smoothed labels: each class of a row gets smoothing / K, and the true class the rest."""
         return (1.0 - smoothing) * self.events + (smoothing / self.n_classes) * self.mass
 
     def rates(self, smoothing: float) -> FloatArray:

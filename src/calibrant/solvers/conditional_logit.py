@@ -1,4 +1,4 @@
-"""Monotone conditional logit: which block's class came, given the blocks of all classes of the row."""
+"""Monotone conditional logit: which block's class is the true one, given the blocks of all classes of the row."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def solve(rows: Comparisons, penalty: Penalty, start: FloatArray | None = None, 
     With u the increments of theta, u >= 0, a step of `newton` moves those above zero and, in each pool of equal values, the one
     at zero that the gradient pulls up the most, to where the quadratic model is least within the bounds.
 
-    The slope of the objective for u_k to infinity is the smoothed weight of what came at or below boundary k in rows that
-    have classes above it; as theta is monotone, these slopes add up. Without smoothing and ridge, where no such row exists,
-    infinity is best for u_k whatever the others are: it is put to ``CAP``. So it is with those that are too small for the
-    solution to mind them. Where no row has classes on both sides, u_k changes nothing without a ridge, and stays as it came.
+    The slope of the objective for u_k to infinity is the smoothed weight of the true classes at or below boundary k in rows
+    that have classes above it; as theta is monotone, these slopes add up. Without smoothing and ridge, where no such row
+    exists, infinity is best for u_k whatever the others are: it is put to ``CAP``. So are those that are too small to
+    change the solution. Where no row has classes on both sides, u_k changes nothing without a ridge, and stays as it is.
     """
     theta = rows.rates(penalty.smoothing) if start is None else start
     if rows.n_blocks == 1:

@@ -1,4 +1,4 @@
-"""Rows of a forecast as points: what the highest classes have together, how many they are, and whether one of them came."""
+"""Rows as points: the sum of the highest probabilities, their number, and whether one is that of the true class."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Points(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cumulated:
-    """Rows by rank: what the highest classes of each have together, and at which rank the class that came is reached.
+    """Rows by rank: what the highest classes of each have together, and at which rank the true class is reached.
 
-    ``score`` has shape (ranks, n). Of each row, ``before`` classes come ahead of the one that came, and it shares its place
+    ``score`` has shape (ranks, n). Of each row, ``before`` classes are ahead of the true one, and it shares its place
     with others, ``tied`` in all.
     """
 
@@ -73,7 +73,7 @@ class Cumulated:
 
 
 def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
-    """Sum up each row from its highest probability on, and find the rank of the class that came."""
+    """Sum up each row from its highest probability on, and find the rank of the true class."""
     prob, label = problem.prob, problem.label
     n, n_classes = prob.shape
     score = np.empty((n_classes - 1, n))

@@ -48,10 +48,10 @@ def folds_of(problem: SimplexProblem) -> Iterator[Fold]:
 
 
 def hash_of_rows(problem: SimplexProblem) -> WordArray:
-    """Hash the probabilities of each row and that of the class that came, in single precision.
+    """Hash the probabilities of each row and that of the true class, in single precision.
 
-    Rows that differ in the order of the columns, or in which of equally probable classes came, have the same: calibrators
-    that treat classes alike cannot tell them apart.
+    Rows have the same hash if they differ only in the order of the columns, or in which of equally probable classes is true:
+    calibrators that treat classes alike cannot tell them apart.
     """
     n, n_classes = problem.prob.shape
     mixed = np.empty(n, dtype=np.uint64)

@@ -105,9 +105,9 @@ def base_rate(ordered: Ordered) -> float:
 
 
 def drawn_events(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Draw labels that come at a rate on each distinct score; yield the weight of the events on each, draw by draw.
+    """Draw events at a rate on each distinct score; yield the weight of the events on each, draw by draw.
 
-    A whole weight is that many rows with labels of their own, any other weight is one row.
+    A whole weight is that many rows with separate labels, any other weight is one row.
     """
     weight = ordered.weight
     if ordered.is_whole and weight.sum() > ROWS_A_SCORE * weight.size:
@@ -121,7 +121,7 @@ def drawn_events(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.rando
 
 
 def overfit_draws(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw by how much the fit beats the truth on its own rows, in mean squared error, where events come at ``rate``.
+    """Draw by how much the fit beats the truth on its own rows, in mean squared error, where events occur at ``rate``.
 
     With the scores themselves for rates that is the miscalibration of a calibrated forecast. Shape (draws,).
     """

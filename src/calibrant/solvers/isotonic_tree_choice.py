@@ -84,7 +84,7 @@ def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, shrinka
     Parameters
     ----------
     tree : IsotonicTree
-        Fitted to other rows.
+        Fitted without the held-out rows.
     held : BinaryProblem
         Rows to be forecast; a score takes the value of the last region that begins at or below it.
     stages : ndarray of shape (n_stages,)

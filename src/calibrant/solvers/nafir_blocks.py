@@ -1,4 +1,4 @@
-"""The scores of a table cut at those of the classes that came, and blocks of such cells."""
+"""The scores of a table cut at those of the true classes, and blocks of such cells."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ROUNDING = 1e-9
 class Cells:
     """A table whose scores are numbers of cells.
 
-    Cell c holds the scores from ``lower[c]`` up to below ``lower[c + 1]``. A cell begins where some class that came has its
-    score, or at the lowest score of all. Without smoothing and ridge some best map is constant on cells: no class came between
-    two such scores, and the lower the map is there, the better. With either, another map could be a little better.
-    ``at`` has the shape of the table, ``came`` is the cell of the class that came in each row.
+    Cell c holds the scores from ``lower[c]`` up to below ``lower[c + 1]``. A cell begins where some true class has its
+    score, or at the lowest score of all. Without smoothing and ridge some best map is constant on cells: no true class lies
+    between two such scores, and the lower the map is there, the better. With either, another map could be a little better.
+    ``at`` has the shape of the table, ``came`` is the cell of the true class of each row.
     """
 
     lower: FloatArray
@@ -58,7 +58,7 @@ class Cells:
         return Cells(self.lower, self.at[rows], self.came[rows], self.weight[rows])
 
     def event_starts(self) -> IntArray:
-        """Return the cells in which some class came, and the lowest one."""
+        """Return the cells that hold some true class, and the lowest one."""
         begins = self.events() > 0
         begins[0] = True
         return np.flatnonzero(begins)
@@ -77,7 +77,7 @@ class Cells:
         return total
 
     def events(self) -> FloatArray:
-        """Weight of the classes that came in each cell."""
+        """Weight of the true classes in each cell."""
         return np.bincount(self.came, self.weight, self.size).astype(np.float64, copy=False)
 
     def isotonic_starts(self, mass: FloatArray) -> IntArray:

@@ -31,7 +31,7 @@ def choose_smoothing(
 ) -> float:
     """Return the smoothing of the least log loss on rows left out, of equal ones the largest, but at least ``least``.
 
-    Folds are solved side by side, each from the strongest smoothing on. What comes out does not depend on how many processors
+    Folds are solved side by side, each from the strongest smoothing on. The result does not depend on how many processors
     there are.
     """
     if not folds:
@@ -45,7 +45,7 @@ def choose_smoothing(
 def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iterator[float]:
     """Fit what is kept with each smoothing in turn, and yield the log loss of the rest, clipped as probabilities are.
 
-    The map may step where a class came in what is kept: what is left out has no say in that.
+    The map may step at the true classes of the kept rows alone, not at those of the held-out rows.
     """
     of_fold = [replace(cells, weight=weight).of_rows(weight > 0) for weight in fold]
     kept, others = (part.joined(of_fold[0].event_starts()) for part in of_fold)

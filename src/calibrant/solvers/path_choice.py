@@ -1,4 +1,4 @@
-"""Where to stop on a path of partitions, and how much to smooth: the least log loss on rows left out."""
+"""Where to stop on a path of partitions, and how much to smooth: the least log loss on held-out rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOFTENINGS = (0.0, 0.3, 0.6, 0.8, 0.9)
 
 
 class Choice(NamedTuple):
-    """Where to stop, the number of the smoothing, and the mean log loss that comes of them on rows left out."""
+    """Where to stop, the number of the smoothing, and the mean log loss that they have on held-out rows."""
 
     n_regions: int
     smoothing: int
@@ -69,7 +69,7 @@ def choose_stage(
     only_last: bool = False,
     progress: bool = False,
 ) -> tuple[int, float, float]:
-    """Return the number of regions, the smoothing and the softening of the least log loss on rows left out.
+    """Return the number of regions, the smoothing and the softening of the least log loss on held-out rows.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Rows(SimplexRows):
         return self._replace(weight=weight).of(np.flatnonzero(weight > 0))
 
     def softened(self, part: float) -> Rows:
-        """Let each row count 1 - part for the class that came, and part p_k for each class k."""
+        """Let each row count 1 - part for the true class, and part p_k for each class k."""
         if not part:
             return self
         n, n_classes = self.prob.shape

@@ -1,1 +1,1 @@
-"""What chance does to sums: draws of labels and of rows."""
+"""Sampling noise of sums: draws of labels and of rows."""

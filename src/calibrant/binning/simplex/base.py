@@ -52,7 +52,7 @@ class Partition(ABC):
         Returns
         -------
         ndarray of shape (n,)
-            Rows that are no independent witnesses of what comes in their cell.
+            Rows that are no independent evidence of the class rates of their cell.
         """
         return np.zeros(len(prob), dtype=bool)
 

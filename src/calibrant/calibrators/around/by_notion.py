@@ -121,7 +121,7 @@ class ByNotion(Calibrator):
         self.labels = labels
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
-        """Calibrate a forecast as a whole; one column comes back as two.
+        """Calibrate a forecast as a whole; one column is returned as two.
 
         What was calibrated are the scores of the notion. A row that sums to one asks for more, and loses some of it: under
         ``confidence``, ``top-label`` and their top-K forms the other classes share what is left in their old proportions, and
@@ -142,9 +142,9 @@ class ByNotion(Calibrator):
         return super().predict_proba(X)
 
     def predict_top(self, X: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], FloatArray]:
-        """Return the predicted label of the forecast as it came, and its calibrated probability.
+        """Return the predicted label of the original forecast, and its calibrated probability.
 
-        This pair is what calibration under ``confidence`` and ``top-label`` speaks of, and what their guarantees hold of: the
+        Calibration under ``confidence`` and ``top-label`` is about this pair, and so are their guarantees: the
         label is that of the forecast, so that accuracy stays as it was, and the score is the value that was fitted. Its error
         is ``top_label_calibration_error(y, score, y_pred=label)``. Faster than `predict_proba`, and without a table.
 
@@ -268,7 +268,7 @@ class ByNotion(Calibrator):
         return made
 
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
-        """Binary problems, with the log-odds of those that came as logits."""
+        """Binary problems, with the log-odds of those that were given as logits."""
         notion = self.notion_
         if (log_odds := _log_odds(simplex.forecast)) is None:
             yield from notion.split(simplex)
@@ -345,7 +345,7 @@ def _first(names: list[str]) -> str:
 
 
 def _log_odds(forecast: Forecast) -> FloatArray | None:
-    """Log-odds of each class against the rest, where the forecast came as logits."""
+    """Log-odds of each class against the rest, where the forecast was given as logits."""
     return links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
 
 

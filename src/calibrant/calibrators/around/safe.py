@@ -1,4 +1,4 @@
-"""Do no harm: a calibrator that comes in only as far as rows it has not seen say that it helps."""
+"""Do no harm: a calibrator mixed in only as far as it helps on held-out rows."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ ROUNDING, RELATIVE_ROUNDING = 1e-14, 1e-12
     guarantees={"argmax preserving", "ROC-hull preserving", "finite log loss", "contains the identity"},
 )
 class SafeCalibrator(Calibrator):
-    """Shrink a calibrator toward the map that changes nothing, as far as held-out rows ask for it (SAFE).
+    """Shrink a calibrator toward the map that changes nothing, by a weight chosen on held-out rows (SAFE).
 
-    Use it where a wrong repair costs more than a missed one: few rows to calibrate on (100 to 2000), a flexible method, or
-    a forecast that may be good as it is. With tens of thousands of rows, or a forecast known to be far off, the calibrator
-    by itself does the same in a sixth of the time.
+    Use it where a harmful recalibration costs more than a missed one: few rows to calibrate on (100 to 2000), a flexible
+    method, or a forecast that may be good as it is. With tens of thousands of rows, or a forecast known to be far off, the
+    calibrator by itself does the same in a sixth of the time.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ class SafeCalibrator(Calibrator):
     n_folds : int, default=5
         The candidate is judged by as many fits, each on the rows outside one fold.
     caution : float, default=1.0
-        By how many standard errors the held-out log loss must fall as the candidate comes in, before it comes in. 0 takes
-        every improvement for real.
+        By how many standard errors the held-out log loss must improve before the candidate gets any weight. 0 takes every
+        improvement for real.
     random_state : int, RandomState instance or None, default=0
-        Which rows make a fold. An int gives the same folds for the same rows, in whatever order they come.
+        Which rows make a fold. An int gives the same folds for the same rows, in whatever order they are.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length n_classes, optional
@@ -73,12 +73,12 @@ class SafeCalibrator(Calibrator):
     calibrator_ : Calibrator
         The candidate, fitted on all rows. That its fit has no optimum is said only where ``weight_`` is above 0.
     weight_ : float
-        How far the candidate comes in: 0 changes nothing, 1 is the candidate.
+        Weight of the candidate: 0 changes nothing, 1 is the candidate.
     identity_loss_, candidate_loss_, pooled_loss_ : float
-        Mean log loss on held-out rows of the forecast as it came, of the candidates that had not seen them, and of the two
+        Mean log loss on held-out rows of the original forecast, of the candidates fitted without them, and of the two
         pooled with ``weight_``. NaN where there were too few rows to hold any out.
     standard_error_ : float
-        Of the slope of the held-out loss at weight 0, if the forecast is right as it came.
+        Of the slope of the held-out loss at weight 0, if the original forecast is calibrated.
     gradient_ : float
         Size of the slope of the objective where it should be zero, or of its part that points into [0, 1]: the certificate of
         optimality.
@@ -93,10 +93,10 @@ class SafeCalibrator(Calibrator):
     class has probability zero where w > 0). The mean log loss of q on held-out rows, L(w), is convex, and so is the
     objective L(w) + caution * s * w, whose one minimum in [0, 1] Newton's method finds. s is the standard
     error of L'(0) under the hypothesis that p is right: L'(0) is then a sum of independent terms with mean zero, and their
-    variance is known from p and c without a look at what came. So w > 0 exactly if a one-sided score test rejects that
+    variance is known from p and c without a look at the outcomes. So w > 0 exactly if a one-sided score test rejects that
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
     need no repair; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
-    beyond its evidence (rows that happen to be all right) comes in only as far as its rows can bear.
+    beyond its evidence (rows that happen to be all right) gets only as much weight as its rows justify.
 
     Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, each
     independent evidence: 10 is ten rows seen, which are dealt to the folds one by one, as if they had been written out. So
@@ -337,7 +337,7 @@ class _HeldOut:
         return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
 
     def standard_error(self) -> float:
-        """Of the first derivative at 0, if labels come as the forecast says."""
+        """Of the first derivative at 0, if labels follow the predicted probabilities."""
         variance = self._moments(0.0)[2]
         return float(np.sqrt((variance_weight(self.weight) / self.weight.sum() ** 2) @ variance))
 

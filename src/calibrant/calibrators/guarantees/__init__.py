@@ -1,1 +1,1 @@
-"""What binning promises: bounds that hold with a stated probability."""
+"""Guarantees of binning: bounds that hold with a stated probability."""

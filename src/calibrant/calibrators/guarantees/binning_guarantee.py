@@ -1,4 +1,4 @@
-"""What top-label histogram binning promises, in numbers."""
+"""Guarantees of top-label histogram binning, in numbers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def binning_guarantee(
 
     It speaks of the pair (label, probability) of ``predict_top``, fitted as
     ``ByNotion(HistogramBinning(PointsPerBin(k), interior=True, delta=1e-10), "top-label")`` on rows that are drawn
-    independently and that the classifier has not seen. `fitted_guarantee` says what a fitted calibrator promises.
+    independently and that the classifier was not trained on. `fitted_guarantee` says what a fitted calibrator promises.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What binning on the simplex promises, in numbers."""
+"""Guarantees of binning on the simplex, in numbers."""
 
 from __future__ import annotations
 

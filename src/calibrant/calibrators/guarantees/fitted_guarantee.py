@@ -1,4 +1,4 @@
-"""What a fitted histogram binning promises: the rows that each of its values was estimated from say how much."""
+"""Guarantees of a fitted histogram binning, from the rows that each of its values was estimated from."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ class FittedGuarantee(Result):
 
 
 def fitted_guarantee(calibrator: HistogramBinning | ByNotion, *, alpha: float = 0.1) -> FittedGuarantee:
-    r"""Say what a fitted histogram binning promises, from the rows that each of its values was estimated from.
+    r"""State the guarantees of a fitted histogram binning, from the rows that each of its values was estimated from.
 
     Parameters
     ----------
     calibrator : HistogramBinning or ByNotion
-        Fitted, without weights, on rows drawn independently that the classifier has not seen. `ByNotion` of
+        Fitted, without weights, on rows drawn independently that the classifier was not trained on. `ByNotion` of
         `HistogramBinning` under any notion in which a row is at most once in a problem: binary, confidence, top-label,
         class-wise, top-k.
     alpha : float, default=0.1

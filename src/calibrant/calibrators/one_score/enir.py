@@ -67,7 +67,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
     This departs from the paper, and from packages that follow it, in these points. Equal scores are one point. Joins at one
     penalty give one fit, and are not counted several times. Penalty 0 takes part: with few distinct scores it is the
-    histogram over them. Nothing is clipped in the likelihood, as no fit gives probability zero to what has come. No fit is
+    histogram over them. Nothing is clipped in the likelihood, as no fit gives an observed label probability zero. No fit is
     dropped for being little better than the next.
 
     Whole weights count as rows; others are scaled to a mean of one.

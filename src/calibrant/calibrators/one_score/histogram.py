@@ -37,7 +37,7 @@ class HistogramBinning(BinaryCalibrator):
         How scores are cut: n means ``EqualWidth(n)``, a word the registered binning of that name, and numbers that increase
         from 0 to 1 are the edges themselves. ``PointsPerBin(50)`` makes bins of equal worth.
     empty : {"midpoint", "interpolate", "base-rate", "identity"}, default="midpoint"
-        What a bin without rows gives: the middle of its edges; what the line between the nearest bins with rows says there;
+        What a bin without rows gives: the middle of its edges; the value there of the line between the nearest bins with rows;
         the event rate of all rows; or the score itself. Of bins of equal mass only the last can be empty, where the highest
         score is tied.
     smoothing : float, default=0

@@ -31,7 +31,7 @@ from calibrant.solvers.path_choice import choose_stage, tried
     guarantees={"order preserving", "finite log loss"},
 )
 class IsotonicRecursivePartitioning(BinaryCalibrator):
-    """Cut the scores in two where it explains most, then one of the parts, and stop in time (IRP).
+    """Cut the scores in two where that explains most, then cut the parts in turn, and stop early (IRP).
 
     Use it where a non-decreasing map with few bins is wanted, and with few rows: the first cuts of isotonic regression explain
     most of what it explains, and labels that are softened by the score keep its bins near a score that is right. Do not use it

@@ -24,7 +24,7 @@ from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
     guarantees={"finite log loss"},
 )
 class NearIsotonicCalibrator(BinaryCalibrator):
-    """Fit a step function that pays for every step down (nearly-isotonic regression, NIR).
+    """Fit a step function with a penalty on every step down (nearly-isotonic regression, NIR).
 
     Use it to see whether a score that should rise with the event rate really does: a step down that is left at a high
     penalty is there in the data. As a calibrator it is an isotonic regression that may break the order; use

@@ -36,7 +36,7 @@ class PlattScaling(LogOddsCalibrator):
         regression, which is a recalibration that leaves a calibrated forecast as it is.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``. The line goes through log-odds in either case: logits are taken as
-        they come, probabilities are clipped so that their log-odds lie within 27.6.
+        they are, probabilities are clipped so that their log-odds lie within 27.6.
     labels : sequence of length 2, optional
         The negative and the positive label.
 

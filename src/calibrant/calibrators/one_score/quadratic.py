@@ -34,7 +34,7 @@ class QuadraticScaling(LogOddsCalibrator):
     Parameters
     ----------
     input : {"probability", "logit"}, default="probability"
-        What is passed to ``fit`` and ``predict_proba``. Logits are taken as they come; probabilities are clipped so that
+        What is passed to ``fit`` and ``predict_proba``. Logits are taken as they are; probabilities are clipped so that
         their log-odds lie within 27.6.
     labels : sequence of length 2, optional
         The negative and the positive label.

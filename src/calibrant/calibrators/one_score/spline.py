@@ -1,4 +1,4 @@
-"""Smoothing spline calibration: a curve on the scale of log-odds, as smooth as cross-validation asks for."""
+"""Smoothing spline calibration: a curve on the scale of log-odds, as smooth as cross-validation chooses."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SplineCalibration(LogOddsCalibrator):
     over the rows. The line that is nearest to the values of d at the knots has the slope b, and a is its value at the mean
     of x. Both have a standard normal prior, which is worth about a row and makes the minimum exist and be finite for one
     class alone, one row, or separated classes. Only what differs from the identity is penalised: for a forecast whose
-    events come as often as foretold d is zero whatever the penalty. The problem is convex; Newton's method solves it.
+    events occur as often as predicted d is zero whatever the penalty. The problem is convex; Newton's method solves it.
 
     The penalty is the one of 13, in steps of the square root of ten, and of the straight line, that has the least
     leave-one-out log loss. A row left out moves the others' fit by a Newton step, which its leverage gives in closed form;

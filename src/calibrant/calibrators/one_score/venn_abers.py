@@ -29,8 +29,8 @@ from calibrant.calibrators.base import BinaryCalibrator
 class VennAbers(BinaryCalibrator):
     """Fit isotonic regression with the new forecast among its rows, once with each label (inductive Venn-Abers, IVAP).
 
-    Use it when a probability should come with how sure it is: `predict_interval` gives the two fits, and where rows are
-    exchangeable one of the two, that of the label that will come, is calibrated whatever their distribution. Use it in
+    Use it when a probability should come with its uncertainty: `predict_interval` gives the two fits, and where rows are
+    exchangeable one of the two, that of the true label, is calibrated whatever their distribution. Use it in
     place of isotonic regression also where the log loss counts: no probability is 0 or 1. Do not use it below some hundred
     rows, where the interval is wide, or as an interval for the true probability, which it is not.
 

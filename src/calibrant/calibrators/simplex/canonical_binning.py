@@ -22,8 +22,8 @@ from calibrant.calibrators.base import MulticlassCalibrator
 class CanonicalBinning(MulticlassCalibrator):
     """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
 
-    Use it when the whole forecast has to mean what it says, and that has to be shown: it takes few values, each the class rates
-    of the rows in one cell, so that the error of each can be bounded. Do not use it when forecasts must stay apart: all rows of
+    Use it when the whole forecast must be calibrated, with a proof. It gives few vectors, each the class rates of the
+    rows in one cell, so that the error of each can be bounded. Do not use it when forecasts must stay apart: all rows of
     a cell are tied, and the predicted class is one a cell. Temperature, vector or Dirichlet scaling keep them apart.
 
     Parameters
@@ -32,8 +32,8 @@ class CanonicalBinning(MulticlassCalibrator):
         How the simplex is cut: n means ``SimplexGrid(n)``, a word the registered simplex binning of that name. `Projection`
         is for any number of classes, `SimplexGrid` for few, `Sierpinski` for three.
     interior : bool, default=True
-        Leave out of the class rates the rows that lie on a cut that the data made: these are there because of the cut, and do
-        not witness what comes in a cell. A cell of which no other row is there is estimated from them all the same.
+        Leave out of the class rates the rows that lie on a cut that the data made: these are there because of the cut, and are
+        no independent evidence of the rates. A cell without any other row is estimated from them all the same.
     smoothing : float, default=0
         So many rows of each class are added to every cell with rows: (k + a) / (m + L a) in place of k / m, for k rows of a
         class among the m of the cell, of L classes. Above 0 no class with rows near it gets probability 0. At most 1e15.

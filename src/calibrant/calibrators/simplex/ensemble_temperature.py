@@ -22,7 +22,7 @@ CERTAIN = 1e-8
 """Largest component of the KKT residual at which weights are optimal: the mean log loss is then as small as it gets."""
 
 LEAST_CAME = 1e-100
-"""Probability of what came, below which weights are fitted as if it were this: squares of its inverse would overflow."""
+"""Probability of the true class, below which weights are fitted as if it were this: squares of its inverse would overflow."""
 
 LEAST = 1e-6
 """Weight that the forecast at temperature T keeps, so that no two classes are ever tied by the uniform part alone."""
@@ -60,7 +60,7 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     temperature_ : float
         The temperature T of the first part, that of `TemperatureScaling`.
     weights_ : ndarray of shape (3,)
-        Weights of the forecast at temperature T, of the forecast as it came, and of the uniform one; they sum to one.
+        Weights of the forecast at temperature T, of the original forecast, and of the uniform one; they sum to one.
     gradient_ : float
         KKT residual of the weights: the largest derivative of the mean log loss along a weight that is positive, or
         downwards along one that is zero. The certificate of optimality.

@@ -66,9 +66,9 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     -----
     With s = softmax(z / T), q_k = g_k(s_k) + epsilon s_k, divided by the sum of the row. Each g_k is a step function; equal
     scores, to ten digits, are one point. The temperature is that of `TemperatureScaling`, with its answers to degenerate
-    rows. The authors' code interpolates between steps and has epsilon = 1e-9, so that a class that comes where its map
+    rows. The authors' code interpolates between steps and has epsilon = 1e-9, so that a true class where its map
     is zero costs some 20 nats; the larger epsilon makes it some 7, and log losses on new rows lower. A class that never
-    came has g_k = 0: what is left of it is epsilon s_k.
+    occurred has g_k = 0: what is left of it is epsilon s_k.
 
     References
     ----------

@@ -66,8 +66,8 @@ class MatrixScaling(LogitScaling):
     What the penalties leave free has a penalty of 1e-8, on the change from W = I, b = 0 (of W times (2 m)^2 where the largest
     logit m is below 1/2; ``off_diagonal`` is of the weights as they are, and holds more of them back the smaller the logits
     are): with it there is one solution in
-    all cases, those included in which a class did not come, the classes are separated, or there are fewer rows than
-    classes. In the first two only this ridge may hold the map: a `ConvergenceWarning` says so where a class did not come,
+    all cases, those included in which a class did not occur, the classes are separated, or there are fewer rows than
+    classes. In the first two only this ridge may hold the map: a `ConvergenceWarning` says so where a class did not occur,
     the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. A vector
     added to all rows of W changes no probability; it is chosen so that the penalty is least.
 

@@ -71,7 +71,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         So many rows of each class are added to every region: (k + a) / (n + K a) in place of k / n. "cv": the one of 0.25 to
         16 with the least log loss on rows left out. At most 1e15.
     softening : float or "cv", default=0
-        So large a part m of each label is the forecast itself, from 0 to below 1: a row counts 1 - m for the class that came,
+        So large a part m of each label is the forecast itself, from 0 to below 1: a row counts 1 - m for the true class,
         and m p_k for each class k. "cv": the one of 0, 0.3, 0.6, 0.8 and 0.9 with the least log loss on rows left out,
         which is better with few rows and takes some 5 K times as long.
     mixture : float or Mixture, default=0
@@ -144,7 +144,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     With softening m the vector of a region is, before it is smoothed, (1 - m) times its class rates and m times its mean
     forecast, and so are the means by which splits are chosen and asked for monotony. Noise in the labels then stops fewer
-    splits, and a region says no more against the forecast than 1 - m of what it saw. Use it with few rows, or where forecasts
+    splits, and a region moves the forecast by no more than 1 - m of the observed gap. Use it with few rows, or where forecasts
     are nearly right: on logistic regressions of Covertype, 500 rows fitted, it about halves what the other choices lose to no
     calibration (docs/roc-isotonic.md). Where labels are softened, less smoothing is needed: "cv" tries 0.1 and 0.01 as well.
 

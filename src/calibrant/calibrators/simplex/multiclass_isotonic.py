@@ -54,7 +54,7 @@ class MulticlassIsotonic(MulticlassCalibrator):
 
     Notes
     -----
-    Every row gives K points: the score of each class, and whether that class came. The map is the isotonic regression of
+    Every row gives K points: the score of each class, and whether it is the true class. The map is the isotonic regression of
     the second on the first, a step function; equal scores are one point. Then q_k = g(p_k) + epsilon p_k, divided by
     the sum of the row. The authors' code interpolates between the steps, has epsilon = 1e-9 and does not divide. The
     division is needed for probabilities; the larger epsilon costs nothing on the rows fitted and bounds what a zero of the

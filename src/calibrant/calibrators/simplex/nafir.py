@@ -51,7 +51,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     Parameters
     ----------
     smoothing : float or "cv", default="cv"
-        Label smoothing, from 0 to 1: in this part of each row any of its classes comes, each as often. 0 is the problem of
+        Label smoothing, from 0 to 1: this part of each label is spread evenly over all classes. 0 is the problem of
         the paper; its solution over-fits: it can make the lowest probabilities next to zero. "cv" takes the one of 1e-4 to
         0.3 with the least log loss on rows left out, and at least 1 / (1 + number of rows).
     ridge : float, default=0.0
@@ -59,10 +59,10 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         where the map is as good as constant. It pulls the map there as smoothing does, and nothing is infinite with it.
     blocks : {"isotonic", "distinct"}, default="isotonic"
         Where the map may step: between the blocks of flattened isotonic regression, as in the paper, or at each distinct
-        score of a class that came, which has a lower loss on the rows fitted, hardly another map, and takes longer.
+        score of a true class, which has a lower loss on the rows fitted, hardly another map, and takes longer.
     min_blocks : int, default=1
         Isotonic blocks are cut into pieces of about equal mass until there are so many, or no cut is left: cuts lie at scores
-        of classes that came.
+        of true classes.
     min_block_size : int, default=1
         Pieces hold at least so many scores.
     solver : {"newton", "annealing"}, default="newton"
@@ -108,14 +108,14 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         - sum_i w_i log( g(p_i,y_i) / sum_k g(p_ik) )
 
     and q_k = g(p_k) / sum_j g(p_j). The paper calls that "no longer convex", and searches at random. It is convex in
-    theta = log g: with C_ij the number of classes of row i in block j, and b_j the weight of those that came,
+    theta = log g: with C_ij the number of classes of row i in block j, and b_j the weight of the true classes there,
 
         sum_i w_i log sum_j C_ij exp(theta_j)  -  b' theta,    theta non-decreasing
 
     is a conditional logit with monotone effects. Projected Newton on the increments of theta finds the optimum in some ten
     steps. Label smoothing e makes of b_j the sum over rows of w_i ((1 - e) [y_i in block j] + e C_ij / K), and a ridge r adds
     r / 2 sum_j m_j (theta_j - sum_l m_l theta_l)^2, with m_j the share of the scores that lie in block j. Both stay convex, and
-    neither minds a constant added to theta. Without them a map that steps elsewhere than at scores of classes that came is no
+    neither minds a constant added to theta. Without them a map that steps elsewhere than at scores of true classes is no
     better than those that do not; with either it could be a little better, and is not looked for.
 
     Without smoothing and ridge an increment is infinite at the optimum where no row with classes above it had its class at
@@ -128,15 +128,15 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     that are equal, up to the order of the columns, and had the same outcome are dealt out to the five folds one by one, and
     a weight of w is w such rows; were they left out together, as many as a tree makes, the rates among the others would be
     far off. Weights that are not whole are divided by their mean. Blocks are found anew without the fold. Few rows can agree
-    by chance, those left out with all others: the smoothing is at least 1 / (1 + number of rows), as if one more row had come
-    of which nothing is known. So it is where nothing can be left out, as of a single row. Folds are fitted side by side, on
+    by chance, those left out with all others: the smoothing is at least 1 / (1 + number of rows), as if there were one more
+    row of which nothing is known. So it is where nothing can be left out, as of a single row. Folds are fitted side by side, on
     all processors.
 
     Annealing is Algorithm 1 of the paper with its settings: from the event rates on, zeros raised to 1e-7, the value of a
     random block is changed by the granularity, up or down. A change for the worse is kept with probability
     exp(200 (change of the log-likelihood, summed over rows)); the search ends after 100,000 changes, or 10,000 without a better
     map. The paper does not say how large a change is. On three forecasts of CIFAR images, 5000 rows fitted, these mean log
-    losses come out for the first seed, with what is the optimum:
+    losses result for the first seed, with what is the optimum:
 
         =====================  ========  ========  ========  ========
         granularity            0.001     0.003     0.01      optimum

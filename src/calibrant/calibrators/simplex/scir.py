@@ -61,7 +61,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         0: then it shares too. The default departs from the paper; see the notes.
     ties : {"share", "column"}, default="share"
         Which of two equal probabilities of a row has the higher rank. ``"share"``: neither; each place among them is taken
-        by the class that came with equal probability when fitting, and they share what the map gives them together.
+        by the true class with equal probability when fitting, and they share what the map gives them together.
         ``"column"``: the first column, as a stable sort has it; then renaming the classes can change the result.
     progress : bool, default=False
         Show a progress bar, of points solved (needs tqdm).
@@ -73,7 +73,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     Attributes
     ----------
     score_, rank_, value_ : ndarray of shape (n_corners,)
-        Corners of the map, ordered by score: the probability that the class that comes is among the r highest, which sum to
+        Corners of the map, ordered by score: the probability that the true class is among the r highest, which sum to
         q, is the largest ``value_`` of the corners with ``score_ <= q`` and ``rank_ <= r``. The first corner is below all.
     epsilon_ : float
         The epsilon that was used.
@@ -82,8 +82,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     Notes
     -----
-    Each row gives K - 1 points (q_r, r) with the sum q_r of its r highest probabilities, r < K, and the event that the class
-    that came is among them. The map g is the one with the least log loss (eq. 6),
+    Each row gives K - 1 points (q_r, r) with the sum q_r of its r highest probabilities, r < K, and the event that the
+    true class is among them. The map g is the one with the least log loss (eq. 6),
 
         min  - sum of y log g(q, r) + (1 - y) log(1 - g(q, r))     g(q, r) <= g(s, t)  where  q <= s and r <= t
 
@@ -93,7 +93,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     The solution is found by recursive maximal upper sets. The paper's Algorithms 2 and 3 do not find them; its Lemma A.11
     does, and costs a constant time a point here in place of K. Two classes have one rank: g is the isotonic regression of
-    the events that the more probable class comes on its probability.
+    the events that the more probable class is true on its probability.
 
     The paper adds "a small epsilon" and leaves open which. On forecasts of CIFAR images, 5000 rows to fit and 5000 to test,
     10 000 for ResNet, these are the log losses with ``rise="last"``, in the last column with rises that are spread and the
@@ -119,7 +119,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     by one, and a weight of w is w such rows; were they left out together, as many as a tree makes, the rates among the others
     would be far off. Weights that are not whole are divided by their mean. Folds are left out one after the other until about
     a million points were: at 12 million points it is one. Few rows can agree by chance, those left out with all others:
-    epsilon is at least 1 / (K (1 + number of rows)), as if one more row had come of which nothing is known. So it is where
+    epsilon is at least 1 / (K (1 + number of rows)), as if there were one more row of which nothing is known. So it is where
     nothing can be left out, as of a single row.
 
     Compiled code comes back after about a million points: a fit of 12 million can be interrupted within a second, and leaves
@@ -176,7 +176,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         left : ndarray of shape (n_steps,)
             The sum at which each step begins; the first begins at 0.
         value : ndarray of shape (n_steps,)
-            Probability that the class that comes is among the highest, increasing.
+            Probability that the true class is among the highest, increasing.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         return max(EPSILONS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
     def _rises_of_came(self, problem: SimplexProblem) -> FloatArray:
-        """Return what the map gives the class that came."""
+        """Return what the map gives the true class."""
         came, step = np.empty(problem.size), max(1, self.block // len(problem.classes))
         for start in range(0, problem.size, step):
             rows = slice(start, start + step)

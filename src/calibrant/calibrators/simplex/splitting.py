@@ -1,4 +1,4 @@
-"""How regions of the simplex are split: which points are tried, what is asked of a split, what values are mixed with."""
+"""How regions of the simplex are split: the points tried, the conditions on a split, what values are mixed with."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class GridPoints:
 
 @dataclass(frozen=True)
 class Splits:
-    """What is asked of a split.
+    """Conditions that a split must meet.
 
     Parameters
     ----------

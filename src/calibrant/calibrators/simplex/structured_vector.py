@@ -38,7 +38,7 @@ class StructuredVectorScaling(StructuredScaling):
     Attributes
     ----------
     temperature_ : float
-        The temperature that came first.
+        The temperature of the first step.
     uniform_ : float
         Weight of the uniform forecast mixed in after it, 1 / (n + 1).
     coef_ : ndarray of shape (n_classes,)
@@ -57,9 +57,9 @@ class StructuredVectorScaling(StructuredScaling):
     -----
     With q the forecast of `TemperatureScaling`, mixed with a little of the uniform one so that no zero stays, the map is
     softmax((1 + v) log q + b); v and b minimise the mean log loss plus ``K^rho / n^tau (||v||^2 + ||b||^2)``, which is strictly
-    convex. n is the number of rows. Of a class that did not come the penalty says all; where no temperature is best, it ends
-    as `TemperatureScaling` says, with its warning. The mixture keeps the map from containing the identity exactly: it is
-    missed by about 1 / n.
+    convex. n is the number of rows. For a class that did not occur only the penalty counts. Where no temperature is best, it
+    ends as `TemperatureScaling` says, with its warning. The mixture keeps the map from containing the identity exactly: it
+    is missed by about 1 / n.
 
     References
     ----------

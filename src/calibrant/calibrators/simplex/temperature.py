@@ -142,7 +142,7 @@ class _Loss:
         """Return where 1 / T ends and why, if no finite positive T is the best one.
 
         The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
-        class that came; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
+        true class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
         """
         came = self.scores[np.arange(len(self.scores)), self.label]
         if (came == self.top).all():

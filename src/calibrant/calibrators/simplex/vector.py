@@ -60,9 +60,9 @@ class VectorScaling(LogitScaling):
 
     Notes
     -----
-    The mean log loss is convex in w and b. To it comes ``1e-8 (||w - 1||^2 + ||b||^2)``, the part of w times (2 m)^2 where the
-    largest logit m is below 1/2, so that logits of any size are fitted alike: with it there is one solution in all
-    cases, and without it there is none where a class did not come or the classes are separated. A class that did not come
+    The mean log loss is convex in w and b. ``1e-8 (||w - 1||^2 + ||b||^2)`` is added, the part of w times (2 m)^2 where
+    the largest logit m is below 1/2, so that logits of any size are fitted alike: with it there is one solution in all
+    cases, and without it there is none where a class did not occur or the classes are separated. A class that did not occur
     gets a probability of about 1e-7, and a `ConvergenceWarning` says that only the ridge holds the map. So it does where
     the labels agree with the forecast in all rows, or the map found puts every row right by weights that can grow. Fit on
     more rows, or use `StructuredVectorScaling`.

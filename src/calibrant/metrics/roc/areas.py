@@ -227,7 +227,7 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
 def area_under_roc(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
-    """Area under the ROC curve (AUC), of several classes the mean of each against the rest, in [0, 1]; 1/2 tells nothing apart.
+    """Area under the ROC curve (AUC), of several classes the mean of each against the rest, in [0, 1]; 1/2 is chance.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def area_under_roc_hull(
     may_be_undefined=True,
 ).declare
 def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
-    """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 tells nothing apart.
+    """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 is chance.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class RocPoints(Record):
     """The ROC curve of one problem, from the highest threshold to the lowest.
 
     Rows with a score from ``threshold`` on are called events: they are a part ``tpr`` of the events and a part ``fpr`` of the
-    other rows. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
+    non-events. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
     """
 
     threshold: FloatArray
@@ -62,7 +62,7 @@ class RocHull(Result):
     threshold : ndarray of shape (n_vertices,)
         Scores from which on rows are called events, from infinity down to the lowest score.
     fpr, tpr : ndarray of shape (n_vertices,)
-        Part of the other rows, and of the events, that are called events.
+        Part of the non-events, and of the events, that are called events.
     area : float
         Area under the hull, in [1/2, 1].
     """
@@ -98,7 +98,7 @@ def roc_convex_hull(
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
         What the event is; one that makes a single problem. By default ``"binary"``, of one or two columns. For a table of
-        more classes for example ``OneVsRest(2)``, or ``"confidence"``: that the predicted class came.
+        more classes for example ``OneVsRest(2)``, or ``"confidence"``: that the predicted class is the true one.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

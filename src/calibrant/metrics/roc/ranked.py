@@ -1,4 +1,4 @@
-"""Events and other rows in the order of their scores: what the points of a ROC curve and the areas are made of."""
+"""Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from calibrant.binning.ordered import Ordered
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Weights of events and of other rows on each step of scores; the steps begin at the distinct scores ``first``.
+    """Weights of events and of non-events on each step of scores; the steps begin at the distinct scores ``first``.
 
     A step is one distinct score, or a block of them that are taken for equal.
     """
@@ -44,14 +44,14 @@ class Ranked:
 
     @cached_property
     def others(self) -> FloatArray:
-        """Weight of the other rows on each step."""
+        """Weight of the non-events on each step."""
         problem, order = self.ordered.problem, self.ordered.order
         other = np.where(problem.outcome, 0.0, problem.weight)[order]
         return self._on_steps(np.add.reduceat(other, self.ordered.starts))
 
     @property
     def has_both(self) -> bool:
-        """Whether there are events and other rows."""
+        """Whether there are events and non-events."""
         outcome = self.ordered.problem.outcome
         return bool(outcome.any() and not outcome.all())
 
@@ -62,7 +62,7 @@ class Ranked:
 
     @cached_property
     def false(self) -> FloatArray:
-        """Share of the other rows above each threshold, from the highest; NaN without such rows."""
+        """Share of the non-events above each threshold, from the highest; NaN without non-events."""
         return _shares(self.others)
 
     @cached_property

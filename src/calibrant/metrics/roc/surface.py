@@ -27,14 +27,14 @@ AT_ONCE = 60_000_000
 
 @dataclass(frozen=True, eq=False)
 class SurfaceRows:
-    """Rows with equal ones joined, in an order of their own: what comes of them depends on no order and on no repetition.
+    """Rows with equal ones joined, in a fixed order: results depend on neither the order of rows nor their repetition.
 
     Attributes
     ----------
     prob : ndarray of shape (n, K)
         Forecasts.
     label : ndarray of shape (n,)
-        Classes that came.
+        True classes.
     weight : ndarray of shape (n,)
         Weights of equal rows, added up.
     variance_weight : ndarray of shape (n,)
@@ -50,7 +50,7 @@ class SurfaceRows:
     def of(cls, problem: SimplexProblem) -> SurfaceRows:
         """Join the rows of a problem."""
         weight, squares = problem.weight, variance_weight(problem.weight)
-        # Equal rows stand by their weights: what the sums come to depends on no order either.
+        # Equal rows are sorted by their weights, so that the sums do not depend on the order either.
         order = np.lexsort([weight, *problem.prob.T[::-1], problem.label])
         prob, label = problem.prob[order], problem.label[order]
         new = np.append(True, (prob[1:] != prob[:-1]).any(axis=1) | (label[1:] != label[:-1]))
@@ -80,7 +80,7 @@ class SurfaceRows:
 
     @property
     def has_all_classes(self) -> bool:
-        """Whether each class came: of one that did not no share is on its side."""
+        """Whether each class occurs: one that does not has no share on its side."""
         return bool((self.class_weight > 0).all())
 
     def at(self, kept: BoolArray | IntArray) -> SurfaceRows:
@@ -89,7 +89,7 @@ class SurfaceRows:
 
 
 def warn_of_absent(rows: SurfaceRows, what: str) -> None:
-    """Say that a class never came."""
+    """Warn that a class never occurs."""
     absent = np.flatnonzero(rows.class_weight == 0).tolist()
     warn(
         f"{what} must have rows of each class; got none of the columns {absent}, and it is set to nan. "
@@ -98,7 +98,7 @@ def warn_of_absent(rows: SurfaceRows, what: str) -> None:
 
 
 def surface_points(rows: SurfaceRows, gamma: FloatArray) -> FloatArray:
-    """Return the point of each threshold, shape (m, K); each class must have come."""
+    """Return the point of each threshold, shape (m, K); each class must occur."""
     points = np.empty(gamma.shape)
     if rows.n_classes == 2:
         return _binary_points(rows, gamma[:, 1])

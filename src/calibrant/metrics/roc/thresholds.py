@@ -35,7 +35,7 @@ MOST_SEARCHED = 8
 """Thresholds are sought up to so many classes: of ten, two thousand of them enclosed half of what is known to be there."""
 
 MOST_ROWS = 1000
-"""Rows of each class on which thresholds are moved; what comes of them is measured on all rows."""
+"""Rows of each class on which thresholds are moved; the result is measured on all rows."""
 
 MOST_ROUNDS = 20
 """Rounds in which each part of a threshold is moved; few need more than five."""

@@ -6,7 +6,7 @@ interval of Agresti and Coull, each class gets z^2 / 2 rows more that lie on the
 that lie on the wrong one: so rows that are all told apart are no certainty.
 
 Thresholds that are best on the rows at hand make the volume too large on average. Those of some rows, with the facets between
-their points, measured on other rows, do not: a determinant multiplies one share of each class, and classes are independent,
+their points, measured on held-out rows, do not: a determinant multiplies one share of each class, and classes are independent,
 so that its mean is the volume within these facets at the true points. The true hull holds them: their volume is at most its
 own where no cones over them overlap, as never of two classes; of more that is not proven. The lower end is counted from the
 less of the two, the upper end from the volume itself.
@@ -90,7 +90,7 @@ def volume_under_surface(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Volume under the ROC surface of K classes (VUS), in [0, 1]; 1 / K! knows nothing, 1 tells all classes apart.
+    """Volume under the ROC surface of K classes (VUS), in [0, 1]; 1 / K! is chance, 1 separates all classes.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def surface_volume(
     -------
     SurfaceVolume
         ``value``, ``standard_error``, ``n_draws`` and ``method``. The standard error is that of drawing, for these rows; it
-        says nothing of other rows (`assess` does).
+        says nothing of how the value varies with the rows (`assess` does).
 
     Raises
     ------
