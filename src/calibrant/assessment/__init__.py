@@ -1,1 +1,1 @@
-"""One table of everything, and which calibrator to take."""
+"""One table of all metrics, and advice on which calibrator to fit."""

@@ -50,7 +50,7 @@ MARGIN = 2.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """What cross-validation found for one candidate.
+    """Cross-validated log loss of one candidate.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Advice(Result):
-    """Which calibrator to fit, if any, and the figures that say so.
+    """Which calibrator to fit, if any, and the figures behind that.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def advise(
     other_prob: npt.ArrayLike | None = None,
     **data: Unpack[DataOptions],
 ) -> Advice:
-    """Say which calibrator to fit to a forecast, if any, by cross-validated log loss.
+    """Recommend which calibrator to fit to a forecast, if any, by cross-validated log loss.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def advise(
     rng : numpy.random.Generator, int or None, default=0
         Which rows make a fold, and which are drawn from more than 20 000.
     other_true, other_prob : array-like, optional
-        Labels and probabilities of other rows that the classifier was not trained on, such as a test set. They are
-        compared with the rows at hand, and not fitted to.
+        Labels and probabilities of held-out rows that the classifier was not trained on, such as a test set. They are
+        compared with the rows at hand; nothing is fitted to them.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
 
@@ -190,24 +190,24 @@ def advise(
     Warns
     -----
     CalibrationWarning
-        If the rows look like training rows beside the other ones: their log loss, or their error rate, is below two thirds of
-        that of the other rows, and a test at a level of 0.001 finds the difference. And if rows stand in both sets, which
-        ties between forecasts do not explain.
+        If the rows look like training rows when compared with the held-out ones: their log loss, or their error rate, is below
+        two thirds of that of the held-out rows, and a test at a level of 0.001 finds the difference. And if rows are in both
+        sets, which ties between forecasts do not explain.
 
     Notes
     -----
     The candidates, from the simplest on: for one event temperature, Platt, beta and smoothing spline calibration; for more
-    classes temperature, structured vector and, up to 100 classes, structured matrix scaling. The forecast as it is comes
+    classes temperature, structured vector and, up to 100 classes, structured matrix scaling. The forecast as it is stands
     before all of them. A candidate takes the place of a simpler one where its log loss is lower by more than two paired
-    standard errors. So the answer is "identity" unless an improvement shows. With fewer than 100 rows it always is.
-    docs/advice.md has what following the advice does to held-out rows.
+    standard errors. So the answer is "identity" unless there is a clear improvement, and always with fewer than 100 rows.
+    docs/advice.md measures what the advice achieves on held-out rows.
 
     Where a class does not occur in the rows, temperature is the one candidate. The answer is "identity" where all rows are of
     one class, or where the forecast expects more than 10 rows of a class that has none.
 
-    Rows are rows as given: a weight, whole or not, says how much a row counts. It goes with its row into one fold, makes it
-    no more than one of the 100, and standard errors are those of as many rows as there are. The candidates are fitted with
-    the weights as given, as the calibrator will be.
+    A weight, whole or not, is here how much a row counts, and no number of rows: a row of any weight is in one fold, is one
+    of the 100, and is one observation in the standard errors. The candidates are fitted with the weights as given, as the
+    calibrator will be.
 
     At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
     `calibrant list calibrators` names them all.
@@ -249,7 +249,7 @@ def advise(
 
 
 def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
-    """Return the other rows, of the same classes."""
+    """Return the held-out rows, of the same classes."""
     together(other_true=other_true, other_prob=other_prob)
     if data.get("y_pred") is not None:
         raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")

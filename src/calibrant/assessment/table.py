@@ -1,4 +1,4 @@
-"""One table that says how good and how calibrated a forecast is, and how sure that is."""
+"""One table of how good and how calibrated a forecast is, with the uncertainty of each figure."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Assessment(DrawnResult):
-    """What `assess` found.
+    """The result of `assess`.
 
     Attributes
     ----------
     rows : tuple of Row
-        One a metric: value and interval, and for calibration errors the error without bias, the noise floor, the smallest
-        error that these rows would show, and the p-value.
+        One a metric: value and interval, and for calibration errors the bias-corrected error, the noise floor, the smallest
+        detectable error, and the p-value.
     curve : ReliabilityCurve
         Reliability under the notion that was asked for: by default of the event of two classes, and of the confidence of
         more.
@@ -84,7 +84,7 @@ class Assessment(DrawnResult):
     n_rows, n_classes : int
         Size of the table.
     class_weight : dict
-        Weight of each class in the truth; a class that never occurs has 0.
+        Weight of each true class; a class that never occurs has 0.
     level : float
         One minus the coverage of the intervals, a fraction.
     n_resamples : int
@@ -183,8 +183,8 @@ def assess(
         Registry names (``calibrant list metrics`` prints them); a metric named twice stands once. By default accuracy, NLL,
         Brier score, ECE and MCE, and of more than two classes also the class-wise and the top-label calibration error.
     notion : str or Notion, optional
-        What the diagram speaks of, and every metric that has no notion in its name, as in `calibration_error`. By default
-        ``"binary"`` for two classes, in one column or in two, and ``"confidence"`` for more.
+        Notion of calibration of the diagram, and of every metric that has no notion in its name, as in `calibration_error`.
+        By default ``"binary"`` for two classes, in one column or in two, and ``"confidence"`` for more.
     binning : int or Binning, default=15
         How scores are cut, for the diagram and for the calibration errors that have no bins of their own; a number n means
         ``EqualWidth(n)``. ``ace``, ``debiased-ece``, ``tace`` and ``tce`` keep theirs, whatever stands here:
@@ -217,12 +217,13 @@ def assess(
     Notes
     -----
     Scores that are means over rows have intervals by their variance and skewness. The estimate of a calibration error is
-    biased upwards; it is compared with what other true errors would show (docs/uncertainty.md, with measured coverage):
-    ``noise_floor`` is its mean when labels are drawn from the forecast itself, ``pvalue`` the share of such draws that reach
-    it, ``debiased`` the true error of which it would be the median, ``lower`` and ``upper`` those of which it would be a high
-    and a low quantile, and ``detectable`` the true error that these rows would find at this level four times in five. The
-    interval is one of the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0 where
-    ``pvalue`` is at most the level, and nowhere else.
+    biased upwards. So it is compared with its distributions under other true errors (docs/uncertainty.md, with measured
+    coverage). ``noise_floor`` is its expected value under calibration: its mean when labels are drawn from the forecast
+    itself. ``pvalue`` is the share of such draws that reach it. ``debiased`` is the bias-corrected error: the true error of
+    which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low
+    quantile. ``detectable`` is the smallest detectable error: the true error that these rows would find at this level four
+    times in five. The interval is for the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0
+    where ``pvalue`` is at most the level, and nowhere else.
 
     Examples
     --------

@@ -72,7 +72,7 @@ USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling"
 
 
 def run_test(arguments: argparse.Namespace) -> int:
-    """Print what tests of calibration say, each alone and all together."""
+    """Print the results of tests of calibration, each alone and all together."""
     import numpy as np
 
     from calibrant._core.registry import find

@@ -244,7 +244,7 @@ def _labels_named(names: list[str], forecast: ForecastTable, option: str, hint: 
 def assessed(
     arguments: argparse.Namespace, forecast: ForecastTable, *, prob: Any = None, extra: Sequence[str] = ()
 ) -> Assessment:
-    """Assess a forecast, or calibrated probabilities in its place, as the command says."""
+    """Assess a forecast, or calibrated probabilities in its place, with the options of the command."""
     from calibrant.assessment.table import assess, default_metrics
 
     metrics = list(default_metrics(max(2, len(forecast.forecast_columns))))

@@ -1,4 +1,4 @@
-"""The rows of a second file, beside which rows for calibration may look like training rows."""
+"""Held-out rows of a second file, with which rows for calibration are compared."""
 
 from __future__ import annotations
 

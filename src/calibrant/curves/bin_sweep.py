@@ -1,4 +1,4 @@
-"""A calibration error against the number of its bins, beside what chance alone would show."""
+"""A calibration error against the number of its bins, with its expected value under calibration."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BinSweep(DrawnResult):
     value : ndarray of shape (k,)
         The error.
     noise_floor : ndarray of shape (k,)
-        Its mean if the forecast were calibrated.
+        Its expected value under calibration (noise floor).
     noise_lower, noise_upper : ndarray of shape (k,)
         Quantiles between which it would lie in all but ``level`` of cases if the forecast were calibrated.
     notion, binning, norm : str
@@ -75,7 +75,7 @@ def bin_sweep(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> BinSweep:
-    """Calibration error for each number of bins, with the noise floor that grows along.
+    """Calibration error for each number of bins, with its expected value under calibration (noise floor).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The predictions of each bin, its event rate, and which predictions its events reject (test-based reliability)."""
+"""Test-based reliability: the predictions of each bin, its event rate, and which predictions its test rejects."""
 
 from __future__ import annotations
 

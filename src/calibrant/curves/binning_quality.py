@@ -1,4 +1,4 @@
-"""What bins are worth: how much outcomes differ within them, and whether event rates increase from bin to bin."""
+"""Quality of bins: the variance of outcomes within them, and whether event rates increase from bin to bin."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BinningPanel(Record):
 
 @dataclass(frozen=True, eq=False)
 class BinningQuality(Result):
-    """What the bins of a forecast are worth. It has no plot: `reliability_curve` with the same binning draws the bins.
+    """Quality of the bins of a forecast. It has no plot: `reliability_curve` with the same binning draws the bins.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def binning_quality(
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> BinningQuality:
-    """What bins are worth: variance of outcomes within them, their sizes, and where event rates decrease.
+    """Quality of bins: variance of outcomes within them, their sizes, and where event rates decrease.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def binning_criterion(
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
-    """Variance of outcomes within bins, averaged over rows: what the choice of bins can make small; in [0, 0.25].
+    """Variance of outcomes within bins, averaged over rows: the criterion that a choice of bins can minimise; in [0, 0.25].
 
     Parameters
     ----------
@@ -215,9 +215,9 @@ def binning_criterion(
 
     Notes
     -----
-    To part a bin never makes it larger, so that it is 0 with a bin a row. Of all bins whose event rates do not decrease,
-    those of `Isotonic` make it smallest. It compares bins of one forecast that obey the same constraint, on the rows that chose
-    them: it is no estimate for other rows.
+    Splitting a bin never makes it larger: with one row in each bin it is 0. Of all bins whose event rates do not decrease,
+    those of `Isotonic` make it smallest. It compares bins of one forecast that obey the same constraint, on the rows that
+    chose them: it is no estimate for held-out rows.
 
     References
     ----------
@@ -270,7 +270,7 @@ def within_bin_error(
     Notes
     -----
     With bins of equal weight it is `binning_criterion`. Many bins where event rates are near one half make it larger, many bins
-    where they are near 0 or 1 smaller: it says where the bins are, and not how well any event rate is estimated.
+    where they are near 0 or 1 smaller: it depends on where the bins are, and not on how well any event rate is estimated.
 
     References
     ----------

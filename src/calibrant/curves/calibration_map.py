@@ -1,4 +1,4 @@
-"""What a calibrator makes of each score, over the reliability of the rows that it is to calibrate."""
+"""The calibrated probability of each score, over the reliability of the rows that are to be calibrated."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def calibration_map(
 
     Notes
     -----
-    A good map runs through the intervals of the reliability diagram, and need not touch every point: what a few rows say may be
-    chance. The maps of `ByNotion` are those of its parts, before rows are divided by their sums.
+    A good map runs through the intervals of the reliability diagram, and need not touch every point: the event rate of a few
+    rows is noisy. The maps of `ByNotion` are those of its parts, before rows are divided by their sums.
 
     Examples
     --------

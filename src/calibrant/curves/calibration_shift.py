@@ -1,4 +1,4 @@
-"""Where calibrators move the probabilities of the same rows: means before and after, bin by bin."""
+"""How calibrators change the probabilities of the same rows: means before and after, bin by bin."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ShiftPanel(Record):
 
 @dataclass(frozen=True, eq=False)
 class CalibrationShift(DrawnResult):
-    """What calibrators make of the probabilities of the same rows, bin by bin: one panel a problem of the notion.
+    """Change of the probabilities of the same rows by calibrators, bin by bin: one panel for each problem of the notion.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def calibration_shift(
     calibrated : array-like of the same shape, or dict of name to such
         Probabilities of the same rows and classes after it, of several calibrators by their names.
     y_true : array-like of shape (n_samples,), optional
-        Class labels: with them the event rate of each bin says where the probabilities should go.
+        Class labels: with them the event rate of each bin shows where the probabilities should be.
     notion : str or Notion, optional
         Which probabilities are looked at. By default the event of two classes, ``"binary"``, and of more classes all
         probabilities, ``"flattened"``. Where it speaks of the predicted class, that is the class predicted before calibration.

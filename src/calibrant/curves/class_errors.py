@@ -1,4 +1,4 @@
-"""The calibration error of each class, or of each other problem of a notion, beside what chance alone would show."""
+"""The calibration error of each class, or of each other problem of a notion, with its noise floor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ClassErrors(DrawnResult):
     value : ndarray of shape (n_problems,)
         Their errors; NaN of a problem without rows, such as a class that is never predicted.
     noise_floor : ndarray of shape (n_problems,)
-        Their means if the forecast were calibrated; NaN without rows, or where no draws were asked for.
+        Their expected values under calibration (noise floors); NaN without rows, or where no draws were asked for.
     share : ndarray of shape (n_problems,)
         Their shares of the whole, which sum to one.
     count : ndarray of shape (n_problems,)
@@ -72,7 +72,7 @@ def class_errors(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> ClassErrors:
-    """Calibration error of each class by itself, with the noise floor of each.
+    """Calibration error of each class by itself, with its expected value under calibration (noise floor).
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def class_errors(
 
     Notes
     -----
-    A rare class shows a large error for want of rows alone: compare its error with its noise floor, and never with that
-    of a frequent class.
+    A rare class can have a large error only because it has few rows. Compare its error with its noise floor, and never with
+    that of a frequent class.
 
     References
     ----------

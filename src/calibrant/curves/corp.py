@@ -36,7 +36,7 @@ COLUMNS = ("score", "fit", "lower", "upper")
 
 @dataclass(frozen=True, eq=False)
 class CorpPanel(Record):
-    """One problem of a notion: the steps of its isotonic fit, the band, and what the squared error is made of.
+    """One problem of a notion: the steps of its isotonic fit, the band, and the terms of the squared error.
 
     Step b leads from the score ``left[b]`` to ``right[b]`` at the event ``rate[b]``, which increases, and has a ``weight``. At
     each ``score`` stand the ``fit`` and the band from ``lower`` to ``upper``, NaN without one. Without rows the arrays are

@@ -27,7 +27,7 @@ class Place:
     rng: np.random.Generator
 
     def fits(self, rate: FloatArray) -> FloatArray:
-        """Fit labels that come at a rate on each distinct score, shape (draws, places)."""
+        """Fit labels that are drawn at a rate on each distinct score, shape (draws, places)."""
         weight, sizes = self.ordered.weight, []
         for events in drawn_events(self.ordered, rate, self.n_draws, self.rng):
             steps = isotonic_fit_of(events, weight)

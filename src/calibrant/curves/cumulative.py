@@ -26,9 +26,9 @@ class CumulativePanel(Record):
     """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
 
     ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
-    probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is how far a
-    calibrated forecast may wander anywhere on its way. Where a problem has no row, such as a class that is never predicted,
-    the figures are NaN.
+    probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is half the width
+    of the band of a calibrated forecast. Where a problem has no row, such as a class that is never predicted, the figures are
+    NaN.
     """
 
     name: str
@@ -76,7 +76,7 @@ def cumulative_curve(
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> CumulativeCurve:
-    """Cumulative sums of outcome minus probability in the order of scores, with the band that chance keeps to.
+    """Cumulative sums of outcome minus probability in the order of scores, with the band of a calibrated forecast.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Intervals of the event rate of each bin, by name. Whole weights count as rows.
 
-A confidence interval stands around the event rate and asks for which true rates it would be no surprise; a consistency
-interval stands around the mean probability and asks which event rates would be no surprise if the forecast were calibrated.
+A confidence interval is around the event rate: the true rates that are compatible with it. A consistency interval is around
+the mean probability: the event rates that would be no surprise if the forecast were calibrated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Metrics of a calibrator that parts the simplex, against the number of its regions."""
+"""Metrics of a calibrator that splits the simplex, against the number of its regions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def partition_path(
     y_true : array-like of shape (n_samples,)
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Forecast of the kind that was fitted, not calibrated yet. Rows that were not fitted show how many regions are good.
+        Forecast of the kind that was fitted, not calibrated yet. Held-out rows show which number of regions is best.
     calibrator : fitted calibrator, or sequence of fitted calibrators
         One that splits step by step and so has ``staged_predict_proba``: `MulticlassRecursivePartitioning`, and
         `IsotonicRecursivePartitioning`, where a cut counts as a region more. Of others, such as
@@ -112,9 +112,9 @@ def partition_path(
 
     Notes
     -----
-    On the rows that were fitted the cross-entropy falls with every split; on others it falls, and rises again where regions
-    become too small for what is to be learnt from them. The last stage is what the calibrator predicts: with
-    ``max_regions="cv"`` it is the one that cross-validation chose, and later ones are not there to be seen.
+    On the rows that were fitted the cross-entropy falls with every split; on held-out rows it falls at first, and rises again
+    where regions become too small. The last stage is what the calibrator predicts: with ``max_regions="cv"`` it is the one
+    that cross-validation chose, and later ones are not there to be seen.
 
     One column of probabilities is measured as one column, a table as a table: the same metric before and after.
 

@@ -1,4 +1,4 @@
-"""ROC curves: what part of the events is found at what part of false alarms, with the convex hull."""
+"""ROC curves: true positive rate against false positive rate, with the convex hull."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from calibrant.notions import Notion
 class RocPanel(Record):
     """One problem of a notion: the points of its ROC curve, from the highest threshold to the lowest, shape (n_points,).
 
-    Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the other
-    rows. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull. ``auc`` and
-    ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
+    Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the rows
+    without event. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
+    ``auc`` and ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
     """
 
     name: str
@@ -36,7 +36,7 @@ class RocPanel(Record):
 
     @property
     def tnr(self) -> FloatArray:
-        """Part of the other rows below the threshold, 1 - ``fpr``: the horizontal axis of the symmetric ROC curve."""
+        """Part of the rows without event below the threshold, 1 - ``fpr``: the horizontal axis of the symmetric ROC curve."""
         return 1.0 - self.fpr
 
     @property

@@ -1,4 +1,4 @@
-"""The ROC surface of K classes: what share of each class is told right, at all thresholds."""
+"""The ROC surface of K classes: what share of each class is classified correctly, at all thresholds."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class RocSurface(DrawnResult):
     Attributes
     ----------
     gamma : ndarray of shape (n_points, n_classes)
-        Thresholds of sum one. Row p is told the class k where p_k - gamma_k is largest, the first of equal ones.
+        Thresholds of sum one. Row p is assigned to the class k where p_k - gamma_k is largest, the first of equal ones.
     share : ndarray of shape (n_points, n_classes)
-        What share of each class is told right: distinct points, in the order of their shares.
+        What share of each class is classified correctly: distinct points, in the order of their shares.
     facet : ndarray of shape (n_facets, n_classes)
         The numbers of the points of each facet of the convex hull; none of more than five classes.
     volume : float
@@ -72,7 +72,7 @@ def roc_surface(
     n_thresholds: int = 2000,
     **data: Unpack[DataOptions],
 ) -> RocSurface:
-    """ROC surface of K classes: the share of each class that is told right, at thresholds all over, ready to plot.
+    """ROC surface of K classes: the share of each class that is classified correctly, at many thresholds, ready to plot.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def roc_surface(
 
     Notes
     -----
-    Row p is told the class where p_k - gamma_k is largest (Definition 3.1 of Berta et al.). Of two classes this is the ROC
-    curve, with the share of the other class that is told right in place of false alarms.
+    Row p is assigned to the class where p_k - gamma_k is largest (Definition 3.1 of Berta et al.). Of two classes this is the
+    ROC curve, with the share of the other class that is classified correctly in place of false alarms.
 
     The borders p_a - p_b = gamma_a - gamma_b of the rows cut the plane of thresholds into cells of one point each. "data"
     takes the corners of all cells where they are no more than ``n_thresholds``: then no point is missing. Else it draws

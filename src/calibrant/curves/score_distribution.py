@@ -1,4 +1,4 @@
-"""Where the scores lie when the event occurs, and where when it does not."""
+"""Distribution of the scores of rows with the event, and of rows without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a calibrator does to forecasts of three classes, all over the simplex."""
+"""The map of a calibrator of three classes, all over the simplex."""
 
 from __future__ import annotations
 

@@ -140,8 +140,9 @@ def smooth_reliability_curve(
     The band covers the smoothed event rate (of which the smoothed outcomes are an estimate) at each place by itself, for the
     bandwidth at hand, with the probability 1 - level: event_rate -+ z * sqrt(sum of s^2 * v), where s are the weights
     of the rows in the smooth and v the variance of an outcome at the smoothed rate. That rate is drawn toward
-    1/2 by two events and two non-events, so that the band does not shrink to nothing where all rows went one way. It says
-    nothing of what smoothing blurs, and some place of many will miss its band.
+    1/2 by two events and two non-events, so that the band does not shrink to nothing where all rows have the same outcome. It
+    leaves out the bias of smoothing. Since it holds at each place by itself, the smoothed rate will lie outside at some of
+    many places.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Confidence and top-label reliability over the same bins: what a bin as a whole hides of the classes predicted in it."""
+"""Confidence and top-label reliability over the same bins: what the gap of a bin hides of its predicted classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which share of predictions is how far from the rate of its event."""
+"""The share of predictions within each distance of the rate of their event."""
 
 from __future__ import annotations
 

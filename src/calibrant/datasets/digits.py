@@ -1,4 +1,4 @@
-"""A forecast of handwritten digits, made by a network that is surer than it should be."""
+"""A forecast of handwritten digits, made by an over-confident network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Softmax forecasts of any size that are too sure, or not sure enough, by a known temperature."""
+"""Softmax forecasts of any size that are over- or under-confident by a known temperature."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_softmax_forecast(
     dtype: npt.DTypeLike = np.float64,
     rng: np.random.Generator | int | None = None,
 ) -> KnownTruth:
-    """Draw labels and a softmax forecast of them that a temperature repairs exactly.
+    """Draw labels and a softmax forecast of them that temperature scaling calibrates exactly.
 
     A row has independent normal logits z. Its label is drawn from softmax(z), the posterior; the forecast is
     softmax(temperature * z).

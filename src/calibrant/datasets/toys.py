@@ -21,14 +21,14 @@ HALLENBECK = (
     (15, 22, 4),
 )
 
-# Table 3: the class that came, and in thirtieths the probabilities of the classes 1 and 2. Class 3 has the rest.
+# Table 3: the true class, and in thirtieths the probabilities of the classes 1 and 2. Class 3 has the rest.
 TABLE_3 = (
     (1, 30, 0), (1, 27, 3), (1, 24, 3), (1, 21, 3), (1, 18, 9), (1, 12, 3), (1, 10, 10), (1, 10, 10), (1, 6, 12), (1, 3, 15),
     (2, 24, 6), (2, 21, 0), (2, 15, 6), (2, 12, 12), (2, 12, 6), (2, 9, 12), (2, 6, 9), (2, 3, 18), (2, 3, 9), (2, 0, 6),
     (3, 24, 6), (3, 24, 3), (3, 24, 0), (3, 18, 0), (3, 9, 0), (3, 6, 18), (3, 6, 12), (3, 0, 12), (3, 0, 9), (3, 0, 9),
 )  # fmt: skip
 
-# The six points a to f: the class that came, and in tenths the probabilities of the classes 1 to 4.
+# The six points a to f: the true class, and in tenths the probabilities of the classes 1 to 4.
 SIX_POINTS = (
     (3, 1, 0, 6, 3),
     (4, 6, 0, 1, 3),
@@ -40,7 +40,7 @@ SIX_POINTS = (
 
 
 def load_hallenbeck_forecasts() -> tuple[IntArray, FloatArray]:
-    """Load 123 forecasts of rain of 1920, the first that were compared with what came (the survey's Table 1).
+    """Load 123 forecasts of rain of 1920, the first that were compared with the outcomes (the survey's Table 1).
 
     Returns
     -------
@@ -67,7 +67,7 @@ def load_hallenbeck_forecasts() -> tuple[IntArray, FloatArray]:
 
 
 def load_survey_table_2() -> KnownTruth:
-    """Load the survey's Table 2: ten rows, three classes, and every probability that a decomposition speaks of.
+    """Load the survey's Table 2: ten rows, three classes, and every probability that a decomposition needs.
 
     Returns
     -------
@@ -149,8 +149,8 @@ def load_top_label_example() -> tuple[IntArray, FloatArray]:
 def load_two_patients() -> KnownTruth:
     """Load the example of the top-label paper that is calibrated in confidence and wrong for every patient.
 
-    Patients a have disease 1 foretold with probability 0.6 and patients b disease 2. In truth the former have it in one case
-    of five, the latter always.
+    Disease 1 is predicted with probability 0.6 for patients a, and disease 2 for patients b. In truth the former have it in
+    one case of five, the latter always.
 
     Returns
     -------

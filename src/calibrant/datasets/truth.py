@@ -41,7 +41,7 @@ class KnownTruth(Result):
     x : ndarray or None
         The features, a row each.
     name : str
-        Where it comes from.
+        Source of the data.
     """
 
     _table = Table("label", "y", "prob_*", "posterior_*", "calibrated_*?", "x_*?")

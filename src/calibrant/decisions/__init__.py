@@ -1,1 +1,1 @@
-"""From calibrated probabilities to decisions: what to do when errors differ in cost, and when classes change their shares."""
+"""Decisions from calibrated probabilities: when errors differ in cost, and when the shares of the classes change."""

@@ -12,7 +12,7 @@ from calibrant._core.problem import SimplexProblem, variance_weight
 from calibrant._core.warnings import warn
 
 WORST = 1e10
-"""A larger condition number says that the predictions cannot tell some classes apart."""
+"""A larger condition number means that the predictions cannot tell some classes apart."""
 
 
 class Solution(NamedTuple):

@@ -1,4 +1,4 @@
-"""What decisions did: how often each was taken when each class was true, and what that cost."""
+"""Confusion tables: how often each decision was taken when each class was true, and what that cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from calibrant.decisions.forecasts import event_of
 from calibrant.decisions.threshold import as_threshold
 
 MOST_CLASSES_SHOWN = 12
-"""A larger table fills no screen."""
+"""A larger table does not fit on a screen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class ConfusionTable(Result):
     cost_matrix : ndarray of shape (n_classes, n_decisions)
         What decisions cost.
     expected_cost : float
-        Mean cost a row that the probabilities promised for the decisions taken. Where calibration holds, it is near
+        Expected mean cost per row of the decisions taken, by the predicted probabilities. If these are calibrated, it is near
         ``mean_cost``.
     threshold : float or None
-        Probability from which the event was decided, if it was a threshold that decided.
+        Probability from which the event was decided, if decisions were made by a threshold.
     """
 
     weight: FloatArray
@@ -52,7 +52,7 @@ class ConfusionTable(Result):
 
     @property
     def mean_cost(self) -> float:
-        """Mean cost a row that came."""
+        """Observed mean cost per row."""
         return float((self.weight * self.cost_matrix).sum() / self.weight.sum())
 
     @property
@@ -68,7 +68,7 @@ class ConfusionTable(Result):
 
     @property
     def recall(self) -> FloatArray:
-        """Share of each class that was decided as such, shape (n_classes,); NaN for a class that never came.
+        """Share of each class that was decided as such, shape (n_classes,); NaN for a class that never occurred.
 
         Of two classes: specificity and sensitivity.
         """
@@ -158,8 +158,8 @@ def confusion_table(
         Probability in [0, 1] from which the event of two classes is decided. By default decisions are those of least
         expected cost.
     cost_matrix : array-like of shape (n_classes, n_decisions), optional
-        Cost of deciding j when i is true, as for `decide`; by default every error costs one. With a threshold it only says
-        what the decisions cost.
+        Cost of deciding j when i is true, as for `decide`; by default every error costs one. With a threshold it does not
+        change the decisions, only what they cost.
     extra : str or sequence of str, optional
         Names of the columns of the matrix beyond the classes; by default ``"abstain"``.
     **data : DataOptions
@@ -173,8 +173,8 @@ def confusion_table(
 
     Notes
     -----
-    ``expected_cost`` is what the forecast promises before the labels are known, ``mean_cost`` what came. A forecast that is
-    over-confident promises too little.
+    ``expected_cost`` is predicted by the probabilities before the labels are known, ``mean_cost`` is what the decisions did
+    cost. An over-confident forecast predicts too low a cost.
 
     Examples
     --------

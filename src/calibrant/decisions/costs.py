@@ -1,4 +1,4 @@
-"""What decisions cost: a row a class that is true, a column a decision."""
+"""Cost matrices: a row for each true class, a column for each decision."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Decisions(Result):
     decision : ndarray of shape (n,)
         Column of the cost matrix.
     expected_cost : ndarray of shape (n,)
-        Cost that the probabilities promise for it.
+        Its expected cost under the predicted probabilities.
     names : ndarray of shape (n_decisions,)
         Name of each decision: the classes, then what else can be decided.
     cost_matrix : ndarray of shape (n_classes, n_decisions)
@@ -73,12 +73,12 @@ def decide(
     input: Input = "probability",
     rows: Rows = "as-given",
 ) -> Decisions:
-    """Decide at the least expected cost.
+    """Choose the decision of least expected cost in each row.
 
     Parameters
     ----------
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Calibrated probabilities; one column speaks of the event, class 1 of 2.
+        Calibrated probabilities; one column is the probability of the event, class 1 of 2.
     cost_matrix : array-like of shape (n_classes, n_decisions)
         ``cost_matrix[i][j]`` is the cost of deciding j when class i is true. The first columns decide for the classes, in their
         order. Columns beyond them are other decisions, such as to abstain, or to ask an expert.

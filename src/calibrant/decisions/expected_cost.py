@@ -115,7 +115,7 @@ def expected_cost_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
         Probabilities of the event; several forecasts of the same event in the same rows by their names.
     axis : {"probability cost", "cost proportion"}, default="probability cost"
-        What the places on the axis are; see the notes.
+        What the horizontal axis is: see the notes.
     at : array-like, optional
         Places in [0, 1], in any order; by default 201 evenly spaced ones. The curve has each of them once, ascending. The
         averages are exact and do not depend on them.
@@ -150,10 +150,10 @@ def expected_cost_curve(
     average over c is the Brier score, and the average of ``lowest`` that of the isotonic fit: the area between the two
     is the miscalibration of CORP.
 
-    A place at the best threshold in hindsight is the lower envelope of the lines of all thresholds. It was chosen by the rows
-    on which it is measured: a little of the gap is chance, as `calibration_regret` says.
+    The cost at the best thresholds in hindsight is the lower envelope of the lines of all thresholds. These thresholds were
+    chosen on the rows on which the cost is measured, so a small part of the gap is bias: see `calibration_regret`.
 
-    Where one class never came, its error rate counts as zero, with a warning.
+    Where one class never occurred, its error rate counts as zero, with a warning.
 
     References
     ----------
@@ -198,7 +198,7 @@ class Terms:
 
     @property
     def best_threshold(self) -> FloatArray:
-        """Threshold of event rates that costs least: the same, but where one class never came the costs of the other decide."""
+        """Threshold of event rates of least cost: the same, but if one class never occurred the costs of the other decide."""
         both = self.false_positive + self.false_negative
         threshold: FloatArray = np.divide(self.false_positive, both, out=np.zeros(both.shape), where=both > 0)
         return threshold

@@ -130,16 +130,17 @@ def net_benefit_curve(
 
     Notes
     -----
-    Who acts from a probability of t on holds 1 - t rows treated in vain to be as bad as t rows missed. In units of
-    events found, acting in the rows with a probability of t or more brings
+    To act from a probability of t on is to count 1 - t rows treated in vain as much as t missed events. In units of events
+    found, the net benefit of acting in the rows with a probability of t or more is
 
         share of true positives  -  t / (1 - t) * share of false positives.
 
-    Treating none brings nothing, treating all q - (1 - q) t / (1 - t) with the share q of events. A forecast is of use at the
-    thresholds where it lies above both; a calibrated one never lies below them but by chance, a miscalibrated one can.
+    The net benefit of treating none is 0, that of treating all q - (1 - q) t / (1 - t) with the share q of events. A forecast
+    is useful at the thresholds where it lies above both. A calibrated one lies below them only by sampling noise; a
+    miscalibrated one can lie below them on average.
 
-    Forecasts are resampled together, so that the interval of the gain knows that they speak of the same rows: where it lies
-    above zero the forecast is better than the first, however much the two intervals overlap. Intervals are percentiles,
+    All forecasts are resampled with the same rows, so that the interval of the gain is that of a paired difference. Where it
+    lies above zero the forecast is better than the first, however much the two intervals overlap. Intervals are percentiles,
     at each threshold by itself.
 
     References

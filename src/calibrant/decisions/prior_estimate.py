@@ -1,4 +1,4 @@
-"""Shares of the classes where nothing is labelled, from the forecast alone."""
+"""Shares of the classes in unlabelled rows, estimated from the forecast alone."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class PriorEstimate(Result):
     old_prior : ndarray of shape (n_classes,)
         Their shares where the forecast is calibrated.
     standard_error : ndarray of shape (n_classes,)
-        Of the shares. EM: NaN for a share at zero, infinite where the rows say nothing of it; with the noise of the old
+        Of the shares. EM: NaN for a share at zero, infinite where the rows hold no information on it; with the noise of the old
         shares if they are those of labelled rows. BBSE: before the shares were put on the simplex.
     method : {"em", "bbse", "bbse-soft"}
         How they were found.
     n_iter : int
         Steps; 0 of BBSE.
     gap : float
-        The certificate. EM: no shares have a mean log-likelihood that is higher by more than this, in nats a row. BBSE: the
-        largest difference of the shares of predictions that were seen and that ``prior`` explains, which is zero wherever the
-        solution needed no projection: K shares then explain K shares of predictions, whatever it was that changed. Zero
-        is no sign that only the shares did; more than chance is a sign that something else did too.
+        The certificate. EM: no other shares have a mean log-likelihood that is higher by more than this, in nats a row. BBSE:
+        the largest difference between the observed shares of predictions and those that ``prior`` implies. It is zero
+        wherever the solution needed no projection, since K shares can then fit any K shares of predictions. So zero does not
+        show that only the shares of the classes changed; more than sampling noise shows that something else changed too.
     condition : float
-        Condition number: EM of the information about the shares, BBSE of the confusion matrix. Large says that classes are hard
-        to tell apart.
+        Condition number: EM of the information about the shares, BBSE of the confusion matrix. A large one means that classes
+        are hard to tell apart.
     """
 
     _table = Table("class", "class=classes", "prior", "standard_error", "old_prior", "class_weight")
@@ -74,7 +74,7 @@ class PriorEstimate(Result):
 
     @property
     def class_weight(self) -> FloatArray:
-        """New share over old share of each class: the weights that make old rows speak for new ones."""
+        """New share over old share of each class: importance weights for old rows."""
         weight: FloatArray = self.prior / self.old_prior
         return weight
 
@@ -116,9 +116,9 @@ def estimate_prior(
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the new rows; an integer weight counts as that many equal rows.
     labels : sequence of length n_classes, optional
-        The class of each column. By default words that name the columns of a data frame, or what labelled rows say.
+        The class of each column. By default words that name the columns of a data frame, or the classes of the labelled rows.
     pos_label : label, optional
-        For one column: the label that the probability speaks of.
+        For one column: the label whose probability it is.
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` and ``old_prob`` hold.
     rows : {"as-given", "normalize", "percent"}, default="as-given"
@@ -144,18 +144,18 @@ def estimate_prior(
 
     Notes
     -----
-    Both assume label shift: within each class the features are distributed as before. Neither tells a shift of another kind
-    from it: EM always has a maximum, and the ``gap`` of BBSE is zero for every shift whose solution happens to be shares. To
-    look for one, weigh the labelled rows by ``class_weight`` of their classes: under label shift their scores then have
-    the distribution of the new ones.
+    Both assume label shift: within each class the features are distributed as before. Neither detects a shift of another
+    kind: EM always has a maximum, and the ``gap`` of BBSE is zero for every shift whose solution needs no projection. To
+    check for one, weight the labelled rows by ``class_weight`` of their classes: under label shift their scores then have the
+    distribution of the new ones.
 
     EM finds shares q that maximise the mean of log sum_k q_k p_k / old_k. It needs a calibrated forecast: calibrate before. Any
     maximum is global; the certificate says how close it is. The steps are those of Saerens et al. at first and of Newton
-    then, of up to three classes of Newton alone, so that the answer is that of EM run for ever. Standard errors take
+    then, of up to three classes of Newton alone, so that the answer is the limit of EM. Standard errors take
     ``old_prior`` as known; where the old shares are those of labelled rows, the errors include theirs (delta method), with
     labelled rows that were drawn independently of the new ones.
 
-    BBSE finds shares under which the predictions come as often as they do. It needs no calibrated forecast and no old
+    BBSE finds the shares under which each class is predicted as often as observed. It needs no calibrated forecast and no old
     shares, only labelled rows of every class, and it is less precise than EM. The nearest shares on the simplex are returned.
 
     References

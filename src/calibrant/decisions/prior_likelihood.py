@@ -13,8 +13,8 @@ def standard_errors(
 ) -> tuple[FloatArray, float]:
     """Return the standard error of each share, and the condition number of the information.
 
-    Shares at zero are held there, and have none (NaN). The rest move within their sum; where the rows say nothing of a
-    direction its error is infinite.
+    Shares at zero are held there, and have none (NaN). The rest move within their sum; where the rows hold no information on
+    a direction its error is infinite.
 
     Old shares that were estimated add their part. The gradient g_k = mean of ratio_k / mixture moves with them by
     dg_k / do_l = I_kl q_l / o_l - (k = l) g_k / o_k, where g_k = 1 at the maximum, and the shares that put it back move by

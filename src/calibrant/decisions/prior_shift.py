@@ -27,7 +27,7 @@ def shift_prior(
     input: Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
-    """Move a forecast to where the classes have other shares than where it is calibrated.
+    """Adjust calibrated probabilities to new shares of the classes.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def undo_undersampling(
     input: Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
-    """Put a forecast that was trained on a part of some classes back on the whole population.
+    """Correct the probabilities of a model that was trained on classes sampled at different rates.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def undo_class_weight(
     input: Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
-    """Take the class weights with which a model was trained out of its probabilities.
+    """Correct the probabilities of a model that was trained with class weights.
 
     Parameters
     ----------

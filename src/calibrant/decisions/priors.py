@@ -17,7 +17,7 @@ LEAST_TOTAL = 1e-290
 
 
 def as_event_share(name: str, value: object, *, positive: bool = False) -> float:
-    """Return the share of events in [0, 1], or in (0, 1) if both classes must come."""
+    """Return the share of events in [0, 1], or in (0, 1) if both classes must occur."""
     if positive:
         hint = "A forecast knows nothing of a class that never occurred; of a ratio r of events to the rest pass r / (1 + r)"
         return number(name, value, above=0.0, below=1.0, hint=hint)
@@ -45,7 +45,7 @@ def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool 
 def reweighed(forecast: Forecast, log_factor: FloatArray) -> FloatArray:
     """Multiply the probability of each class by a factor and divide rows by their sums: the one mechanism of this package.
 
-    Factors come as logarithms, since their ratios may overflow; minus infinity is a factor of zero. Logits are shifted, so
+    Factors are given as logarithms, since their ratios may overflow; minus infinity is a factor of zero. Logits are shifted, so
     that nothing is lost at their ends. A row that has all of its probability on classes of factor zero stays as it is.
     """
     log_factor = log_factor - log_factor.max()

@@ -1,4 +1,4 @@
-"""Forecasts and sequences as they come: checked under the name of their argument, with the names of their columns."""
+"""Input forecasts and sequences, checked under the name of their argument, with the names of their columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Names = Sequence[Any] | None
 
 
 class Received(NamedTuple):
-    """A valid forecast, whether it came as one column, and the names of its columns, if it has any."""
+    """A valid forecast, whether it was given as one column, and the names of its columns, if it has any."""
 
     forecast: Forecast
     is_column: bool

@@ -1,4 +1,4 @@
-"""Regret: what decisions cost because probabilities are off."""
+"""Regret: what decisions cost more because probabilities are miscalibrated."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CalibrationRegret(Result):
     regret : float
         The difference, never negative.
     noise_floor : float
-        Mean regret that these rows would show if the forecast were calibrated; 0 with a known truth.
+        Expected regret on these rows under calibration (noise floor); 0 with a known truth.
     against : {"isotonic", "truth"}
         What the forecast is compared with.
     costs : str
@@ -119,9 +119,9 @@ def calibration_regret(
     A probability exactly on the threshold decides for the event if it is one column, or one class of more than two; of two
     columns the first class is decided, as in `decide`.
 
-    With a truth, costs are those to be expected under it, and the labels only say which rows there are. Without, the isotonic
-    fit is the best map in hindsight; it also saves some of what is chance. The noise floor is what it saves on
-    average of labels that the forecast itself draws, in fewer draws where there are more than 50 000 distinct scores.
+    With a known truth, costs are expected values under it, and the labels only define the rows. Without one, the isotonic fit
+    is the best map in hindsight, so it also fits some of the noise. The noise floor is the mean regret on labels that are
+    drawn from the forecast itself, in fewer draws where there are more than 50 000 distinct scores.
 
     References
     ----------

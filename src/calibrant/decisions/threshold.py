@@ -1,4 +1,4 @@
-"""The threshold at which a calibrated probability tips the decision, from costs and from shares of classes."""
+"""The optimal threshold of a calibrated probability, from costs and from shares of the classes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def optimal_threshold(
     Parameters
     ----------
     cost_false_positive, cost_false_negative : float
-        Cost of deciding for the event when it does not come, and against it when it comes. Only their ratio matters.
+        Cost of deciding for the event when it does not occur, and against it when it occurs. Only their ratio matters.
     cost_true_positive, cost_true_negative : float, default=0
         Cost of the right decisions, where there is one: of a treatment that was needed, say. No more than that of the wrong
         one.
@@ -38,7 +38,7 @@ def optimal_threshold(
     Returns
     -------
     float
-        The threshold for the forecast as it comes: decide for the event where ``y_prob >= threshold``.
+        The threshold for the forecast as it is: decide for the event where ``y_prob >= threshold``.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def optimal_threshold(
     which with equal costs is r / (r + r'). `shift_prior` moves the probabilities in place of the threshold: the decisions
     are the same.
 
-    The threshold is optimal for probabilities that are calibrated. For others it costs what `calibration_regret` says.
+    The threshold is optimal for probabilities that are calibrated. For others `calibration_regret` measures the extra cost.
 
     References
     ----------

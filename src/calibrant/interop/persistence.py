@@ -96,7 +96,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
 
     Notes
     -----
-    Time and memory are in proportion to the size of the file, whatever it says.
+    Time and memory are in proportion to the size of the file, whatever it holds.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8-sig"))

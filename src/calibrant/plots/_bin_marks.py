@@ -89,7 +89,7 @@ def _write_counts(ax: Any, panel: ReliabilityPanel, colour: str) -> None:
 
 
 def draw_intervals(ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool) -> None:
-    """Draw the interval of each bin: thin for a confidence interval, broad and pale for what calibration would show."""
+    """Draw the interval of each bin: thin for a confidence interval, broad and pale for a consistency interval."""
     held = panel.bins.count > 0
     x, lower, upper = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
     if curve.interval == "consistency":

@@ -1,4 +1,4 @@
-"""What a plot is given, held to be what it draws."""
+"""Checks that a plot is given what it can draw."""
 
 from __future__ import annotations
 

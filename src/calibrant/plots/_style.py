@@ -16,7 +16,7 @@ GAP_FILL = "#F2C9AC"
 """What is missing or too much: its edge, and its area."""
 
 BAND = "#E0E0E0"
-"""Where chance alone leads."""
+"""Bands and bars behind the data, such as what is expected under calibration."""
 
 CHANGE = "RdBu_r"
 """Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""

@@ -23,7 +23,7 @@ LINES: tuple[Any, ...] = ("-", "--", ":", "-.")
 def plot_bin_sweep(
     sweeps: BinSweep | Mapping[str, BinSweep] | Mapping[str, Mapping[str, BinSweep]], *, ax: Any = None
 ) -> Any:
-    """Draw calibration errors against the number of bins; one alone over the band that noise alone would fill.
+    """Draw calibration errors against the number of bins; a single one over its band under calibration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Maps of calibrators over the reliability of the rows that they are to repair."""
+"""Maps of calibrators over the reliability of the rows that they are to calibrate."""
 
 from __future__ import annotations
 

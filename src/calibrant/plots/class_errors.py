@@ -37,7 +37,7 @@ def plot_class_errors(
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     noise : bool, default=True
-        Mark the noise floor of each bar: what a calibrated forecast would show on average.
+        Mark the noise floor of each bar: its expected value under calibration.
     counts : bool, default=True
         Write under each class its number of rows, up to 20 classes; where forecasts differ, that of each.
 

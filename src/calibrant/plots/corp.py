@@ -34,7 +34,7 @@ def plot_corp(
     band: bool = True,
     histogram: bool = True,
 ) -> Any:
-    """Draw CORP curves: the steps of the isotonic fit, the band, and what the Brier score is made of.
+    """Draw CORP curves: the steps of the isotonic fit, the band, and the terms of the Brier score.
 
     Parameters
     ----------

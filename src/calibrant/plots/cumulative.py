@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LABELS = ("share of rows, in the order of their probabilities", "cumulative outcome $-$ probability")
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Where the upper axis says which probability has been reached."""
+"""Where the upper axis shows which probability has been reached."""
 
 OF_UPPER_AXIS = 26.0
 """Points that the upper axis takes with its label."""
@@ -27,7 +27,7 @@ OF_UPPER_AXIS = 26.0
 def plot_cumulative(
     curves: CumulativeCurve | Mapping[str, CumulativeCurve], *, ax: Any = None, panels: Sequence[str] | None = None
 ) -> Any:
-    """Draw cumulative residuals against the share of rows, with the band that chance keeps to.
+    """Draw cumulative residuals against the share of rows, with the band of a calibrated forecast.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plot_cumulative(
     Returns
     -------
     matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on. The upper axis of a single forecast says which probability has been reached.
+        What was drawn on. The upper axis of a single forecast shows which probability has been reached.
 
     Raises
     ------
@@ -50,8 +50,7 @@ def plot_cumulative(
 
     Notes
     -----
-    Where the line climbs, events come more often than the forecast says; where it falls, less often. How steep it is says by
-    how much.
+    Where the line climbs, events occur more often than predicted; where it falls, less often. Its slope is the difference.
 
     Examples
     --------

@@ -23,12 +23,12 @@ FAR = 4.0
 
 
 def plot_null(result: TestResult, *, ax: Any = None) -> Any:
-    """Draw what a statistic would be under the null hypothesis, the value observed, and the tail that is the p-value.
+    """Draw the null distribution of a statistic, the observed value, and the tail that is the p-value.
 
     Parameters
     ----------
     result : TestResult
-        What a test found.
+        The result of a test.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 

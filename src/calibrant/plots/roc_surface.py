@@ -42,8 +42,8 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
     Returns
     -------
     matplotlib Axes, or ndarray of Axes for more than three classes
-        What was drawn on. An axis is the share of a class that is told right; of more than three classes there is an Axes for
-        each pair of them.
+        What was drawn on. An axis is the share of a class that is classified correctly; of more than three classes there is
+        an Axes for each pair of them.
 
     Raises
     ------

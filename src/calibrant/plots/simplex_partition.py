@@ -50,7 +50,7 @@ def plot_simplex_partition(
         What is written into each cell that has room: the number of rows it was fitted on, or its vector in percent. By
         default nothing.
     key : bool, default=True
-        Draw beside the first triangle a small one of what the colours say: there each vector stands in its own place.
+        Draw a small triangle beside the first one as a key to the colours: there each vector stands in its own place.
     colours : {"safe", "rgb", "plain"}, default="safe"
         Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
         blue in the parts of the three probabilities. Plain cells are white, and have no key.

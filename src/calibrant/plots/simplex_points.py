@@ -50,7 +50,7 @@ def plot_simplex_points(
     axes : matplotlib Axes or sequence of them, optional
         Where to draw, one for each picture, in space (``projection="3d"``) for four classes; a new figure by default.
     by : {"label", "calibrated"}, optional
-        What the colours say. By default a picture of each that a result has.
+        What the colours show. By default one picture for each of these that a result has.
     colours : {"safe", "rgb"}, default="safe"
         Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
         blue in the parts of the first three probabilities.

@@ -1,4 +1,4 @@
-"""What a report says of two forecasts beside one another: differences with intervals, of the same rows or of different ones."""
+"""Comparison of two forecasts in a report: differences with intervals, on the same rows or on different ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]
     """Return the difference of two estimates from different rows, and its interval from the intervals of both.
 
     (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
-    is that of true values: of errors it stands about the difference without bias, which their intervals hold.
+    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
     """
     new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
     (lower, upper), (low, high) = after.interval, before.interval
@@ -71,7 +71,7 @@ def _move(old: float, new: float, coverage: str, difference: float, lower: float
 
 
 def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
-    """Judge by the log loss, a proper score: it is better only where the interval of the difference says so."""
+    """Judge by the log loss, a proper score: it is better only where the interval of the difference lies below 0."""
     if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
         return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
     if np.isnan(lower):

@@ -33,7 +33,7 @@ def write_report(
     Parameters
     ----------
     assessments : Assessment or dict of name to Assessment
-        What `assess` found, in the order in which forecasts are compared, such as before and after.
+        Results of `assess`, in the order in which forecasts are compared, such as before and after.
     path : str or path-like
         The page; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
     title : str, default="Calibration report"
@@ -42,8 +42,8 @@ def write_report(
         Rows of three or four classes to show as points, at most 2000 each: on a triangle, or in a tetrahedron that mouse, touch
         and arrow keys turn. The page then holds the forecast and the label of each of these rows.
     advice : Advice or dict of name to Advice, optional
-        What `advise` says of a forecast: the page then names the calibrator to fit, and the figures that speak for it.
-        Without it the page says how to ask.
+        Result of `advise` for a forecast: the page then names the calibrator to fit, with the figures behind it. Without it
+        the page names the command that computes it.
     differences : dict of name to sequence of PairedDifference, optional
         For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
         ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.

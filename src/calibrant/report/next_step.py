@@ -1,4 +1,4 @@
-"""What a report says should be done next: what was computed on the rows at hand, or which command computes it."""
+"""The next step that a report recommends: as computed on the rows at hand, or the command that computes it."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _about(points: SimplexPoints) -> list[str]:
 
 
 def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
-    """Return the rows of each label and what was said of them on average."""
+    """Return the number of rows of each label, and their mean predicted probabilities."""
     if points.label is None:
         return []
     lines = []
@@ -161,7 +161,7 @@ def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
 
 
 def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
-    """Return the calibrated vectors, if they are few, and what came where each was given."""
+    """Return the calibrated vectors, if they are few, and how often each class occurred in the rows of each."""
     if points.calibrated is None or points.label is None:
         return []
     vectors, number = np.unique(points.calibrated, axis=0, return_inverse=True)

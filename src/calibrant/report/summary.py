@@ -1,4 +1,4 @@
-"""What a report says, as plain values that JSON can hold. Everything is worked out here; the template only shows it."""
+"""The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ Fault = Literal["none", "over-confident", "under-confident", "too high", "too lo
 
 
 def fault_of(assessment: Assessment) -> Fault:
-    """Return the one word for what is wrong with a forecast, "none" if no more is seen than chance makes.
+    """Return the one word for what is wrong with a forecast, "none" if no more than noise is seen.
 
     Over-confident is what a temperature repairs: the confidence is above the accuracy; or, for one event, probabilities
     are too far from 1/2. Too high or too low is a shift. It is "both" where neither makes up half of the ECE.

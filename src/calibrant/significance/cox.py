@@ -65,11 +65,12 @@ def cox_test(
     Notes
     -----
     Use it for the two errors that forecasts have most, over- or under-confidence and a wrong base rate: few tests have as much
-    power to find them. It is blind to what no straight line in log-odds repairs.
+    power to find them. It does not see errors that no straight line in log-odds corrects.
 
-    Where scores separate the classes, and where one class alone came, the likelihood of the recalibration is the limit that it
-    comes near. With equal scores the slope is not seen: ``"both"`` has 1 degree of freedom then, and ``"slope"`` none, with
-    p-value 1. Whole weights are numbers of equal rows; other weights are scaled to the number of rows that they are worth.
+    Where scores separate the classes, or only one class occurred, the likelihood of the recalibration is the limit that it
+    approaches. With equal scores the slope is not identified: ``"both"`` has 1 degree of freedom then, and ``"slope"`` none,
+    with p-value 1. Whole weights are numbers of equal rows; other weights are scaled to the number of rows that they are
+    worth.
 
     References
     ----------

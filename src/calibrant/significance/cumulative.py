@@ -76,8 +76,9 @@ def kolmogorov_smirnov_test(
 
     Notes
     -----
-    It sees best what goes one way over a wide range of scores: a constant over-confidence, a wrong base rate. Whole weights
-    are numbers of equal rows, each with the variance p * (1 - p); when labels are drawn a row moves with its weight.
+    It has most power against errors of one sign over a wide range of scores: a constant over-confidence, a wrong base rate.
+    Whole weights are numbers of equal rows, each with the variance p * (1 - p); when labels are drawn a row moves with its
+    weight.
 
     References
     ----------
@@ -137,8 +138,8 @@ def kuiper_test(
 
     Notes
     -----
-    It sees what goes one way over any interval of scores, in the middle as well as from an end: scores that are too high here
-    and too low there, where the test of Kolmogorov and Smirnov sees half as far.
+    It sees errors of one sign over any interval of scores, in the middle as well as at an end. Where scores are too high in
+    one range and too low in another, the distance of Kolmogorov and Smirnov can be half of the range that this test measures.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""By how much a metric of two forecasts of the same rows differs, with an interval from the differences of rows."""
+"""Paired difference of a metric between two forecasts of the same rows, with its interval."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def paired_difference(
         Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
         same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
     y_true_b : array-like of shape (n_samples,), optional
-        Labels of forecast B where they are its own, as where each probability is that of the forecast's own answer and the
-        label says whether that was right. By default ``y_true``.
+        Labels of forecast B where they differ from those of A, as where each probability is that of the forecast's own
+        answer and the label is whether that answer was right. By default ``y_true``.
     metric : str or callable, default="nll"
         A registered metric, or a function of (y_true, y_prob).
     binning : int or Binning, optional
@@ -109,8 +109,8 @@ def paired_difference(
     Of a mean over rows, such as ``"nll"``, the interval is Student's for the differences of rows; of ``"debiased-ece"`` it is
     normal for the difference of the squared errors, with the standard error of the jackknife; of any other metric it is normal
     with the standard error of the bootstrap, in which both forecasts of a row move together. A plug-in error such as
-    ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is one for the difference that as many
-    other rows would show on average. docs/testing.md has how often the intervals cover.
+    ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is for the expected difference on as
+    many new rows. docs/testing.md has how often the intervals cover.
 
     Whole weights are numbers of equal rows in a mean over rows and in ``"debiased-ece"``. Of any other metric rows are drawn,
     and a row is drawn with its weight.

@@ -1,4 +1,4 @@
-"""A test that can say yes: is the calibration error at most so much?
+"""Equivalence test: is the calibration error below a bound?
 
 A calibration error is the size T of D + N, the true deviations and noise. T is convex, so that
 
@@ -6,7 +6,7 @@ A calibration error is the size T of D + N, the true deviations and noise. T is 
 
 and the shift depends on the direction of D alone, not on its length. If T(D) is at least the bound, the value falls as low as
 observed only if shift <= value - bound. How often noise does that is the p-value. The direction is not known: the
-observed one is taken, and with it some that are as plausible, and of these the one that speaks most for a large error.
+observed one is taken, and with it some that are as plausible, and of these the one with the largest p-value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FAR = 1e5
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EquivalenceResult(TestResult):
-    """A `TestResult` of an equivalence test: small p-values say that the error is below the bound.
+    """A `TestResult` of an equivalence test: a small p-value means that the error is below the bound.
 
     Attributes
     ----------
@@ -120,8 +120,8 @@ def equivalence_test(
     Notes
     -----
     Calibration cannot be shown by a large p-value of another test: few rows give one as well. The error in question is that of
-    the bins at hand. The plug-in estimate is biased upwards, which makes the test conservative: it says "below the bound" of an
-    error at the bound in less than the nominal share of cases (docs/testing.md has the figures).
+    the bins at hand. The plug-in estimate is biased upwards, which makes the test conservative: it finds an error at the
+    bound to be below it in less than the nominal share of cases (docs/testing.md has the figures).
 
     Examples
     --------

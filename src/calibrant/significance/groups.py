@@ -1,4 +1,4 @@
-"""Chi-squared over groups of rows: how far the classes that came in each group are from those that were expected."""
+"""Chi-squared over groups of rows: observed against expected counts of each class in each group."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:
 
 
 def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
-    """Sum of (observed - expected)^2 / expected; where nothing is expected 0 if nothing came, else infinite."""
+    """Sum of (observed - expected)^2 / expected; where nothing is expected 0 if nothing occurred, else infinite."""
     possible = expected > 0
     if observed[~possible].any():
         return float("inf")
-    with np.errstate(over="ignore"):  # what was all but impossible came
+    with np.errstate(over="ignore"):  # what was all but impossible occurred
         return float(np.sum((observed[possible] - expected[possible]) ** 2 / expected[possible]))
 
 

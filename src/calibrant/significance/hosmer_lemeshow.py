@@ -37,7 +37,7 @@ class HosmerLemeshowResult(TestResult):
     edges : ndarray of shape (n_groups + 1,)
         Group m holds the grouping scores in (edges[m], edges[m + 1]], the first also its lower edge.
     observed, expected : ndarray of shape (n_groups, n_classes)
-        Rows of each class that came, and sums of the probabilities.
+        Number of rows of each true class, and sum of the predicted probabilities of each class.
     """
 
     classes: tuple[Any, ...]
@@ -76,7 +76,7 @@ def hosmer_lemeshow_test(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> HosmerLemeshowResult:
-    """Test whether as many of each class came as was expected, in groups of equal size by score.
+    """Test whether each class occurred as often as predicted, in groups of equal size by score.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def hosmer_lemeshow_test(
         The class whose probability makes the groups; by default the first. One column of probabilities is so grouped by itself.
     fitted : bool, default=False
         Whether the model that made the forecast was fitted on these very rows. Then the law of the textbooks holds, chi-squared
-        with (groups - 2) * (classes - 1) degrees of freedom, and no labels are drawn. It is no law of held-out rows: there it
-        rejects a calibrated forecast twice as often as it should.
+        with (groups - 2) * (classes - 1) degrees of freedom, and no labels are drawn. It does not hold for held-out rows:
+        there it rejects a calibrated forecast twice as often as it should.
     n_resamples : int or None, default=1000
         Number of label sets drawn from the forecast, whose statistics are the null distribution; the smallest possible p-value
         is 1 / (n_resamples + 1). With None it is chi-squared with groups * (classes - 1) degrees of freedom: faster with very
@@ -117,8 +117,8 @@ def hosmer_lemeshow_test(
     -----
     The statistic is C = sum over groups m and classes j of (O_mj - E_mj)^2 / E_mj, with the rows O_mj of class j in group m
     and the sum E_mj of their probabilities of it. Where nothing was expected and nothing occurred, a term is 0; where nothing
-    was expected and something occurred, C is infinite and the p-value 0, also that of draws: the forecast called impossible
-    what happened. The groups average over scores, so errors of either sign within a group are not seen.
+    was expected and something occurred, C is infinite and the p-value 0, also that of draws: the forecast gave probability
+    zero to a class that occurred. The groups average over scores, so errors of either sign within a group are not seen.
 
     The chi-squared law is poor where expected counts are small: of calibrated forecasts of 50 rows and two events in a hundred
     it rejects 18 % at a level of 5 %, draws reject 5 %. Where forecasts vary within a group, as those of the other classes do,

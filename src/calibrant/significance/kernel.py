@@ -1,4 +1,4 @@
-"""The kernel test: is the squared kernel calibration error larger than chance allows?"""
+"""The kernel test: is the squared kernel calibration error larger than sampling noise explains?"""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def kernel_test(
 
     Notes
     -----
-    Use it to ask whether the vector of probabilities is calibrated in the strong sense: given the forecast, each class comes
-    with the probability stated. It needs no bins and sees any miscalibration when there are rows enough, best an error of one
-    sign over distances of the bandwidth. It cannot say which class or which range of scores is wrong, and of many classes it
-    needs many rows: a test of one notion, such as the top label, has more power for the question that it asks.
+    Use it to ask whether the vector of probabilities is calibrated in the strong sense: given the forecast, each class occurs
+    with the predicted probability. It needs no bins and sees any miscalibration when there are rows enough, best an error of
+    one sign over distances of the bandwidth. It does not show which class or which range of scores is wrong, and of many
+    classes it needs many rows: a test of one notion, such as the top label, has more power for the question that it asks.
 
     A row moves with its weight. Where `kernel_calibration_error` turns to blocks, of many rows of 3 classes or more, so does
     the test. The standard errors of several problems add up, which is safe and can cost power. Of more than 4096 different

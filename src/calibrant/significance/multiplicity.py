@@ -274,7 +274,7 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
         came = problem.outcome[rows]
         if problem.predicted is None:
             return _of_event(test(came, values[rows], **data), f"class {problem.classes[1]}")
-        code = problem.predicted.code[rows]  # -1: another class than the predicted one came
+        code = problem.predicted.code[rows]  # -1: another class than the predicted one occurred
         return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
     label = problem.classes[problem.label[rows]]

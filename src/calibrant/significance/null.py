@@ -1,4 +1,4 @@
-"""What a statistic would be if the forecast were calibrated: a law known in formulas, or draws."""
+"""Null distributions of statistics: laws in closed form, or draws."""
 
 from __future__ import annotations
 

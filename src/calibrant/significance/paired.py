@@ -95,7 +95,7 @@ def paired_test(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> PairedResult:
-    """Test whether one of two forecasts of the same rows is better, and say by how much.
+    """Test whether one of two forecasts of the same rows is better, and estimate by how much.
 
     Parameters
     ----------
@@ -105,8 +105,9 @@ def paired_test(
         Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
         same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
     y_true_b : array-like of shape (n_samples,), optional
-        Labels of forecast B where they are its own. Of two language models that answered the same questions, ``y_true`` and
-        ``y_true_b`` say whether the answer of each was right, ``prob_a`` and ``prob_b`` how sure it was. By default ``y_true``.
+        Labels of forecast B where they differ from those of A. For two language models that answered the same questions,
+        ``y_true`` and ``y_true_b`` are whether the answer of each was right, ``prob_a`` and ``prob_b`` its confidence. By
+        default ``y_true``.
     metric : str or callable, default="debiased-ece"
         What they are compared by: a registered metric, or a function of (y_true, y_prob). What is tested depends on
         it; see the notes. A function is taken for a loss: lower is better. Of one where higher is better pass the negative,
@@ -130,19 +131,20 @@ def paired_test(
     Returns
     -------
     PairedResult
-        A positive statistic says that A is better. ``difference`` is the metric of A less that of B, with its interval from
+        A positive statistic means that A is better. ``difference`` is the metric of A less that of B, with its interval from
         ``lower`` to ``upper``: see `paired_difference`.
 
     Notes
     -----
     ``"debiased-ece"`` : the null hypothesis is that both have the same squared calibration error over the bins. Sharper
-    forecasts have more noise in their bins, and a plug-in error takes that for miscalibration; here the bias
-    is taken off, so that the two errors compare. The statistic is their difference by its jackknife standard error, which
-    is too large where both are calibrated: the test is then conservative.
+    forecasts have more noise in their bins, and a plug-in error takes that for miscalibration; here the bias is removed, so
+    that the two errors can be compared. The statistic is their difference by its jackknife standard error, which is too large
+    where both are calibrated: the test is then conservative.
 
     A score that is a mean over rows (``"nll"``, ``"brier"``) : the difference of each row changes its sign at random. The
     null hypothesis is a mean difference of zero, tested exactly if differences are symmetric about it and else for many
-    rows. A proper score takes refinement with calibration: the better score may be the worse calibrated.
+    rows. A proper score measures refinement together with calibration: the forecast with the better score may be the worse
+    calibrated.
 
     Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found

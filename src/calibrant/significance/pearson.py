@@ -34,7 +34,7 @@ def pearson_test(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> TestResult:
-    """Test whether as many of each class came as was expected, for each distinct forecast.
+    """Test whether each class occurred as often as predicted, for each distinct forecast.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The test of any measure: what would it be if the forecast had drawn the labels?"""
+"""Test of any metric, against its values on labels drawn from the forecast."""
 
 from __future__ import annotations
 

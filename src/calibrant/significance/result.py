@@ -1,4 +1,4 @@
-"""What a test found."""
+"""The result of a test."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hypothesis_of(problem: Problem, notion: Notion | None = None, words: str = C
 
 @dataclass(frozen=True, eq=False)
 class TestResult(DrawnResult):
-    """A statistic, how probable one as far out is if the null hypothesis holds, and what was assumed.
+    """A statistic, its null distribution, its p-value, and what was assumed.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class TestResult(DrawnResult):
     null : NullDistribution
         Distribution of the statistic under the null hypothesis.
     assumptions : tuple of str
-        What has to hold for the p-value to be one, each in a sentence.
+        What has to hold for the p-value to be valid, each in a sentence.
     alternative : {"greater", "less", "two-sided"}
         Which values are far out: large ones, small ones, or both.
     hypothesis : str

@@ -52,20 +52,20 @@ def spiegelhalter_test(
     -------
     TestResult
         The statistic is  z = sum of weight * (outcome - p) * (1 - 2 p)  divided by its standard deviation under calibration;
-        the test is two-sided. Positive: the Brier score is worse than promised, the forecast over-confident. Negative:
+        the test is two-sided. Positive: the Brier score is worse than expected, the forecast over-confident. Negative:
         it is better, the forecast under-confident.
 
     Warns
     -----
     CalibrationWarning
         If every probability is 0, 1/2 or 1, so that the score has no variance: z is 0 and the p-value 1 where all certain
-        events came, else z is infinite and the p-value 0.
+        events occurred, else z is infinite and the p-value 0.
 
     Notes
     -----
     The outcomes of a row are dependent, and the variance counts that: of the label drawn from the row's own probabilities, for
     all classes that the notion speaks of at once. The test sees over- and under-confidence and little else: rows near 1/2
-    have no say, and a forecast that is wrong to both sides can have z = 0.
+    hardly count, and errors in both directions can cancel to z = 0.
 
     References
     ----------
@@ -118,7 +118,7 @@ def _excess(problem: Problem, notion: Notion) -> tuple[float, float]:
 
 
 def _gain(prob: FloatArray, notion: Notion) -> FloatArray:
-    """Return what each class, if it comes, adds to half the Brier score beyond the expectation, shape (n, K)."""
+    """Return what each class, if it occurs, adds to half the Brier score beyond the expectation, shape (n, K)."""
     slope = np.zeros(prob.shape)
     for part in notion.parts(prob):
         part.put(slope, 1.0 - 2.0 * part.scores(prob))

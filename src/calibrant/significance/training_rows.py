@@ -1,4 +1,4 @@
-"""Do rows look as if the classifier was trained on them? They are compared with other rows, which it has not seen."""
+"""Do rows look as if the classifier was trained on them? They are compared with held-out rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVEL = 0.001
 """Level of each of the three tests: two samples of one population are warned of in at most 3 of 1000 cases."""
 
 FAR = 2.0 / 3.0
-"""Share of the other rows' log loss, or error rate, below which these rows are far better."""
+"""Share of the held-out rows' log loss, or error rate, below which these rows are far better."""
 
 FEWEST, LEAST_SHARE = 5, 0.01
 """Rows, and share of the smaller set, that must stand in both before anything is said."""
@@ -48,7 +48,7 @@ def warn_if_training_rows(rows: Problem, other: Problem) -> None:
 
 
 def _far_better(rows: Problem, other: Problem) -> str:
-    """Say in which figures rows are far better than the other rows; nothing where they are not."""
+    """Say in which figures rows are far better than the held-out rows; nothing where they are not."""
     said = []
     losses = LogLoss()(as_simplex(rows)), LogLoss()(as_simplex(other))
     here, there = (float(np.mean(loss)) for loss in losses)
@@ -78,7 +78,7 @@ def accuracy_pvalue(rows: BoolArray, other: BoolArray) -> float:
 
 
 def n_shared(rows: Problem, other: Problem) -> int:
-    """Return how many rows stand among the other rows as well, where ties do not explain it; else 0.
+    """Return how many rows stand among the held-out rows as well, where ties do not explain it; else 0.
 
     Only forecasts that occur twice in all are looked at. Where ties make them twice, they lie in different sets as often as
     any two rows do; where the sets share rows, they all do.
