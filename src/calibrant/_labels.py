@@ -107,7 +107,7 @@ def classes_of_score(
 
 def require_label(name: str, value: object) -> None:
     """Refuse what is no single label; None stands for no label."""
-    if value is not None and not isinstance(value, (str, np.bool_, np.number, Number)):
+    if value is not None and not isinstance(value, (str, bytes, np.bool_, np.number, Number)):
         raise TypeError(
             f"{name} must be one label: an integer, a string or a boolean; got {reprlib.repr(value)}. Pass one of the labels."
         )
