@@ -111,6 +111,7 @@ mutation: .venv/installed
 .venv-min/installed: pyproject.toml tools/minimum_versions.py
 	$(PYTHON) -m venv .venv-min
 	$(PYTHON) tools/minimum_versions.py > .venv-min/constraints.txt
+	echo "pyparsing<3.3" >> .venv-min/constraints.txt # the oldest matplotlib calls what later ones warn of
 	.venv-min/bin/pip install --quiet --constraint .venv-min/constraints.txt --editable '.[test]'
 	touch $@
 

@@ -14,22 +14,25 @@ def forecast(rows):
     return (rng.random((rows, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2), prob
 
 def tick(*_):
-    global last, longest
+    global last, longest, sent
     now = time.process_time()
-    last, longest = now, max(longest, now - last)
+    if not sent:
+        last, longest = now, max(longest, now - last)
     if now - start > 2.2:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        sent = True
+        signal.setitimer(signal.ITIMER_PROF, 0.5, 0.5)  # once more, if a callback from compiled code has swallowed it
         os.kill(os.getpid(), signal.SIGINT)
 
 kernel_test(*forecast(100))  # what it imports is loaded
 y, prob = forecast(2_000_000)
-longest, start = 0.0, time.process_time()
+longest, start, sent = 0.0, time.process_time(), False
 last = start
 signal.signal(signal.SIGPROF, tick)
 signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
 try:
     kernel_test(y, prob)
 except KeyboardInterrupt:
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
     print(longest)
 """
 

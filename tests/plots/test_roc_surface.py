@@ -40,7 +40,8 @@ def test_points_in_space_are_exactly_those_of_the_results_and_the_veil_is_the_fi
         np.testing.assert_allclose(drawn.get_facecolor()[0, :3], to_rgb(_style.colour(number)))
     assert dots[1].get_sizes()[0] > dots[0].get_sizes()[0]
     (veil,) = [c for c in ax.collections if isinstance(c, Poly3DCollection)]
-    assert len(veil._faces) == len(named["before"].facet)
+    faces = veil._faces if hasattr(veil, "_faces") else veil._segslices  # before matplotlib 3.10
+    assert len(faces) == len(named["before"].facet)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
     labels = [axis.get_label_text() for axis in (ax.xaxis, ax.yaxis, ax.zaxis)]
     assert labels == [f"share of class {k} told right" for k in range(3)]

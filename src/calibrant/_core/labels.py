@@ -1,4 +1,4 @@
-"""Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_validation`."""
+"""Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_core/validation.py`."""
 
 from __future__ import annotations
 
