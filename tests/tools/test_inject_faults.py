@@ -1,6 +1,7 @@
 """The fault injector knows every writer, passes over what is whole, and sees what is not."""
 
 import os
+import signal
 from random import Random
 
 import pytest
@@ -83,3 +84,26 @@ def test_each_broken_law_is_seen(law, case, tmp_path):
 def test_a_killed_process_may_leave_a_file_that_says_what_it_is(tmp_path):
     (tmp_path / ".out.12345678.part").touch()
     assert broken_laws(tmp_path, "out", before=None, whole=b"", end=Ended(-9, ""), codes={-9}) == []
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_command_may_be_ended_by_a_signal_only_once_its_output_is_whole(written, inputs, monkeypatch):
+    """The command no longer handles SIGTERM between its end and that of the process."""
+    one = job("calibrator.json")
+    whole = {one.output: undisturbed(one, inputs)}
+    judge, first = accidents.ended, []
+
+    def ended(process, said):
+        end = judge(process, said)
+        if first:
+            return end
+        first.append(end)
+        return Ended(-signal.SIGTERM, "")
+
+    def prepare():
+        if not written:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(accidents, "ended", ended)
+    laws = accidents._alone(Random(1), one, inputs, whole, prepare, {0}, after=-signal.SIGTERM)
+    assert laws == ([] if written else [f"the exit code is {-signal.SIGTERM}, and not one of [0] []"])

@@ -72,9 +72,7 @@ def signal_at_a_line(random: Random, job: Job, inputs: Path, whole: Whole) -> li
 
         sys.settrace(trace)
 
-    return _alone(
-        random, job, inputs, whole, prepare, {0, -signal.SIGKILL, 128 + signal.SIGTERM, 130, *_of_python(job)}
-    )
+    return _alone(random, job, inputs, whole, prepare, {0, -signal.SIGKILL, *_of_signals(job)})
 
 
 def signal_while_writing(random: Random, job: Job, inputs: Path, whole: Whole) -> list[str]:
@@ -92,20 +90,30 @@ def signal_while_writing(random: Random, job: Job, inputs: Path, whole: Whole) -
 
         os.open = opened
 
-    return _alone(
-        random, job, inputs, whole, prepare, {0, -signal.SIGKILL, 128 + signal.SIGTERM, 130, *_of_python(job)}
-    )
+    return _alone(random, job, inputs, whole, prepare, {0, -signal.SIGKILL, *_of_signals(job)}, after=-signal.SIGTERM)
 
 
-def _of_python(job: Job) -> set[int]:
-    """A function of Python is ended by SIGTERM as any Python program is: at once."""
-    return {-signal.SIGTERM} if "_" in job.name else set()
+def _of_signals(job: Job) -> set[int]:
+    """How a job that is told to end while it writes says so: a command as a shell would, a function of Python at once."""
+    of_python = "_" in job.name
+    return {130, -signal.SIGTERM if of_python else 128 + signal.SIGTERM}
 
 
 def _alone(
-    random: Random, job: Job, inputs: Path, whole: Whole, prepare: Callable[[], None], codes: set[int]
+    random: Random,
+    job: Job,
+    inputs: Path,
+    whole: Whole,
+    prepare: Callable[[], None],
+    codes: set[int],
+    *,
+    after: int | None = None,
 ) -> list[str]:
-    """Let an accident happen; then run again without one, which nothing that was left may hinder."""
+    """Let an accident happen; then run again without one, which nothing that was left may hinder.
+
+    The code `after` is right only where the output is whole: the accident fell into the moment between the end of the
+    command and that of its process.
+    """
     force = random.random() < 0.5
     with folder_with(inputs) as folder:
         target = folder / job.output
@@ -113,6 +121,8 @@ def _alone(
             target.write_bytes(OLD)
         before = content(target)
         end = ended(*started(job, folder, force=force, prepare=prepare))
+        if end.code == after and content(target) == whole[job.output]:
+            codes = {*codes, after}
         laws = broken_laws(folder, job.output, before=before, whole=whole[job.output], end=end, codes=codes)
         again = ended(*started(job, folder, force=content(target) is not None))
         if again.code != 0 or content(target) != whole[job.output]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import io
 import os
 import re
@@ -10,8 +11,9 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from calibrant._core.warnings import CalibrationWarning
@@ -33,6 +35,9 @@ OPTIONS = {
 }
 """How the command line spells what a message of the library tells to pass."""
 
+
+REPEATED = 0.001
+"""Seconds until a request to end that was dropped is repeated."""
 
 LONGEST = 600
 """Characters of an error from its beginning, and as many from its end, that are shown."""
@@ -109,11 +114,25 @@ def _ended_by_exception() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _terminate)
+    before, told = signal.signal(signal.SIGTERM, _terminate), sys.unraisablehook
+    sys.unraisablehook = partial(_told_again, told)
     try:
         yield
     finally:
+        sys.unraisablehook = told
         signal.signal(signal.SIGTERM, before)
+
+
+def _told_again(otherwise: Callable[[Any], object], lost: Any) -> None:
+    """Repeat a request to end that arrived while an object was being deleted, where Python drops exceptions."""
+    if not isinstance(lost.exc_value, (KeyboardInterrupt, _Terminated)):
+        otherwise(lost)
+        return
+    number = lost.exc_value.number if isinstance(lost.exc_value, _Terminated) else signal.SIGINT
+    if sys.platform == "win32":
+        threading.Timer(REPEATED, _thread.interrupt_main, [number]).start()
+    else:  # a signal, unlike that call, ends a wait for the system too
+        threading.Timer(REPEATED, signal.pthread_kill, [threading.main_thread().ident, number]).start()
 
 
 @contextmanager
