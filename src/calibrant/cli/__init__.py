@@ -36,8 +36,8 @@ OPTIONS = {
 """How the command line spells what a message of the library tells to pass."""
 
 
-REPEATED = 0.001
-"""Seconds until a request to end that was dropped is repeated."""
+REPEATED = 0.05
+"""Seconds until a request to end that was dropped is repeated: the hook that learns of it must be over by then."""
 
 LONGEST = 600
 """Characters of an error from its beginning, and as many from its end, that are shown."""
