@@ -9,23 +9,23 @@ from scipy.special import softmax
 from calibrant import (
     ByNotion,
     EqualMass,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     TemperatureScaling,
-    accuracy,
-    brier_loss,
+    brier_score_loss,
     classwise_calibration_error,
     expected_calibration_error,
-    negative_log_likelihood,
+    log_loss,
     top_label_calibration_error,
     top_label_maximum_calibration_error,
 )
 from calibrant._core.registry import find
+from calibrant.metrics.scores import accuracy
 
 MASS = EqualMass(15)
 OF_A_FORECAST = {
     "accuracy": accuracy,
-    "NLL": partial(negative_log_likelihood, clip=1e-12),  # as the facts clip
-    "Brier": brier_loss,
+    "NLL": partial(log_loss, clip=1e-12),  # as the facts clip
+    "Brier": partial(brier_score_loss, scale_by_half=False),
     "ECE width": expected_calibration_error,
     "ECE mass": lambda y, p: expected_calibration_error(y, p, binning=MASS),
     "TL-ECE width": top_label_calibration_error,
@@ -63,8 +63,8 @@ RESNET = {
 METHODS = {
     "uncalibrated": None,
     "temperature": TemperatureScaling(),
-    "isotonic step": ByNotion(IsotonicCalibrator(finite=None), "class-wise"),
-    "isotonic interpolated": ByNotion(IsotonicCalibrator(interpolate=True, finite=None), "class-wise"),
+    "isotonic step": ByNotion(IsotonicCalibration(finite=None), "class-wise"),
+    "isotonic interpolated": ByNotion(IsotonicCalibration(interpolate=True, finite=None), "class-wise"),
 }
 HEADS = ("accuracy", "NLL", "Brier", "ECE width", "CW-ECE width")
 HALVES = {

@@ -16,6 +16,7 @@ import numpydoc.validate
 import pytest
 
 import calibrant
+from calibrant._core.elsewhere import PACKAGES, RENAMED, RETIRED, homes, load, where
 from calibrant._core.registry import HOMES, entries
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,8 +37,9 @@ def loaded_by(*statements):
 # What an import costs
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    assert loaded_by("import calibrant", "dir(calibrant)") == set()
+def test_importing_the_packages_loads_nothing_heavy():
+    imports = [f"import calibrant.{package}; dir(calibrant.{package})" for package in PACKAGES]
+    assert loaded_by("import calibrant", "dir(calibrant)", *imports) == set()
 
 
 @pytest.mark.parametrize("words", [["--help"], ["assess", "--help"], ["--version"]], ids=" ".join)
@@ -46,8 +48,9 @@ def test_help_loads_nothing_heavy(words):
     assert loaded_by("from calibrant.cli import main", run) == set()
 
 
-def test_a_metric_needs_no_numba_and_no_matplotlib():
-    loaded = loaded_by("import calibrant", "calibrant.expected_calibration_error([0, 1], [.2, .9])")
+@pytest.mark.parametrize("home", ["calibrant", "calibrant.metrics"])
+def test_a_metric_needs_no_numba_and_no_matplotlib(home):
+    loaded = loaded_by(f"from {home} import calibration_error", "calibration_error([0, 1], [.2, .9])")
     assert loaded & {"numba", "matplotlib", "pandas", "polars", "pyarrow", "jinja2"} == set()
 
 
@@ -60,14 +63,70 @@ def test_the_installed_command_runs():
 # What is public
 
 
-@pytest.mark.parametrize("name", calibrant.__all__)
+PUBLIC = {name: importlib.import_module(f"calibrant.{name}") for name in PACKAGES}
+
+
+@pytest.mark.parametrize("name", homes())
 def test_every_public_name_resolves_to_an_object_of_that_name(name):
-    assert getattr(calibrant, name).__name__ == name
+    assert load(name).__name__ == name
 
 
-def test_public_names_are_listed_once_and_shown_by_dir():
-    assert len(set(calibrant.__all__)) == len(calibrant.__all__)
-    assert set(calibrant.__all__) <= set(dir(calibrant))
+def test_every_public_name_is_in_exactly_one_package():
+    names = [name for package in PUBLIC.values() for name in package.__all__]
+    assert sorted(names) == sorted(homes())
+    assert set(calibrant.__all__) <= set(names)
+
+
+@pytest.mark.parametrize("package", [calibrant, *PUBLIC.values()], ids=lambda p: p.__name__)
+def test_public_names_are_listed_once_and_shown_by_dir(package):
+    assert len(set(package.__all__)) == len(package.__all__)
+    assert set(package.__all__) <= set(dir(package))
+
+
+def test_the_packages_are_attributes_and_shown_by_dir():
+    assert {name: getattr(calibrant, name) for name in PACKAGES} == PUBLIC
+    assert set(PACKAGES) <= set(dir(calibrant))
+
+
+@pytest.mark.parametrize("name", sorted(name for name, home in homes().items() if f"{home}.{name}" in MODULES))
+def test_a_function_is_found_though_a_module_of_its_name_is_loaded(name):
+    package = homes()[name]
+    importlib.import_module(f"{package}.{name}")
+    assert inspect.isfunction(getattr(importlib.import_module(package), name))
+    assert inspect.ismodule(sys.modules[f"{package}.{name}"])
+
+
+# A name that is not there
+
+
+def test_an_import_from_the_wrong_place_names_the_right_one():
+    with pytest.raises(ImportError, match=r"kuiper_test is in calibrant.*: from calibrant.* import kuiper_test"):
+        from calibrant.datasets import kuiper_test  # noqa: F401
+
+
+def test_an_attribute_of_the_wrong_place_names_the_right_one():
+    with pytest.raises(AttributeError, match="log_loss is in calibrant: from calibrant import log_loss"):
+        _ = calibrant.curves.log_loss
+    assert not hasattr(calibrant.curves, "log_loss")
+
+
+def test_an_old_name_is_answered_with_the_new_one():
+    with pytest.raises(
+        ImportError, match="net_benefit_curve is decision_curve now: from calibrant import decision_curve"
+    ):
+        from calibrant import net_benefit_curve  # noqa: F401
+    assert set(RENAMED.values()) <= set(homes())
+    assert not (set(RENAMED) | set(RETIRED)) & set(homes())
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_what_is_done_otherwise_now_is_said(name):
+    assert where(name).startswith("Call ")
+
+
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant():
+    with pytest.raises(AttributeError, match="Did you mean hosmer_lemeshow_test"):
+        _ = calibrant.hosmer_lemenshow_test
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -75,13 +134,17 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = calibrant.no_such_thing
 
 
+WORDS_ONLY = {"accuracy", "roc-auc"}
+"""Metrics that scikit-learn has as well; `assess` has them under these words."""
+
 REGISTERED = [entry for kind in HOMES for entry in entries(kind).values()]
 
 
-@pytest.mark.parametrize("entry", [e for e in REGISTERED if e.kind != "notion"], ids=lambda e: f"{e.kind} {e.name}")
+@pytest.mark.parametrize(
+    "entry", [e for e in REGISTERED if e.name not in WORDS_ONLY], ids=lambda e: f"{e.kind} {e.name}"
+)
 def test_every_registered_thing_is_public(entry):
-    """Notions are public by their words: ``notion="class-wise"``."""
-    assert getattr(calibrant, entry.target.__name__) is entry.target
+    assert load(entry.target.__name__) is entry.target
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends():
@@ -142,8 +205,8 @@ def test_the_layer_contract_has_no_exception():
 
 def public_objects():
     """Dotted names of public objects and of what public classes add; an override is documented where it is declared."""
-    for name in calibrant.__all__:
-        target = getattr(calibrant, name)
+    for name in homes():
+        target = load(name)
         yield f"{target.__module__}.{name}"
         if inspect.isclass(target):
             for member, value in vars(target).items():
@@ -164,12 +227,12 @@ def test_every_public_object_is_documented_as_numpydoc_asks(name):
     assert [error for error in found["errors"] if error[0] not in spared] == []
 
 
-PUBLIC_DATACLASSES = [name for name in calibrant.__all__ if dataclasses.is_dataclass(getattr(calibrant, name))]
+PUBLIC_DATACLASSES = [name for name in homes() if dataclasses.is_dataclass(load(name))]
 
 
 @pytest.mark.parametrize("name", PUBLIC_DATACLASSES)
 def test_every_field_of_a_public_dataclass_is_documented(name):
-    target = getattr(calibrant, name)
+    target = load(name)
     documented = re.findall(r"^([\w, ]+) : ", inspect.getdoc(target), flags=re.M)
     assert {f.name for f in dataclasses.fields(target)} <= {n for line in documented for n in line.split(", ")}
 

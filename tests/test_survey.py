@@ -10,17 +10,17 @@ import pytest
 import calibrant
 from calibrant import (
     OneVsRest,
-    brier_loss,
+    brier_score_loss,
     classwise_calibration_error,
     classwise_maximum_calibration_error,
+    classwise_mean_maximum_calibration_error,
+    classwise_worst_calibration_error,
     expected_calibration_error,
     load_hallenbeck_forecasts,
     load_survey_table_2,
     load_survey_table_3,
+    log_loss,
     maximum_calibration_error,
-    maximum_class_calibration_error,
-    mean_class_maximum_calibration_error,
-    negative_log_likelihood,
     reliability_curve,
 )
 
@@ -70,9 +70,9 @@ def test_the_first_table():
 
 
 def test_scores_of_the_second_table():
-    assert brier_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(0.712, abs=EXACT)
+    assert brier_score_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(0.712, abs=EXACT)
     expected = -(3 * np.log(0.9) + np.log(0.1) + np.log(0.6) + 5 * np.log(0.2)) / 10
-    assert negative_log_likelihood(TOY.y, TOY.prob, **CLASSES) == pytest.approx(expected, abs=EXACT)
+    assert log_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(expected, abs=EXACT)
     assert expected == pytest.approx(1.11766818, abs=5e-9)
 
 
@@ -122,9 +122,9 @@ FIGURES = {  # the metric, its exact value, and what the survey prints
     "class-2-ECE": (class_error(2), "131/900", 0.147),
     "class-3-ECE": (class_error(3), "91/450", 0.2017),
     "class-wise ECE": (classwise_calibration_error, "241/1350", 0.1787),
-    "largest class ECE": (maximum_class_calibration_error, "91/450", 0.2017),
+    "largest class ECE": (classwise_worst_calibration_error, "91/450", 0.2017),
     "class-wise MCE": (classwise_maximum_calibration_error, "17/35", 0.48),
-    "mean class MCE": (mean_class_maximum_calibration_error, "107/315", 0.34),
+    "mean class MCE": (classwise_mean_maximum_calibration_error, "107/315", 0.34),
     "confidence-ECE": (expected_calibration_error, "19/90", 0.2117),
     "confidence-MCE": (maximum_calibration_error, "3/10", 0.3),
 }

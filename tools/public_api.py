@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 
-import calibrant
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import HOMES, entries
 from calibrant.lenses.base import Size
 
@@ -52,8 +52,8 @@ def parameters(function: object) -> str:
 
 
 def lines() -> Iterator[str]:
-    for name in sorted(calibrant.__all__):
-        target = getattr(calibrant, name)
+    for name in sorted(homes()):
+        target = load(name)
         if inspect.isroutine(target):
             yield f"{name}({parameters(target)})"
         elif inspect.isclass(target):

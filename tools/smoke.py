@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 
 import calibrant
+from calibrant._core.elsewhere import homes, load
 
 site = Path(sys.prefix).resolve()
 assert Path(calibrant.__file__).resolve().is_relative_to(site), calibrant.__file__
 assert (Path(calibrant.__file__).parent / "py.typed").is_file()
-assert all(getattr(calibrant, name) is not None for name in calibrant.__all__)
+assert all(load(name) is not None for name in homes())
 
 y, prob = calibrant.load_digits_forecast()
 half = len(y) // 2

@@ -78,15 +78,15 @@ def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], f
 def assessment(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     from calibrant import assess
 
-    return lambda: assess(y, p, n_resamples=1000)["mean-brier"].value
+    return lambda: assess(y, p, n_resamples=1000)["brier"].value
 
 
 def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     from calibrant import assess
 
-    losses = ["nll", "mean-brier", "calibration-slope", "calibration-intercept"]
+    losses = ["nll", "brier", "calibration-slope", "calibration-intercept"]
     errors = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
-    return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["mean-brier"].value
+    return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["brier"].value
 
 
 def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
@@ -97,15 +97,15 @@ def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
 
 
 def volume_of_hull(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import volume_under_surface
+    from calibrant import volume_under_surface_score
 
-    return lambda: float(volume_under_surface(y, prob, thresholds=100))
+    return lambda: float(volume_under_surface_score(y, prob, thresholds=100))
 
 
 def volume_of_tuples(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import volume_under_surface
+    from calibrant import volume_under_surface_score
 
-    return lambda: float(volume_under_surface(y, prob, method="probability"))
+    return lambda: float(volume_under_surface_score(y, prob, method="probability"))
 
 
 def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray], Method]:

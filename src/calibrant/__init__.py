@@ -1,10 +1,11 @@
 """calibrant makes the probabilities of classifiers mean what they say.
 
-It measures miscalibration, tests whether it is real, repairs it, and shows it. Everything public is in this
-namespace and loads when it is first used.
+It measures miscalibration, tests whether it is real, corrects it, and shows it. The names that most people need stand here, all
+others in the packages `metrics`, `calibrators`, `curves`, `significance`, `binning`, `notions`, `decisions`, `plots` and
+`datasets`. Each loads when it is first used.
 """
 
-import lazy_loader as _lazy
+from calibrant._core.public import attach
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -24,10 +24,10 @@ from threadpoolctl import threadpool_limits
 from calibrant import (
     BinaryCalibrator,
     ByNotion,
-    brier_loss,
+    brier_score_loss,
     entries,
     expected_calibration_error,
-    negative_log_likelihood,
+    log_loss,
 )
 from studies.arena.forecasts import PUBLISHED, Forecast, classifiers, published, tables, trained
 from studies.markdown import table
@@ -101,13 +101,13 @@ def scores(forecast: Forecast) -> list[Score]:
 
 def _score(forecast: Forecast, method: str, prob: np.ndarray, seconds: float, base: float | None) -> Score:
     rows = (forecast.y_test, prob)
-    nll = negative_log_likelihood(*rows, clip=1e-12)
+    nll = log_loss(*rows, clip=1e-12)
     return Score(
         forecast.name,
         forecast.group,
         method,
         nll,
-        brier_loss(*rows),
+        brier_score_loss(*rows),
         expected_calibration_error(*rows, binning=BINS),
         seconds,
         nll if base is None else base,

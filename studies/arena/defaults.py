@@ -27,16 +27,16 @@ from threadpoolctl import threadpool_limits
 
 from calibrant import (
     ByNotion,
-    CenteredIsotonicCalibrator,
+    CenteredIsotonicCalibration,
     DirichletCalibration,
     EnsembleNearIsotonic,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MatrixScaling,
-    NearIsotonicCalibrator,
+    NearIsotonicCalibration,
     SafeCalibrator,
     SortedCumulativeIsotonic,
     VectorScaling,
-    negative_log_likelihood,
+    log_loss,
 )
 from studies.arena import harm
 from studies.arena.compare import WORSE
@@ -61,12 +61,12 @@ def compared() -> tuple[Forecast, ...]:
 def loss_of(forecast: Forecast, calibrator: Any) -> float:
     """Log loss of the test rows."""
     fitted = calibrator.set_params(input=forecast.input).fit(forecast.fit, forecast.y_fit)
-    return log_loss(forecast.y_test, fitted.calibrate(forecast.test))
+    return clipped_loss(forecast.y_test, fitted.calibrate(forecast.test))
 
 
-def log_loss(y_true: np.ndarray, y_prob: np.ndarray) -> float:
+def clipped_loss(y_true: np.ndarray, y_prob: np.ndarray) -> float:
     """The log loss as the comparison has it: a class of probability zero costs 27.6."""
-    return float(negative_log_likelihood(y_true, y_prob, clip=1e-12))
+    return float(log_loss(y_true, y_prob, clip=1e-12))
 
 
 def by_class(calibrator: Any, n_classes: int) -> Any:
@@ -78,8 +78,8 @@ def by_class(calibrator: Any, n_classes: int) -> Any:
 
 def finite() -> None:
     """Isotonic regression and its kin: None, "clip" or "smooth"."""
-    before = {(f.name,): log_loss(f.y_test, f.before) for f in compared()}
-    for make in (IsotonicCalibrator, CenteredIsotonicCalibrator, NearIsotonicCalibrator, EnsembleNearIsotonic):
+    before = {(f.name,): clipped_loss(f.y_test, f.before) for f in compared()}
+    for make in (IsotonicCalibration, CenteredIsotonicCalibration, NearIsotonicCalibration, EnsembleNearIsotonic):
         losses = {
             str(way): {(f.name,): loss_of(f, by_class(make(finite=way), f.n_classes)) for f in compared()}
             for way in FINITE
@@ -90,11 +90,11 @@ def finite() -> None:
         for case, rows, test in drawn(name, len(label)):
             was = harm.log_loss(label[test], prob[test])
             for way in FINITE:
-                one = by_class(IsotonicCalibrator(finite=way), prob.shape[1])
+                one = by_class(IsotonicCalibration(finite=way), prob.shape[1])
                 for losses, calibrator in ((plain, one), (safe, SafeCalibrator(one))):
                     calibrator.set_params(labels=np.arange(prob.shape[1])).fit(prob[rows], label[rows])
                     losses[str(way)][case] = harm.log_loss(label[test], calibrator.predict_proba(prob[test])) - was
-    for title, losses in (("IsotonicCalibrator", plain), ("the same in SafeCalibrator", safe)):
+    for title, losses in (("IsotonicCalibration", plain), ("the same in SafeCalibrator", safe)):
         show(f"{title}, change of log loss with 100 to 2000 rows", losses, dict.fromkeys(losses["None"], 0.0))
 
 
@@ -121,7 +121,7 @@ def rise() -> None:
     for model in models():
         for way, found in losses.items():
             prob = calibrated(model, partial(SortedCumulativeIsotonic, rise=way))
-            found[name_of(model), str(model.seed)] = log_loss(model.y_test, prob)
+            found[name_of(model), str(model.seed)] = clipped_loss(model.y_test, prob)
     show("SortedCumulativeIsotonic(rise=)", losses)
 
 

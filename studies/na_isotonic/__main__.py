@@ -98,7 +98,7 @@ def design() -> list[str]:
         "**Methods** of the tables and pictures below: NA-FIR is `NormalizedFlattenedIsotonic()`, with a smoothing chosen by "
         'cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic(rise="last")`, as in the paper, with an '
         "epsilon chosen by cross-validation; FIR and IR-OvR "
-        '`ByNotion(IsotonicCalibrator(finite=None), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
+        '`ByNotion(IsotonicCalibration(finite=None), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
         "`TemperatureScaling()`, `VectorScaling()` and `MatrixScaling()`, on logarithms of the probabilities. Only the "
         "section on where SCIR leads fixes smoothing and epsilon. "
         f"{unpenalised()}",

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from calibrant import ByNotion, IsotonicCalibrator, NormalizedFlattenedIsotonic, negative_log_likelihood
+from calibrant import ByNotion, IsotonicCalibration, NormalizedFlattenedIsotonic, log_loss
 from calibrant.calibrators.base import Calibrator
 from studies.markdown import table
 from studies.na_isotonic.forecasts import PUBLISHED, Model, published_models
@@ -28,7 +28,7 @@ ANNEALED, EXACT, CHOSEN = "NA-FIR, annealed", "NA-FIR, exact", "NA-FIR, exact, s
 
 def methods() -> dict[str, Calibrator]:
     return {
-        "FIR": ByNotion(IsotonicCalibrator(finite=None), "flattened"),
+        "FIR": ByNotion(IsotonicCalibration(finite=None), "flattened"),
         ANNEALED: NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, random_state=0),
         EXACT: NormalizedFlattenedIsotonic(smoothing=0.0),
         CHOSEN: NormalizedFlattenedIsotonic(),
@@ -57,7 +57,7 @@ def _fitted(calibrator: Calibrator, model: Model) -> tuple[float, float, float]:
         calibrator.fit(model.fit, model.y_fit)
     seconds = time.process_time() - start
     fit, test = (calibrator.predict_proba(rows) for rows in (model.fit, model.test))
-    nll = partial(negative_log_likelihood, clip=1e-12)
+    nll = partial(log_loss, clip=1e-12)
     return nll(model.y_fit, fit), nll(model.y_test, test), seconds
 
 

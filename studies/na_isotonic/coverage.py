@@ -15,7 +15,7 @@ COVERAGE: tuple[Item, ...] = (
     Item(
         "Definition 2.4",
         "proper scoring rules: NLL and Brier score",
-        "`negative_log_likelihood`, `mean_brier_loss`",
+        "`log_loss`, `mean_class_brier_loss`",
         State.DONE,
     ),
     Item(
@@ -35,26 +35,26 @@ COVERAGE: tuple[Item, ...] = (
     Item(
         "Section 3.2, eq. 2",
         "isotonic regression, histogram binning",
-        "`IsotonicCalibrator`, `HistogramBinning`",
+        "`IsotonicCalibration`, `HistogramBinning`",
         State.DONE,
     ),
     Item(
         "Section 3.3",
         "IR-OvR: one class against the rest",
-        '`ByNotion(IsotonicCalibrator(), "class-wise")`',
+        '`ByNotion(IsotonicCalibration(), "class-wise")`',
         State.DONE,
     ),
     Item(
         "Section 3.3",
         "sCW: classes of alike frequency share a map",
-        "`ByNotion(IsotonicCalibrator(), SharedClassWise())`",
+        "`ByNotion(IsotonicCalibration(), SharedClassWise())`",
         State.DONE,
         "in the library, not run",
     ),
     Item(
         "Section 3.3, eq. 3",
         "FIR: all classes share a map",
-        '`ByNotion(IsotonicCalibrator(), "flattened")`',
+        '`ByNotion(IsotonicCalibration(), "flattened")`',
         State.DONE,
     ),
     Item("Table 1", "order and permutation", "the claims below", State.IN_FORM, "two of three lines"),
@@ -64,7 +64,7 @@ COVERAGE: tuple[Item, ...] = (
     Item(
         "Fig. 2",
         "the map of SCIR; NA-FIR against FIR",
-        "`cumulative_map`, `calibration_shift`",
+        "`cumulative_calibration_map`, `calibration_shift`",
         State.IN_FORM,
         "drawn of other data, in the gallery",
     ),
@@ -115,7 +115,7 @@ COVERAGE: tuple[Item, ...] = (
     Item(
         "Theorem D.1, Lemmas D.2 and D.3",
         "isotonic regression is best by every proper score",
-        "`IsotonicCalibrator`",
+        "`IsotonicCalibration`",
         State.DONE,
     ),
 )

@@ -14,21 +14,21 @@ import numpy as np
 
 from calibrant import (
     ByNotion,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MatrixScaling,
     NormalizedFlattenedIsotonic,
     SortedCumulativeIsotonic,
     TemperatureScaling,
     VectorScaling,
-    accuracy,
     classwise_calibration_error,
     expected_calibration_error,
-    mean_brier_loss,
-    negative_log_likelihood,
+    log_loss,
+    mean_class_brier_loss,
     resampling_test,
     thresholded_adaptive_calibration_error,
 )
 from calibrant.calibrators.base import Calibrator
+from calibrant.metrics.scores import accuracy
 from studies.na_isotonic.forecasts import Model, models
 
 RESAMPLES = 199
@@ -37,8 +37,8 @@ LEVEL = 0.05
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "NA-FIR": partial(NormalizedFlattenedIsotonic, smoothing="cv"),
     "SCIR": partial(SortedCumulativeIsotonic, epsilon="cv", rise="last"),
-    "FIR": lambda: ByNotion(IsotonicCalibrator(finite=None), "flattened"),
-    "IR-OvR": lambda: ByNotion(IsotonicCalibrator(finite=None), "class-wise"),
+    "FIR": lambda: ByNotion(IsotonicCalibration(finite=None), "flattened"),
+    "IR-OvR": lambda: ByNotion(IsotonicCalibration(finite=None), "class-wise"),
     "TS": TemperatureScaling,
     "VS": VectorScaling,
     "MS": partial(MatrixScaling, off_diagonal=1e-3, intercept=1e-3),
@@ -66,9 +66,9 @@ MEASURED = [*METHODS, *READINGS]
 
 
 METRICS: dict[str, Callable[..., float]] = {
-    "NLL": partial(negative_log_likelihood, clip=1e-12),
+    "NLL": partial(log_loss, clip=1e-12),
     "conf-ECE": partial(expected_calibration_error, notion="confidence"),
-    "BS": mean_brier_loss,
+    "BS": mean_class_brier_loss,
     "cw-ECE": classwise_calibration_error,
     "TECE": thresholded_adaptive_calibration_error,
     "accuracy": accuracy,
@@ -76,9 +76,7 @@ METRICS: dict[str, Callable[..., float]] = {
 CLIPS = (1e-15, 1e-7)
 """Other values than 1e-12 at which the NLL takes probabilities that are lower: the paper states none."""
 
-CLIPPED: dict[str, Callable[..., float]] = {
-    f"NLL, {clip:g}": partial(negative_log_likelihood, clip=clip) for clip in CLIPS
-}
+CLIPPED: dict[str, Callable[..., float]] = {f"NLL, {clip:g}": partial(log_loss, clip=clip) for clip in CLIPS}
 """NLL again, for the methods that predict zeros."""
 
 RANKED = [name for name in METRICS if name != "accuracy"]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant import accuracy, reliability_curve
+from calibrant import reliability_curve
+from calibrant.metrics.scores import accuracy
 from studies.na_isotonic.forecasts import Model, published_models
 from studies.na_isotonic.measured import METHODS, calibrated, p_value
 from studies.na_isotonic.pictures import draw_reliability

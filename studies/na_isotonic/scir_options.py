@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from calibrant import SortedCumulativeIsotonic, expected_calibration_error, negative_log_likelihood
+from calibrant import SortedCumulativeIsotonic, expected_calibration_error, log_loss
 from calibrant.calibrators.base import Calibrator
 from studies.markdown import table
 from studies.na_isotonic.forecasts import published_models
@@ -36,7 +36,7 @@ def options() -> dict[tuple[str, str], np.ndarray]:
                 prob = calibrated(part, make)
                 values.append(
                     [
-                        negative_log_likelihood(part.y_test, prob, clip=1e-12),
+                        log_loss(part.y_test, prob, clip=1e-12),
                         expected_calibration_error(part.y_test, prob),
                     ]
                 )

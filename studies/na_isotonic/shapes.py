@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant import (
     ByNotion,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     NormalizedFlattenedIsotonic,
     TemperatureScaling,
     estimate_calibration_error,
@@ -24,7 +24,7 @@ N_RESAMPLES = 100
 
 METHODS: dict[str, Callable[..., Calibrator]] = {
     "TS": TemperatureScaling,
-    "FIR": partial(ByNotion, IsotonicCalibrator(finite=None), "flattened"),
+    "FIR": partial(ByNotion, IsotonicCalibration(finite=None), "flattened"),
     "NA-FIR": partial(NormalizedFlattenedIsotonic, smoothing=1e-3),
     "SCIR": SCIR,
 }

@@ -82,7 +82,7 @@ def figures() -> list[str]:
     return [
         *parts,
         "Figure 1, theorem 2.1 on a small example: the slopes of the greatest convex minorant are the isotonic fit, and the "
-        "ROC curve of the fit is the convex hull of the ROC curve (`cumulative_sum_diagram`).",
+        "ROC curve of the fit is the convex hull of the ROC curve (`cumulative_sum_curve`).",
         "![Figure 1: cumulative sums, minorant and ROC curves](images/roc/theorem.png)",
         "Figure 3, a split of the triangle (`simplex_split`), and Figure 6, predictions all over the triangle with noisy "
         "labels: "
@@ -175,10 +175,10 @@ def volumes() -> list[str]:
     smaller = sum(grid < data for grid, data, *_ in real)
     return [
         "## Volumes under the ROC surface",
-        "`volume_under_surface` measures the convex hull of the surface's points and the origin, or how often a threshold "
-        "sorts one row of each class right (tuples). Hull over the grid of the published code, over thresholds that the rows "
-        f"give, by {DRAWS} rays that are drawn; tuples; and the mean of the pairwise areas (`hand_till_score`). Artificial "
-        f"predictions have {FEW} rows.",
+        "`volume_under_surface_score` measures the convex hull of the surface's points and the origin, or how often a "
+        "threshold sorts one row of each class right (tuples). Hull over the grid of the published code, over "
+        f"thresholds that the rows give, by {DRAWS} rays that are drawn; tuples; and the mean of the pairwise areas "
+        f"(`hand_till_score`). Artificial predictions have {FEW} rows.",
         volume_table(),
         "All are 1 for a perfect classifier. For one whose predictions are all equal the hull and the tuples are 1 / K!, and "
         "the "

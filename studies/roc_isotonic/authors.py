@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import MulticlassRecursivePartitioning, SplitTree, volume_under_surface
+from calibrant import MulticlassRecursivePartitioning, SplitTree, volume_under_surface_score
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.calibrators.simplex import Mixture
 from calibrant.solvers.simplex_rows import Rows
@@ -81,7 +81,7 @@ def regularised(r: np.ndarray, y: np.ndarray) -> float:
 
 def volume(y: np.ndarray, prob: np.ndarray) -> float:
     """Volume under the convex hull of the ROC surface over the grid of the published code."""
-    return float(volume_under_surface(y, prob, thresholds=SURFACE_STEPS[prob.shape[1]]))
+    return float(volume_under_surface_score(y, prob, thresholds=SURFACE_STEPS[prob.shape[1]]))
 
 
 class FirstAgainstUnsmoothed(GivenCandidates):

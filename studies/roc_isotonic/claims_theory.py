@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 
 from calibrant import (
-    IsotonicCalibrator,
+    IsotonicCalibration,
     IsotonicRecursivePartitioning,
     MulticlassRecursivePartitioning,
-    area_under_roc_hull,
+    area_under_roc_hull_score,
     roc_surface,
-    volume_under_surface,
+    volume_under_surface_score,
 )
 from calibrant.calibrators.simplex import Splits
 from studies.claims import Claim, Numbers, Verdict
@@ -44,9 +44,9 @@ def problems() -> Iterator[tuple[str, Forecasts]]:
         yield f"{name}, rounded", Forecasts(np.column_stack([1.0 - score, score]), of.y, of.p_test, of.y_test)
 
 
-def isotonic() -> IsotonicCalibrator:
+def isotonic() -> IsotonicCalibration:
     """Isotonic regression, of which values may be 0 and 1."""
-    return IsotonicCalibrator(finite=None)
+    return IsotonicCalibration(finite=None)
 
 
 def measure_proposition() -> Numbers:
@@ -81,7 +81,7 @@ def measure_theorem() -> Numbers:
     gaps = []
     for _, of in problems():
         fitted = isotonic().fit(of.p, of.y).predict_proba(of.p)
-        before, after = (area_under_roc_hull(of.y, p[:, 1]) for p in (of.p, fitted))
+        before, after = (area_under_roc_hull_score(of.y, p[:, 1]) for p in (of.p, fitted))
         gaps.append(abs(before - after))
     return {"gaps": gaps}
 
@@ -226,7 +226,8 @@ def hulls(n_classes: int, method: str) -> tuple[float, float]:
     of = of_paper(n_classes)
     fitted = partitioning(n_classes, printed=method == AUTHORS).fit(of.p, of.y)
     before, after = (
-        float(volume_under_surface(of.y, p, n_thresholds=MANY_THRESHOLDS)) for p in (of.p, fitted.predict_proba(of.p))
+        float(volume_under_surface_score(of.y, p, n_thresholds=MANY_THRESHOLDS))
+        for p in (of.p, fitted.predict_proba(of.p))
     )
     return before, after
 

@@ -9,14 +9,14 @@ from typing import Any
 from calibrant import (
     ByNotion,
     CanonicalBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     IsotonicRecursivePartitioning,
     MulticlassIsotonic,
     MulticlassRecursivePartitioning,
     RecursiveSplit,
     StructuredMatrixScaling,
     TemperatureScaling,
-    negative_log_likelihood,
+    log_loss,
 )
 from studies.roc_isotonic.authors import partitioning
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
@@ -45,7 +45,7 @@ def irp(n_classes: int, **options: Any) -> Any:
 
 def isotonic(n_classes: int) -> Any:
     """Isotonic regression with smoothed ends, one-vs-rest for more than two classes."""
-    binary = IsotonicCalibrator(finite="smooth")
+    binary = IsotonicCalibration(finite="smooth")
     return binary if n_classes == 2 else ByNotion(binary, "class-wise")
 
 
@@ -93,7 +93,7 @@ def measured(make: Method, of: Forecasts) -> tuple[float, int]:
     """Test cross-entropy, and the number of regions; 0 of a method without."""
     fitted = make(of.n_classes).fit(of.p, of.y)
     regions = len(fitted.value_) if hasattr(fitted, "value_") else 0
-    return negative_log_likelihood(of.y_test, fitted.predict_proba(of.p_test), clip=1e-12), regions
+    return log_loss(of.y_test, fitted.predict_proba(of.p_test), clip=1e-12), regions
 
 
 @cache
@@ -102,4 +102,4 @@ def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
     of = of_paper(n_classes)
     found = {name: measured(make, of) for name, make in methods(n_classes).items()}
     found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[PUBLISHED][1]), of)
-    return {BEFORE: (negative_log_likelihood(of.y_test, of.p_test, clip=1e-12), 0)} | found
+    return {BEFORE: (log_loss(of.y_test, of.p_test, clip=1e-12), 0)} | found

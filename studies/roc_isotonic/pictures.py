@@ -16,8 +16,8 @@ from matplotlib import pyplot as plt
 from calibrant import (
     MulticlassRecursivePartitioning,
     PartitionPath,
-    cumulative_sum_diagram,
-    negative_log_likelihood,
+    cumulative_sum_curve,
+    log_loss,
     partition_path,
     plot_partition_path,
     plot_simplex_partition,
@@ -104,7 +104,7 @@ def proper_paths(n_classes: int) -> dict[str, PartitionPath]:
     """Test cross-entropy of vectors that are probabilities: the authors', and two of the library."""
     of, found = of_paper(n_classes), {}
     path = as_path(irp(n_classes), ("normalised", "walked"), ("NLL", "NLL"), "IRP")
-    before = np.array([negative_log_likelihood(of.y_test, of.p_test, clip=1e-12)])
+    before = np.array([log_loss(of.y_test, of.p_test, clip=1e-12)])
     found["IRP as published, divided by their sums"] = PartitionPath(
         path.n_regions, path.value[:, :1], before, ("nll",), ("NLL",), path.calibrator
     )
@@ -136,7 +136,7 @@ def draw_theorem() -> None:
     rng = np.random.default_rng(6)
     score = np.sort(rng.random(20))
     outcome = (rng.random(20) < score).astype(int)
-    axes = cumulative_sum_diagram(outcome, score).plot(style="theorem")
+    axes = cumulative_sum_curve(outcome, score).plot(style="theorem")
     save(axes.ravel()[0].figure, "theorem")
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import negative_log_likelihood
+from calibrant import log_loss
 from studies.judging import CLEAR, mean_and_error
 from studies.markdown import table
 from studies.roc_isotonic.forecasts import Forecasts, covertype
@@ -65,7 +65,7 @@ def losses(case: Case) -> dict[str, np.ndarray]:
     found: dict[str, list[tuple[float, int]]] = {name: [] for name in (BEFORE, *methods(case.n_classes))}
     for seed in range(FIRST_SEED, FIRST_SEED + case.n_splits):
         of = case.draw(seed)
-        found[BEFORE].append((negative_log_likelihood(of.y_test, of.p_test, clip=1e-12), 0))
+        found[BEFORE].append((log_loss(of.y_test, of.p_test, clip=1e-12), 0))
         for name, make in methods(case.n_classes).items():
             found[name].append(measured(make, of))
     return {name: np.array(values) for name, values in found.items()}

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import hand_till_score, volume_under_surface
+from calibrant import hand_till_score, volume_under_surface_score
 from studies.markdown import table
 from studies.roc_isotonic.authors import SURFACE_STEPS
 from studies.roc_isotonic.forecasts import of_paper
@@ -34,10 +34,10 @@ def volumes(name: str) -> tuple[float, ...]:
     y, p = forecasts()[name]
     steps = SURFACE_STEPS[p.shape[1]]
     return (
-        float(volume_under_surface(y, p, thresholds=steps)),
-        float(volume_under_surface(y, p)),
-        float(volume_under_surface(y, p, method="monte-carlo", n_draws=DRAWS)),
-        float(volume_under_surface(y, p, method="probability")),
+        float(volume_under_surface_score(y, p, thresholds=steps)),
+        float(volume_under_surface_score(y, p)),
+        float(volume_under_surface_score(y, p, method="monte-carlo", n_draws=DRAWS)),
+        float(volume_under_surface_score(y, p, method="probability")),
         float(hand_till_score(y, p)),
     )
 

@@ -144,7 +144,7 @@ FIGURES = {
 NOTES = {
     "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
     "follows its probability.",
-    "isotonic": "`IsotonicCalibrator(interpolate=True, finite=None)`, linear between blocks as in the survey.",
+    "isotonic": "`IsotonicCalibration(interpolate=True, finite=None)`, linear between blocks as in the survey.",
     "platt": 'The survey fits the sigmoid to the probabilities themselves (`PlattScaling(input="logit")` on them), and says '
     "that a transformation such as the logit would be required. `PlattScaling()` fits it to the log-odds. That is "
     "shown beside it, and is no verdict on the survey, which did not run it.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import IsotonicCalibrator, PlattScaling
+from calibrant import IsotonicCalibration, PlattScaling
 from studies.claims import Claim, Verdict
 from studies.judging import holds, on_several, under_all_readings
 from studies.survey import judges, words
@@ -75,7 +75,7 @@ def both_ways() -> dict[str, Any]:
 def grouping_of_steps(name: str, seed: int) -> float:
     """Return the grouping loss of isotonic regression without interpolation."""
     of = the_case(name)
-    fit = IsotonicCalibrator(interpolate=False, finite=None).fit(*rows(name, 2, seed))
+    fit = IsotonicCalibration(interpolate=False, finite=None).fit(*rows(name, 2, seed))
     return exact_errors(of, np.asarray(fit.calibrate(of.forecast))).grouping
 
 
@@ -103,7 +103,7 @@ def not_monotone() -> dict[str, Any]:
 
 def costs() -> dict[str, Any]:
     """Return processor seconds and megabytes of fits to 10^5 and 10^6 rows."""
-    makes = {"isotonic regression": lambda: IsotonicCalibrator(finite=None), "Platt scaling": PlattScaling}
+    makes = {"isotonic regression": lambda: IsotonicCalibration(finite=None), "Platt scaling": PlattScaling}
     of = {name: {str(n): vars(cost(make, n)) for n in (MILLION // 10, MILLION)} for name, make in makes.items()}
     return {"cost": of}
 

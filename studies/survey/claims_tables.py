@@ -11,19 +11,19 @@ import numpy as np
 
 from calibrant import (
     OneVsRest,
-    brier_loss,
+    brier_score_loss,
     calibration_refinement,
     classwise_calibration_error,
     classwise_maximum_calibration_error,
+    classwise_mean_maximum_calibration_error,
+    classwise_worst_calibration_error,
     epistemic_irreducible,
     expected_calibration_error,
     load_hallenbeck_forecasts,
     load_survey_table_2,
     load_survey_table_3,
+    log_loss,
     maximum_calibration_error,
-    maximum_class_calibration_error,
-    mean_class_maximum_calibration_error,
-    negative_log_likelihood,
     reliability_curve,
 )
 from studies.claims import Claim, Verdict
@@ -92,8 +92,8 @@ def of_losses() -> dict[str, list[str]]:
         "irreducible, log 0.64": (epistemic_irreducible, "log", 1),
     }
     found = {
-        "Brier score": [decimal(brier_loss(toy.y, toy.prob, **CLASSES)), "0.71"],
-        "log loss": [decimal(negative_log_likelihood(toy.y, toy.prob, **CLASSES)), "1.12"],
+        "Brier score": [decimal(brier_score_loss(toy.y, toy.prob, **CLASSES)), "0.71"],
+        "log loss": [decimal(log_loss(toy.y, toy.prob, **CLASSES)), "1.12"],
     }
     for word, (split, score, part) in parts.items():
         truth = (toy.posterior,) if split is epistemic_irreducible else ()
@@ -181,9 +181,9 @@ CLAIMS: tuple[Claim, ...] = (
     figure("class-wise-mce", "Section 4.3", "The class-wise MCE is", "0.48",
            of_running(classwise_maximum_calibration_error), entries=0.48, says=Verdict.IN_PART),
     figure("mean-class-mce", "Section 4.3", "The average class MCE is", "0.34",
-           of_running(mean_class_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3),
+           of_running(classwise_mean_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3),
     figure("largest-class-ece", "Section 4.3", "The largest class ECE is", "0.2017",
-           of_running(maximum_class_calibration_error), entries=6.05 / 30, says=Verdict.IN_PART),
+           of_running(classwise_worst_calibration_error), entries=6.05 / 30, says=Verdict.IN_PART),
     figure("confidence-ece", "Table 7", "The confidence-ECE is", "0.2117",
            of_running(expected_calibration_error, notion="confidence"), entries=6.35 / 30, says=Verdict.IN_PART),
     figure("confidence-mce", "Table 7", "The confidence-MCE is", "0.3",

@@ -19,7 +19,7 @@ COVERAGE: tuple[Item, ...] = (
     Item("Section 2.2", "under- and over-confidence, logistic and beta maps", "`PlattScaling`, `BetaCalibration`", DONE),
     Item("Section 2.3", "confidence, class-wise and multiclass calibration", "`calibration_error`, notion=", DONE),
     Item("Footnote 2", "class-wise calibrated, not in confidence", "`classwise_calibration_error`", DONE),
-    Item("Section 3, eq. 1, 2", "Brier score and log loss", "`brier_loss`, `negative_log_likelihood`", DONE),
+    Item("Section 3, eq. 1, 2", "Brier score and log loss", "`brier_score_loss`, `log_loss`", DONE),
     Item("Section 3.1, Table 2", "decompositions of proper scores",
          "`calibration_refinement`, `epistemic_irreducible`, `load_survey_table_2`", DONE),
     Item("Section 4.1", "diagrams, bins of equal width and of equal mass, consistency resampling",
@@ -36,8 +36,8 @@ COVERAGE: tuple[Item, ...] = (
     Item("Definition 3", "class-j-ECE", "`OneVsRest`", DONE),
     Item("Definition 4", "class-wise ECE", "`classwise_calibration_error`", DONE),
     Item("Definition 5", "class-wise MCE, and two variations",
-         "`classwise_maximum_calibration_error`, `mean_class_maximum_calibration_error`, "
-         "`maximum_class_calibration_error`",
+         "`classwise_maximum_calibration_error`, `classwise_mean_maximum_calibration_error`, "
+         "`classwise_worst_calibration_error`",
          DONE),
     Item("Section 4.3", "an ECE over bins of the simplex", "`canonical_calibration_error`", DONE),
     Item("Definition 6, Table 7, Fig. 10", "confidence-ECE and -MCE", "`expected_calibration_error`", DONE),
@@ -45,7 +45,7 @@ COVERAGE: tuple[Item, ...] = (
     Item("Section 5.2, Fig. 11, 12", "two classes and three classifiers", "`SurveyMixture`, `make_survey_forecast`", IN_FORM,
          "the two logistic classifiers are the survey's; " + ONE_NETWORK),
     Item("Eq. 3 to 5, Fig. 13", "empirical binning", "`HistogramBinning`", IN_FORM, ONE_NETWORK),
-    Item("Eq. 6, 7, Fig. 14", "isotonic regression", "`IsotonicCalibrator`", IN_FORM, ONE_NETWORK),
+    Item("Eq. 6, 7, Fig. 14", "isotonic regression", "`IsotonicCalibration`", IN_FORM, ONE_NETWORK),
     Item("Eq. 8, 9, Fig. 15", "Platt scaling", "`PlattScaling`", IN_FORM, ONE_NETWORK),
     Item("Eq. 10, 11, Fig. 16", "beta calibration", "`BetaCalibration`", IN_FORM, ONE_NETWORK),
     Item("Section 5.4", "three classes", "`SurveyMixture`", IN_FORM,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant import BetaCalibration, HistogramBinning, IsotonicCalibrator, PlattScaling
+from calibrant import BetaCalibration, HistogramBinning, IsotonicCalibration, PlattScaling
 from studies.markdown import table
 from studies.survey.cases import Make, over_draws, rows, show, the_case
 from studies.survey.exact import CELL, Errors, case, errors, given
@@ -22,7 +22,7 @@ TWO = (*LOGISTIC, "mlp")
 PLATT, STRAIGHT = "on log-odds", "on probabilities"
 BINARY: dict[str, dict[str, Make]] = {
     "binning": {"10 bins": lambda: HistogramBinning(10)},
-    "isotonic": {"isotonic": lambda: IsotonicCalibrator(interpolate=True, finite=None)},
+    "isotonic": {"isotonic": lambda: IsotonicCalibration(interpolate=True, finite=None)},
     # A straight line through the probabilities themselves: they are passed as if they were logits.
     "platt": {STRAIGHT: lambda: PlattScaling(input="logit"), PLATT: PlattScaling},
     "beta": {"beta": BetaCalibration},

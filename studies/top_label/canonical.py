@@ -17,14 +17,14 @@ from calibrant import (
     SimplexGrid,
     SimplexUnique,
     TemperatureScaling,
-    accuracy,
     assess,
-    brier_loss,
+    brier_score_loss,
     canonical_calibration_error,
-    negative_log_likelihood,
+    log_loss,
     plot_simplex_partition,
     simplex_partition,
 )
+from calibrant.metrics.scores import accuracy
 from calibrant.metrics.uncertainty import Estimate
 from studies.data import data_dir
 from studies.markdown import table
@@ -89,8 +89,8 @@ def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
 def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
     e = estimate_on_grid(y, prob)
     own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
-    nll = negative_log_likelihood(y, prob, clip=1e-12)
-    losses = [f"{loss:.3f}" for loss in (nll, brier_loss(y, prob), accuracy(y, prob))]
+    nll = log_loss(y, prob, clip=1e-12)
+    losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
     return [interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
 
 
@@ -101,7 +101,9 @@ def random_directions() -> str:
     for seed in range(RANDOM_SEEDS):
         method = CanonicalBinning(Projection(27, "random", random_state=seed), smoothing=1.0).fit(prob, y)
         after = method.predict_proba(test)
-        found.append([brier_loss(test_y, after), canonical_calibration_error(test_y, after, binning=SimplexUnique())])
+        found.append(
+            [brier_score_loss(test_y, after), canonical_calibration_error(test_y, after, binning=SimplexUnique())]
+        )
     (brier, canonical) = np.array(found).T
     return (
         f"Over {RANDOM_SEEDS} draws of the random directions, one row added for each class, the Brier score is "
@@ -113,10 +115,10 @@ def random_directions() -> str:
 def finding() -> str:
     """Return the effect of canonical binning, in a sentence."""
     _, _, test, test_y = covertype3()
-    before, brier = estimate_on_grid(test_y, test), brier_loss(test_y, test)
+    before, brier = estimate_on_grid(test_y, test), brier_score_loss(test_y, test)
     after = {name: fitted(name).predict_proba(test) for name in BINNINGS}
     error = {name: estimate_on_grid(test_y, own).debiased or 0.0 for name, own in after.items()}
-    loss = {name: brier_loss(test_y, own) for name, own in after.items()}
+    loss = {name: brier_score_loss(test_y, own) for name, own in after.items()}
     return (
         "* **Canonical binning**, on one forecast of three classes and one split. The logistic regression is "
         f"calibrated as far as 1000 rows tell (p = {before.pvalue:.2f}), and four partitions that were fitted on 500 "

@@ -10,7 +10,6 @@ import numpy as np
 from calibrant import (
     SimplexUnique,
     Unique,
-    accuracy,
     binary_problems,
     binning_guarantee,
     calibration_error,
@@ -18,6 +17,7 @@ from calibrant import (
     load_top_label_example,
     load_two_patients,
 )
+from calibrant.metrics.scores import accuracy
 from studies.claims import Claim, Verdict
 from studies.top_label import judges
 from studies.top_label.forecasts import cifar, forecasts

@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import EqualMass, Unique, accuracy, negative_log_likelihood
+from calibrant import EqualMass, Unique, log_loss
+from calibrant.metrics.scores import accuracy
 from calibrant.metrics.uncertainty import Estimate
 from studies.markdown import table
 from studies.top_label.forecasts import forecasts
@@ -122,7 +123,7 @@ def other_table() -> str:
         of = forecasts()[name]
         e, mass = of.estimate("confidence"), of.error("confidence", EqualMass(15))
         right = accuracy(of.y, of.prob) if of.is_table else float(np.mean(of.y == of.label))
-        nll = f"{negative_log_likelihood(of.y, of.prob, clip=1e-12):.4f}" if of.is_table else "not defined"
+        nll = f"{log_loss(of.y, of.prob, clip=1e-12):.4f}" if of.is_table else "not defined"
         body.append([name, interval(e), f"{e.debiased:.4f}", f"{mass:.4f}", f"{right:.4f}", nll])
     return table(head, body)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from calibrant import advise, load_digits_forecast, make_softmax_forecast, negative_log_likelihood, paired_difference
+from calibrant import advise, load_digits_forecast, log_loss, make_softmax_forecast, paired_difference
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
 
@@ -83,12 +83,12 @@ def test_the_figures_are_those_of_cross_validation_by_hand():
     y, prob = one_event(np.random.default_rng(0), 400, CHANGES["over-confident"])
     found = advise(y, prob)
     identity, *others = found.candidates
-    assert identity == Candidate(IDENTITY, pytest.approx(negative_log_likelihood(y, prob), rel=1e-12), 0.0, 0.0)
+    assert identity == Candidate(IDENTITY, pytest.approx(log_loss(y, prob), rel=1e-12), 0.0, 0.0)
     assert [c.difference for c in others] == pytest.approx([c.log_loss - identity.log_loss for c in others], abs=1e-12)
     # Held out and fitted rows are nearly alike: the losses are within a standard error or two of those without folds.
     for candidate in others:
         fitted = module._made(candidate.method, "probability").fit(prob, y).calibrate(prob)
-        assert abs(candidate.log_loss - negative_log_likelihood(y, fitted)) < 3 * candidate.standard_error
+        assert abs(candidate.log_loss - log_loss(y, fitted)) < 3 * candidate.standard_error
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_rows_of_one_class_are_no_ground_for_advice(n_classes):
 def test_labels_are_those_that_the_metrics_take(labels, pos_label):
     y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
     named = np.array(labels)[y]
-    assert negative_log_likelihood(named, prob, pos_label=pos_label) == negative_log_likelihood(y, prob)
+    assert log_loss(named, prob, pos_label=pos_label) == log_loss(y, prob)
     found, plain = advise(named, prob, pos_label=pos_label), advise(y, prob)
     assert found.candidates == plain.candidates
     assert found.recommended == plain.recommended != IDENTITY
@@ -221,9 +221,7 @@ def test_logits_and_labels_that_are_words_are_fitted_as_such():
     found = advise(words, np.log(prob), input="logit", labels=["ant", "bee", "cat"])
     assert found.calibrator().input == "logit"
     fitted = found.calibrator().fit(np.log(prob), words)
-    assert negative_log_likelihood(words, fitted.calibrate(np.log(prob)), labels=fitted.classes_) < (
-        negative_log_likelihood(label, prob)
-    )
+    assert log_loss(words, fitted.calibrate(np.log(prob)), labels=fitted.classes_) < (log_loss(label, prob))
 
 
 def test_few_rows_are_said_to_be_too_few():

@@ -103,7 +103,7 @@ def test_a_grossly_miscalibrated_forecast_has_the_smallest_pvalue():
 
 
 def test_default_metrics_follow_the_kind_of_forecast():
-    assert list(estimates(assess([0, 1], [0.2, 0.7]))) == ["accuracy", "nll", "mean-brier", "ece", "mce"]
+    assert list(estimates(assess([0, 1], [0.2, 0.7]))) == ["accuracy", "nll", "brier", "ece", "mce"]
     assert list(estimates(assess(Y, P))) == ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece"]
 
 

@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibrator, SafeCalibrator
+from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator
 from calibrant._core.registry import entries
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
@@ -69,7 +69,7 @@ CASES = {
         {},
     ),
     "classifier, safe": (CalibratedClassifier(calibrator=SafeCalibrator()), {}),
-    "isotonic by notion": (ByNotion(IsotonicCalibrator(), input="logit"), OF_A_FORECAST),
+    "isotonic by notion": (ByNotion(IsotonicCalibration(), input="logit"), OF_A_FORECAST),
 } | {
     name: (entry.target(input="logit"), of_a_calibrator(entry.target)) for name, entry in entries("calibrator").items()
 }

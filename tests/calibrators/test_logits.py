@@ -14,7 +14,7 @@ from calibrant import (
     SafeCalibrator,
     VectorScaling,
     load_calibrator,
-    negative_log_likelihood,
+    log_loss,
     save_calibrator,
 )
 from calibrant.interop.persistence import _checksum
@@ -89,10 +89,7 @@ def test_by_default_raw_logits_reach_the_method(scaling):
     np.testing.assert_array_equal(
         default.calibrate(logit), scaling(logits="as-given", input="logit").fit(logit, label).calibrate(logit)
     )
-    losses = [
-        negative_log_likelihood(label, scaling(logits=w, input="logit").fit(logit, label).calibrate(logit))
-        for w in WORDS
-    ]
+    losses = [log_loss(label, scaling(logits=w, input="logit").fit(logit, label).calibrate(logit)) for w in WORDS]
     assert losses[0] < losses[1] - 0.01  # here the number that the probabilities hide tells of the class
 
 
@@ -118,7 +115,7 @@ def test_tiny_logits_are_fitted_as_others_are(free, unit, k):
     fitted = clone(free).set_params(input="logit").fit(unit * logit, label)
     found = fitted.calibrate(unit * logit)
     np.testing.assert_allclose(found, expected, atol=5e-4)
-    losses = [negative_log_likelihood(label, prob, labels=range(k)) for prob in (found, expected)]
+    losses = [log_loss(label, prob, labels=range(k)) for prob in (found, expected)]
     assert losses[0] == pytest.approx(losses[1], abs=1e-6)
     assert fitted.gradient_ <= 1e-8
 
@@ -236,4 +233,4 @@ def test_figures_of_the_logits_of_a_network(data_dir, scaling, figures):
         fit, y_fit, test, y_test = (data[key] for key in ("logits_cal", "y_cal", "logits_test", "y_test"))
     for word, figure in zip(WORDS, figures, strict=True):
         fitted = scaling(logits=word, input="logit").fit(fit, y_fit.ravel())
-        assert negative_log_likelihood(y_test.ravel(), fitted.calibrate(test)) == pytest.approx(figure, abs=2e-5)
+        assert log_loss(y_test.ravel(), fitted.calibrate(test)) == pytest.approx(figure, abs=2e-5)

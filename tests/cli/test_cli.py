@@ -15,7 +15,7 @@ from calibrant import (
     CanonicalBinning,
     EqualMass,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     IsotonicRecursivePartitioning,
     MulticlassRecursivePartitioning,
     PlattScaling,
@@ -316,11 +316,11 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
     [
         ([], TemperatureScaling()),
         (["--method", "temperature"], TemperatureScaling()),
-        (["--method", "isotonic"], ByNotion(IsotonicCalibrator(), "class-wise")),
-        (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibrator(), "top-label")),
-        (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibrator(), "confidence")),
+        (["--method", "isotonic"], ByNotion(IsotonicCalibration(), "class-wise")),
+        (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibration(), "top-label")),
+        (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibration(), "confidence")),
         (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
-        (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibrator(interpolate=True))),
+        (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibration(interpolate=True))),
         (
             ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
             ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
@@ -475,7 +475,7 @@ def test_fit_prints_how_many_bins_were_found(run):
 def test_fit_prints_the_groups_of_classes_that_it_found(safe, run, forecast):
     code, out, _ = run("fit", forecast, "--method", "isotonic", "--notion", "shared-class-wise", *safe, "-o", "c.json")
     assert code == 0
-    found = ByNotion(IsotonicCalibrator(), "shared-class-wise").fit(PROB, TRUTH).notion_
+    found = ByNotion(IsotonicCalibration(), "shared-class-wise").fit(PROB, TRUTH).notion_
     assert out.splitlines()[-2:] == [f"found {found!r}", "wrote c.json"]
 
 
@@ -495,7 +495,7 @@ def test_a_binary_score_is_calibrated_as_one_column(run):
     path = save("f.csv", y=TRUTH == 0, score=PROB[:, 0])
     assert run("fit", path, "--method", "isotonic", "-o", "c.json")[0] == 0
     assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
-    fitted = IsotonicCalibrator().fit(PROB[:, 0], TRUTH == 0)
+    fitted = IsotonicCalibration().fit(PROB[:, 0], TRUTH == 0)
     np.testing.assert_array_equal(read_table("out.csv")["score"], fitted.calibrate(PROB[:, 0]))
 
 
@@ -530,7 +530,7 @@ def test_the_top_pair_is_written_in_place_of_the_table(ending, names, run):
     assert (code, out) == (0, f"wrote out.{ending}: 80 rows, calibrated predicted, probability\n")
     table = read_table(f"out.{ending}")
     assert list(table) == ["id", "predicted", "probability", "y", "note"]
-    predicted, score = ByNotion(IsotonicCalibrator(), "top-label", labels=names).fit(PROB, label).predict_top(PROB)
+    predicted, score = ByNotion(IsotonicCalibration(), "top-label", labels=names).fit(PROB, label).predict_top(PROB)
     np.testing.assert_array_equal(table["predicted"], predicted)
     np.testing.assert_array_equal(table["probability"], score)
 
@@ -554,7 +554,7 @@ def test_the_top_pair_of_logits_and_of_one_column_is_that_of_the_library(run):
     path = save("p.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
     assert run("fit", path, "--method", "isotonic", "--notion", "top-label", "-o", "p.json")[0] == 0
     assert run("apply", "p.json", path, "--top", "-o", "p_out.csv")[0] == 0
-    label, score = ByNotion(IsotonicCalibrator(), "top-label").fit(PROB[:, 0], TRUTH == 0).predict_top(PROB[:, 0])
+    label, score = ByNotion(IsotonicCalibration(), "top-label").fit(PROB[:, 0], TRUTH == 0).predict_top(PROB[:, 0])
     table = read_table("p_out.csv")
     np.testing.assert_array_equal(table["predicted"], label.astype(int))
     np.testing.assert_array_equal(table["probability"], score)

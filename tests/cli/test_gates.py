@@ -38,7 +38,7 @@ def run(capsys, monkeypatch, tmp_path):
 # NaN
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize(
     "condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 0.9"]
 )
@@ -60,7 +60,7 @@ def test_a_threshold_that_is_nan_is_refused(words, run):
     assert re.search(r"got ('ece > nan'|nan)\.", err)
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("as_json", [(), ("--json",)])
 def test_a_test_that_is_nan_fails_the_gate_of_tests(as_json, run, monkeypatch):
     """The kernel test by blocks of so few rows that there is one block: its statistic is NaN, its p-value 1."""
@@ -74,7 +74,7 @@ def test_a_test_that_is_nan_fails_the_gate_of_tests(as_json, run, monkeypatch):
         assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize(
     ("label", "prob", "metric"), [([1], [0.5], "skce"), ([0, 1] * 5, [0.5] * 10, "calibration-slope")]
 )
@@ -87,7 +87,7 @@ def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, r
     assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_p_value_that_a_metric_never_has_is_refused(run):
     code, _, err = run(
         "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", "roc-auc.pvalue < 0.5"

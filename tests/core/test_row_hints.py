@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-import calibrant
 from calibrant import (
     ByNotion,
     MulticlassRecursivePartitioning,
@@ -15,6 +14,7 @@ from calibrant import (
     cli,
     spiegelhalter_test,
 )
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.calibrators.base import BinaryCalibrator
@@ -43,7 +43,7 @@ BESIDE = {
     "cost_matrix": 1.0 - np.eye(2),
 }
 OF_ONE = {
-    "cumulative_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
+    "cumulative_calibration_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
     "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
 }
 QUICK = {"n_resamples": 9, "n_draws": 9}
@@ -51,7 +51,7 @@ QUICK = {"n_resamples": 9, "n_draws": 9}
 
 def functions():
     """Public functions of tables of probabilities."""
-    found = {name: getattr(calibrant, name) for name in calibrant.__all__}
+    found = {name: load(name) for name in homes()}
     return {
         name: function
         for name, function in found.items()
@@ -92,7 +92,7 @@ def test_the_walk_reaches_the_functions_that_speak_of_probabilities():
     assert len(FUNCTIONS) > 80
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize(("off", "word"), [(VOTES, "normalize"), (PERCENT, "percent")], ids=["votes", "percent"])
 @pytest.mark.parametrize(("name", "table"), CASES, ids=[" ".join(case) for case in CASES])
 def test_a_function_that_tells_to_pass_rows_takes_it_and_is_cured(name, table, off, word):
@@ -131,7 +131,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize(("off", "option"), [(VOTES, "--normalize"), (PERCENT, "--percent")], ids=["votes", "percent"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_names_the_option_that_cures(command, off, option, tmp_path, monkeypatch, capsys):

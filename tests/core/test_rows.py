@@ -13,18 +13,18 @@ import pytest
 
 from calibrant import (
     ByNotion,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     TemperatureScaling,
     assess,
-    brier_loss,
+    brier_score_loss,
     calibration_regret,
     calibration_shift,
     cli,
     decide,
+    decision_curve,
     epistemic_irreducible,
     estimate_prior,
     expected_calibration_error,
-    net_benefit_curve,
     paired_test,
     reliability_curve,
     shift_prior,
@@ -82,7 +82,7 @@ def test_percent_is_what_dividing_by_hand_gives(given, by_hand):
 
 
 FUNCTIONS = {
-    "brier_loss": lambda p, **rows: brier_loss(Y, p, **rows),
+    "brier_score_loss": lambda p, **rows: brier_score_loss(Y, p, **rows),
     "expected_calibration_error": lambda p, **rows: expected_calibration_error(Y, p, **rows),
     "assess": lambda p, **rows: (
         assess(Y, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
@@ -95,8 +95,8 @@ FUNCTIONS = {
     "estimate_prior": lambda p, **rows: estimate_prior(
         p, old_true=Y, old_prob=p, method="bbse-soft", **rows
     ).prior.tolist(),
-    "net_benefit_curve": lambda p, **rows: (
-        net_benefit_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
+    "decision_curve": lambda p, **rows: (
+        decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
     ),
     "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
@@ -176,9 +176,9 @@ def test_what_is_refused_says_what_must_hold(values, data, message):
 
 def test_the_old_name_is_answered_with_the_new_one():
     with pytest.raises(TypeError, match=r"got 'normalize'\. Rows are divided by their sums with rows='normalize'\."):
-        brier_loss(Y, P, normalize=True)
+        brier_score_loss(Y, P, normalize=True)
     with pytest.raises(TypeError, match="rows must be one of"):
-        brier_loss(Y, P, rows=True)
+        brier_score_loss(Y, P, rows=True)
 
 
 # Hints: who sees them, what they say, and that following them works
@@ -386,7 +386,7 @@ def test_logits_are_never_suggested_for_what_percent_could_be(high, table):
 # Calibrators have no rows=
 
 
-@pytest.mark.parametrize("make", [TemperatureScaling, lambda: ByNotion(IsotonicCalibrator())])
+@pytest.mark.parametrize("make", [TemperatureScaling, lambda: ByNotion(IsotonicCalibration())])
 def test_a_calibrator_says_to_divide_percent_by_hand(make):
     with pytest.raises(ValueError, match=r"got 50 .*\. If these are percent, divide them by 100\.$"):
         make().fit(PERCENT, Y)
@@ -401,7 +401,7 @@ def test_a_calibrator_says_to_divide_percent_by_hand(make):
 
 
 def test_a_calibrator_of_one_column_says_so_too():
-    fitted = IsotonicCalibrator().fit(COLUMN / 100, EVENT)
+    fitted = IsotonicCalibration().fit(COLUMN / 100, EVENT)
     with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
         fitted.calibrate(COLUMN)
 

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import (
     ByNotion,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     NormalizedFlattenedIsotonic,
     OneVsRest,
     TemperatureScaling,
@@ -20,7 +20,7 @@ GRID = np.linspace(0.0, 1.0, 11)
 
 @pytest.mark.parametrize("interpolate", [False, True])
 def test_a_binary_calibrator_is_shown_as_it_maps(interpolate):
-    fitted = IsotonicCalibrator(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
+    fitted = IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
     panel = calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_allclose(panel.score, GRID, atol=1e-15)
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
@@ -43,7 +43,7 @@ def test_a_function_is_a_map():
 
 @pytest.mark.parametrize("notion", ["class-wise", "top-label", "confidence", OneVsRest(3)], ids=str)
 def test_by_notion_has_a_map_for_each_of_its_problems(notion):
-    fitted = ByNotion(IsotonicCalibrator(), notion).fit(PROB, Y)
+    fitted = ByNotion(IsotonicCalibration(), notion).fit(PROB, Y)
     result = calibration_map(fitted, Y, PROB, resolution=11)
     alone = calibration_map(fitted, resolution=11)
     expected = [panel.name for panel in reliability_curve(Y, PROB, notion=notion).panels]
@@ -53,16 +53,16 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
         np.testing.assert_array_equal(panel.calibrated, part._apply(panel.score))
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]])
-    fitted = ByNotion(IsotonicCalibrator(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
+    fitted = ByNotion(IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
     panel = calibration_map(fitted, resolution=11).panels[2]
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 
 
 def test_the_reliability_is_that_of_the_rows_before_calibration():
-    fitted = IsotonicCalibrator().fit(PROB[:, 3], Y == 3)
+    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
     options = {"binning": 8, "interval": "clopper-pearson", "level": 0.1}
     found = calibration_map(fitted, Y == 3, PROB[:, 3], **options).curve
     expected = reliability_curve(Y == 3, PROB[:, 3], **options)
@@ -71,7 +71,7 @@ def test_the_reliability_is_that_of_the_rows_before_calibration():
 
 
 def test_two_columns_are_the_binary_problem_of_a_binary_calibrator():
-    fitted = IsotonicCalibrator().fit(PROB[:, 3], Y == 3)
+    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
     table = np.column_stack([1 - PROB[:, 3], PROB[:, 3]])
     assert calibration_map(fitted, Y == 3, table).curve.notion == "binary"
 

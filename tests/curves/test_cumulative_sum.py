@@ -8,7 +8,7 @@ from reference import isotonic as reference_isotonic
 from reference import roc as reference
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, cumulative_sum_diagram, roc_curve
+from calibrant import CalibrationWarning, cumulative_sum_curve, roc_curve
 
 fractions = st.floats(0.01, 5.0)
 any_weights = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions))
@@ -16,7 +16,7 @@ both = any_weights.filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
 
 
 def panel_of(label, score, weight):
-    (panel,) = cumulative_sum_diagram(label, score, sample_weight=weight).panels
+    (panel,) = cumulative_sum_curve(label, score, sample_weight=weight).panels
     return panel
 
 
@@ -60,7 +60,7 @@ def test_an_affine_map_leads_to_the_symmetric_roc_curve_and_to_its_hull(rows):
 @given(rows=tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1]))
 def test_every_class_has_its_diagram_and_its_roc_curve(rows):
     label, prob, weight = rows
-    diagram = cumulative_sum_diagram(label, prob, notion="class-wise", sample_weight=weight)
+    diagram = cumulative_sum_curve(label, prob, notion="class-wise", sample_weight=weight)
     for k, (panel, roc) in enumerate(
         zip(diagram.panels, roc_curve(label, prob, notion="class-wise", sample_weight=weight).panels, strict=True)
     ):
@@ -71,7 +71,7 @@ def test_every_class_has_its_diagram_and_its_roc_curve(rows):
 
 def test_of_one_class_the_fit_is_defined_and_the_roc_curve_is_not():
     with pytest.warns(CalibrationWarning, match="a ROC curve must have events and other rows; got events alone"):
-        (panel,) = cumulative_sum_diagram([1, 1], [0.2, 0.4]).panels
+        (panel,) = cumulative_sum_curve([1, 1], [0.2, 0.4]).panels
     assert panel.slope.tolist() == [1.0]
     assert panel.minorant.tolist() == [0.0, 0.5, 1.0]
     assert np.isnan(panel.roc.auc)
@@ -79,15 +79,15 @@ def test_of_one_class_the_fit_is_defined_and_the_roc_curve_is_not():
 
 def test_a_class_that_is_never_predicted_has_only_a_start():
     prob = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.2, 0.8, 0.0], [0.3, 0.7, 0.0]])
-    panel = cumulative_sum_diagram([0, 1, 1, 0], prob, notion="top-label").panels[2]
+    panel = cumulative_sum_curve([0, 1, 1, 0], prob, notion="top-label").panels[2]
     assert (panel.share.tolist(), panel.events.tolist(), panel.vertex.tolist()) == ([0.0], [0.0], [0])
     assert panel.score.size == panel.slope.size == panel.fit.size == 0
     assert not any(array.flags.writeable for array in (panel.share, panel.vertex, panel.slope))
 
 
 def test_the_diagram_says_what_it_is_and_cannot_be_changed():
-    diagram = cumulative_sum_diagram([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
-    assert repr(diagram) == "CumulativeSumDiagram(binary, panels=1, scores=4, pieces=3)"
+    diagram = cumulative_sum_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    assert repr(diagram) == "CumulativeSumCurve(binary, panels=1, scores=4, pieces=3)"
     with pytest.raises(ValueError, match="read-only"):
         diagram.panels[0].events[0] = 1.0
     frame = diagram.to_frame("polars")

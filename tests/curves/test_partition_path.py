@@ -10,11 +10,11 @@ from calibrant import (
     IsotonicRecursivePartitioning,
     MulticlassRecursivePartitioning,
     SimplexGrid,
-    brier_loss,
+    brier_score_loss,
     expected_calibration_error,
-    negative_log_likelihood,
+    log_loss,
     partition_path,
-    volume_under_surface,
+    volume_under_surface_score,
 )
 
 RNG = np.random.default_rng(5)
@@ -50,9 +50,9 @@ def test_each_value_is_the_metric_of_that_stage():
     np.testing.assert_array_equal(path.n_regions, [1, 3])
     assert path.metrics == ("nll", "brier")
     for stage, calibrated in enumerate(THREE.staged_predict_proba(PROB)):
-        assert path["nll"][stage] == negative_log_likelihood(Y, calibrated)
-        assert path["brier"][stage] == brier_loss(Y, calibrated)
-    np.testing.assert_array_equal(path.before, [negative_log_likelihood(Y, PROB), brier_loss(Y, PROB)])
+        assert path["nll"][stage] == log_loss(Y, calibrated)
+        assert path["brier"][stage] == brier_score_loss(Y, calibrated)
+    np.testing.assert_array_equal(path.before, [log_loss(Y, PROB), brier_score_loss(Y, PROB)])
 
 
 def test_one_column_is_measured_as_one_column():
@@ -100,7 +100,7 @@ def test_a_sequence_of_calibrators_has_a_stage_each():
     fitted = [CanonicalBinning(SimplexGrid(n), interior=False, smoothing=1.0).fit(PROB, Y) for n in (1, 2, 3)]
     path = partition_path(Y, PROB, fitted, metrics=["nll"])
     assert path.n_regions.tolist() == [len(one.value_) for one in fitted]
-    assert path["nll"].tolist() == [negative_log_likelihood(Y, one.predict_proba(PROB)) for one in fitted]
+    assert path["nll"].tolist() == [log_loss(Y, one.predict_proba(PROB)) for one in fitted]
     assert path.calibrator == "CanonicalBinning"
 
 
@@ -156,5 +156,5 @@ def test_the_last_stage_is_the_forecast_that_the_calibrator_makes(make):
     table = np.column_stack([1 - SCORE, SCORE])
     path = partition_path(CAME, table, fitted, metrics=["nll", "vus"])
     last = fitted.predict_proba(table)
-    assert path.value[-1].tolist() == [negative_log_likelihood(CAME, last), volume_under_surface(CAME, last)]
+    assert path.value[-1].tolist() == [log_loss(CAME, last), volume_under_surface_score(CAME, last)]
     assert path.value[0, 1] == pytest.approx(0.5)

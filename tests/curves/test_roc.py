@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import CalibrationWarning, area_under_roc, area_under_roc_hull, roc_convex_hull, roc_curve
+from calibrant import CalibrationWarning, area_under_roc_hull_score, roc_convex_hull, roc_curve
+from calibrant.metrics.roc.areas import area_under_roc
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
@@ -21,7 +22,7 @@ def test_the_areas_are_the_metrics(rows):
     assert len(curve.panels) == prob.shape[1]
     mean = np.mean([(p.auc, p.hull_auc) for p in curve.panels], axis=0)
     assert mean[0] == pytest.approx(area_under_roc(label, prob, **options), abs=1e-12)
-    assert mean[1] == pytest.approx(area_under_roc_hull(label, prob, **options), abs=1e-12)
+    assert mean[1] == pytest.approx(area_under_roc_hull_score(label, prob, **options), abs=1e-12)
 
 
 @given(rows=every)

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning, roc_curve, roc_surface, volume_under_surface
+from calibrant import CalibrationWarning, roc_curve, roc_surface, volume_under_surface_score
 
 
 def forecasts(n=60, n_classes=3, seed=0):
@@ -33,7 +33,7 @@ def test_the_volume_is_that_of_the_metric():
     weight = np.random.default_rng(0).integers(1, 4, 60)
     for options in ({}, {"thresholds": 10}, {"n_thresholds": 40}):
         result = roc_surface(label, prob, sample_weight=weight, **options)
-        assert result.volume == volume_under_surface(label, prob, sample_weight=weight, **options)
+        assert result.volume == volume_under_surface_score(label, prob, sample_weight=weight, **options)
 
 
 def test_of_two_classes_it_is_the_roc_curve():

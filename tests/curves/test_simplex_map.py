@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, IsotonicCalibrator, TemperatureScaling, load_digits_forecast, simplex_map
+from calibrant import ByNotion, IsotonicCalibration, TemperatureScaling, load_digits_forecast, simplex_map
 
 Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)
@@ -26,7 +26,7 @@ def test_a_calibrator_is_shown_as_it_maps(given):
 
 
 def test_changes_of_a_row_sum_to_zero():
-    result = simplex_map(ByNotion(IsotonicCalibrator(), "class-wise").fit(THREE, LABEL), resolution=11)
+    result = simplex_map(ByNotion(IsotonicCalibration(), "class-wise").fit(THREE, LABEL), resolution=11)
     np.testing.assert_allclose(result.change.sum(axis=1), 0.0, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant import CalibrationWarning, OneVsRest, brier_loss, corp_decomposition, load_digits_forecast
+from calibrant import CalibrationWarning, OneVsRest, brier_score_loss, corp_decomposition, load_digits_forecast
 from calibrant.decisions.expected_cost import AXES, expected_cost_curve
 
 each_axis = pytest.mark.parametrize("axis", AXES)
@@ -43,7 +43,7 @@ def test_the_mean_over_cost_proportions_is_the_brier_score(rows):
     panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
     assert panel.mean_cost == pytest.approx(float(weight @ (score - label) ** 2 / weight.sum()), abs=1e-12)
     two = np.column_stack([1 - score, score])
-    assert 2 * panel.mean_cost == pytest.approx(brier_loss(label, two, sample_weight=weight), abs=1e-12)
+    assert panel.mean_cost == pytest.approx(brier_score_loss(label, two, sample_weight=weight), abs=1e-12)
 
 
 @given(rows=columns())

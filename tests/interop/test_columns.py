@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant import TemperatureScaling, accuracy, assess, cli, load_calibrator, negative_log_likelihood
+from calibrant import TemperatureScaling, assess, cli, load_calibrator, log_loss
+from calibrant.metrics.scores import accuracy
 
 RNG = np.random.default_rng(0)
 NAMES = ["dog", "cat", "eel"]
@@ -46,7 +47,7 @@ def test_one_column_of_logits_is_as_exact_as_two():
         two = TemperatureScaling(input="logit").fit(both, y)
         assert one.temperature_ == pytest.approx(two.temperature_, rel=1e-12)
         np.testing.assert_allclose(one.calibrate(scale * z), two.calibrate(both)[:, 1], rtol=1e-12)
-    assert negative_log_likelihood([0], [50.0], input="logit") == pytest.approx(50.0)
+    assert log_loss([0], [50.0], input="logit") == pytest.approx(50.0)
 
 
 def test_apply_finds_the_columns_by_name_in_any_order(folder):

@@ -17,7 +17,7 @@ from calibrant import (
     CanonicalBinning,
     EqualMass,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     NormalizedFlattenedIsotonic,
     OneVsRest,
     Projection,
@@ -49,9 +49,9 @@ NEW = RNG.dirichlet(np.ones(4), 200)
 FITTED = {
     "temperature": lambda: TemperatureScaling().fit(PROB, TRUTH),
     "temperature of logits": lambda: TemperatureScaling(input="logit").fit(np.log(PROB + 1e-9), TRUTH),
-    "isotonic": lambda: IsotonicCalibrator().fit(PROB[:, 0], TRUTH == 0),
-    "isotonic, interpolated": lambda: IsotonicCalibrator(interpolate=True).fit(PROB[:, 0], TRUTH == 0),
-    "not normalised": lambda: ByNotion(IsotonicCalibrator(), "class-wise", normalize=False).fit(PROB, TRUTH),
+    "isotonic": lambda: IsotonicCalibration().fit(PROB[:, 0], TRUTH == 0),
+    "isotonic, interpolated": lambda: IsotonicCalibration(interpolate=True).fit(PROB[:, 0], TRUTH == 0),
+    "not normalised": lambda: ByNotion(IsotonicCalibration(), "class-wise", normalize=False).fit(PROB, TRUTH),
     "words": lambda: TemperatureScaling(labels=["d", "c", "b", "ä"]).fit(PROB, np.array(list("dcbä"))[TRUTH]),
     "booleans": lambda: TemperatureScaling().fit(PROB[:, 0], TRUTH == 0),
 }
@@ -60,7 +60,7 @@ FITTED = {
 def by_notion(notion, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", calibrant.CalibrationWarning)  # the part without rows
-        return ByNotion(IsotonicCalibrator(interpolate=True), notion, **options).fit(PROB, TRUTH)
+        return ByNotion(IsotonicCalibration(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 
 for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2), TopKConfidence(2), TopKLabel(2)):
@@ -68,7 +68,7 @@ for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2), TopKConf
 for name in set(entries("notion")) - {"binary"}:
     FITTED[f"isotonic {name}"] = lambda name=name: by_notion(name)
 FITTED["isotonic top-label, unseen as they are"] = lambda: by_notion("top-label", unseen="identity")
-FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibrator(), "binary").fit(
+FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibration(), "binary").fit(
     np.column_stack([1 - PROB[:, 0], PROB[:, 0]]), TRUTH == 0
 )
 
@@ -219,7 +219,7 @@ def test_an_unfitted_calibrator_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-class Unregistered(IsotonicCalibrator):
+class Unregistered(IsotonicCalibration):
     """A method that nobody declared."""
 
 
@@ -588,7 +588,7 @@ WRONG = {
     "a name too few": (lambda d: d | {"column_names": ["a", "b", "c"]}, "columns must name each of the 4 columns"),
     "three classes for one score": (
         lambda d: d | {"calibrator": to_document(FITTED["isotonic"]())["calibrator"]},
-        "classes must be two for IsotonicCalibrator; got 4",
+        "classes must be two for IsotonicCalibration; got 4",
     ),
     "a dtype of two gigabytes": (
         lambda d: with_fitted(d, temperature_={"array": [1.0], "dtype": "S2000000000"}),
@@ -702,7 +702,7 @@ def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
 
 
 def test_a_notion_that_is_not_known_is_refused_when_loaded():
-    document = to_document(ByNotion(IsotonicCalibrator(), "class-wise").fit(PROB, TRUTH))
+    document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
     document["calibrator"] |= {"notion": "classwise", "fitted notion": "class-wise"}
     with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'classwise'"):
         from_document(resigned(document))

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calibrant as ca
 from calibrant._core.registry import entries
+from calibrant.metrics.roc.areas import area_under_roc
 
 ROW = 2
 """The row in which a cell is masked or missing."""
@@ -109,13 +110,13 @@ TABLE = {"y_true": Y, "y_prob": TWO, "sample_weight": W, "labels": np.array([0, 
 OTHER = {"y_true": OF_THREE, "y_prob": THREE}
 CALLS = {
     "calibration_error": (ca.calibration_error, TABLE),
-    "brier_loss": (ca.brier_loss, ROWS),
+    "brier_score_loss": (ca.brier_score_loss, ROWS),
     "top_label_calibration_error": (
         ca.top_label_calibration_error,
         OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE},
     ),
     "kernel_calibration_error": (ca.kernel_calibration_error, ROWS),
-    "area_under_roc": (ca.area_under_roc, TABLE),
+    "area_under_roc": (area_under_roc, TABLE),
     "corp_decomposition": (ca.corp_decomposition, ROWS),
     "epistemic_irreducible": (ca.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
     "calibration_regret": (
@@ -131,7 +132,7 @@ CALLS = {
     "reliability_curve": (ca.reliability_curve, ROWS),
     "roc_curve": (ca.roc_curve, ROWS),
     "calibration_shift": (ca.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
-    "net_benefit_curve": (ca.net_benefit_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
+    "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
     "expected_cost_curve": (ca.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
     "decide": (
         ca.decide,
@@ -152,7 +153,7 @@ CALLS = {
             "labels": np.array([0, 1]),
         },
     ),
-    "surface_volume": (ca.surface_volume, OTHER | {"thresholds": THREE[:3]}),
+    "estimate_volume_under_surface": (ca.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
     "simplex_split": (lambda gamma: ca.simplex_split(gamma, resolution=6), {"gamma": np.array([0.5, 0.25, 0.25])}),
     "bin_sweep": (ca.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
@@ -171,8 +172,8 @@ CALLS = {
     )
     for name, calibrator, X, y in [
         ("temperature", ca.TemperatureScaling(), TWO, Y),
-        ("isotonic", ca.IsotonicCalibrator(), P, Y),
-        ("top-label isotonic", ca.ByNotion(ca.IsotonicCalibrator(), "top-label"), THREE, OF_THREE),
+        ("isotonic", ca.IsotonicCalibration(), P, Y),
+        ("top-label isotonic", ca.ByNotion(ca.IsotonicCalibration(), "top-label"), THREE, OF_THREE),
         ("Venn-Abers", ca.VennAbers(), P, Y),
         ("canonical binning", ca.CanonicalBinning(), THREE, OF_THREE),
     ]
@@ -264,9 +265,9 @@ def test_every_calibrator_refuses_masked_cells_and_text_in_the_same_words(case):
 def test_the_rows_that_a_message_says_to_drop_are_all_that_is_wrong():
     kept = ~np.ma.getmaskarray(MASKED).any(axis=1)
     data = {"sample_weight": None, "new": TWO}
-    expected = mapped(ca.IsotonicCalibrator(), TWO[kept], Y[kept], **data)
-    np.testing.assert_array_equal(mapped(ca.IsotonicCalibrator(), MASKED[kept], Y[kept], **data), expected)
-    assert ca.brier_loss(Y, TWO.astype(str).astype(float)) == ca.brier_loss(Y, TWO)
+    expected = mapped(ca.IsotonicCalibration(), TWO[kept], Y[kept], **data)
+    np.testing.assert_array_equal(mapped(ca.IsotonicCalibration(), MASKED[kept], Y[kept], **data), expected)
+    assert ca.brier_score_loss(Y, TWO.astype(str).astype(float)) == ca.brier_score_loss(Y, TWO)
 
 
 class Masking(ClassifierMixin, BaseEstimator):
@@ -304,7 +305,7 @@ def test_masked_probabilities_of_a_classifier_are_refused():
 )
 def test_a_class_without_a_name_is_refused_by_its_place(labels, message):
     for refusing in (
-        lambda: ca.brier_loss(Y, TWO, labels=labels),
+        lambda: ca.brier_score_loss(Y, TWO, labels=labels),
         lambda: ca.TemperatureScaling(labels=labels).fit(TWO, Y),
         lambda: ca.decide(TWO, [[0, 1], [5, 0]], labels=labels),
     ):
@@ -318,7 +319,7 @@ def test_a_class_without_a_name_is_refused_by_its_place(labels, message):
 def test_columns_of_truth_values_are_zeros_and_ones(table):
     plain = np.column_stack([np.asarray(table[name], dtype=float) for name in table.columns])
     exact = plain / plain.sum(axis=1, keepdims=True)
-    assert ca.brier_loss(Y, table, rows="normalize", labels=[0, 1]) == ca.brier_loss(Y, exact)
+    assert ca.brier_score_loss(Y, table, rows="normalize", labels=[0, 1]) == ca.brier_score_loss(Y, exact)
 
 
 @pytest.mark.parametrize(
@@ -340,9 +341,9 @@ def test_columns_of_truth_values_are_zeros_and_ones(table):
     ],
 )
 def test_what_is_no_table_in_memory_is_refused_with_a_cure(given, message):
-    for refusing in (lambda: ca.brier_loss(Y, given), lambda: ca.IsotonicCalibrator().fit(given, Y)):
+    for refusing in (lambda: ca.brier_score_loss(Y, given), lambda: ca.IsotonicCalibration().fit(given, Y)):
         with pytest.raises((ValueError, TypeError), match=re.escape(message)):
             refusing()
-    assert ca.brier_loss(Y, pl.DataFrame({"a": 1.0 - P, "b": P}).lazy().collect(), labels=[0, 1]) == ca.brier_loss(
-        Y, TWO
-    )
+    assert ca.brier_score_loss(
+        Y, pl.DataFrame({"a": 1.0 - P, "b": P}).lazy().collect(), labels=[0, 1]
+    ) == ca.brier_score_loss(Y, TWO)

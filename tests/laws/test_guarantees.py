@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibrator
+from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibration
 from calibrant._core.registry import GUARANTEES, entries
 
 CALIBRATORS = entries("calibrator")
@@ -150,11 +150,11 @@ def test_a_guarantee_holds_exactly_where_it_is_declared(name, guarantee):
 def test_one_against_the_rest_renames_with_the_classes():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    assert permutation_equivariant(ByNotion(IsotonicCalibrator(), "class-wise"), prob, label)
+    assert permutation_equivariant(ByNotion(IsotonicCalibration(), "class-wise"), prob, label)
 
 
 @pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
 def test_merging_can_move_the_predicted_class(notion):
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    assert not argmax_preserving(ByNotion(IsotonicCalibrator(), notion), prob, label)
+    assert not argmax_preserving(ByNotion(IsotonicCalibration(), notion), prob, label)

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant import BinaryCalibrator, ByNotion
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 
 Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
@@ -61,9 +62,7 @@ def of_labels_and_forecast(target):
     return list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
 
 
-PUBLIC = {
-    name: getattr(calibrant, name) for name in calibrant.__all__ if of_labels_and_forecast(getattr(calibrant, name))
-}
+PUBLIC = {name: load(name) for name in homes() if of_labels_and_forecast(load(name))}
 OF_TABLES = {"simplex_points"}
 """What takes three classes or more, and says so of one column once that is known to be valid."""
 

@@ -35,9 +35,11 @@ EXAMPLES = {
     "ClassErrors": lambda: cb.class_errors(Y, P, n_resamples=9),
     "ConfusionTable": lambda: cb.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
-    "CumulativeCurve": lambda: cb.cumulative_curve(Y, P, notion="class-wise"),
-    "CumulativeMap": lambda: cb.cumulative_map(cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2),
-    "CumulativeSumDiagram": lambda: cb.cumulative_sum_diagram(Y, P, notion="class-wise"),
+    "CumulativeResidualCurve": lambda: cb.cumulative_residual_curve(Y, P, notion="class-wise"),
+    "CumulativeCalibrationMap": lambda: cb.cumulative_calibration_map(
+        cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2
+    ),
+    "CumulativeSumCurve": lambda: cb.cumulative_sum_curve(Y, P, notion="class-wise"),
     "Decisions": lambda: cb.decide(P, COSTS),
     "Decomposition": lambda: cb.murphy_decomposition(E, B),
     "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),
@@ -46,7 +48,7 @@ EXAMPLES = {
     "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),
     "KnownTruth": lambda: cb.make_softmax_forecast(20, 3, rng=0),
     "MultipleTests": lambda: cb.by_class(cb.spiegelhalter_test, Y, P),
-    "NetBenefitCurve": lambda: cb.net_benefit_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
+    "DecisionCurve": lambda: cb.decision_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
     "PairedDifference": lambda: cb.paired_difference(E, B, B**2, n_resamples=9),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
     "PartitionPath": lambda: cb.partition_path(Y, P, cb.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)),

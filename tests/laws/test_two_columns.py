@@ -19,7 +19,7 @@ import calibrant
 from calibrant import (
     ByNotion,
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     assess,
     by_class,
     by_group,
@@ -52,7 +52,7 @@ NEEDS = {
     "binning_guarantee": None,  # of bins that are given
     "canonical_binning_guarantee": None,
     "calibration_map": None,  # its first argument is a calibrator
-    "cumulative_map": None,
+    "cumulative_calibration_map": None,
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},
@@ -186,7 +186,7 @@ def test_functions_of_several_forecasts_speak_of_the_second_column():
     other = calibration_shift(table(P), table(Q), pos_label=0)
     assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
     assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
-    for curve in (calibrant.net_benefit_curve, calibrant.expected_cost_curve):
+    for curve in (calibrant.decision_curve, calibrant.expected_cost_curve):
         assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))
 
 
@@ -198,7 +198,7 @@ def test_decisions_and_shares_are_those_of_the_column():
 
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
-MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibrator())}
+MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibration())}
 
 
 @pytest.mark.parametrize("name", MAPS)
@@ -215,11 +215,11 @@ def test_every_calibrator_maps_two_columns_as_the_second(name, input):
 
 
 def test_by_notion_fits_one_map_of_two_classes_and_one_a_class_of_more():
-    assert len(ByNotion(IsotonicCalibrator()).fit(table(P), Y).calibrators_) == 1
-    assert len(ByNotion(IsotonicCalibrator()).fit(P, Y).calibrators_) == 1
-    assert len(ByNotion(IsotonicCalibrator(), "class-wise").fit(table(P), Y).calibrators_) == 2
+    assert len(ByNotion(IsotonicCalibration()).fit(table(P), Y).calibrators_) == 1
+    assert len(ByNotion(IsotonicCalibration()).fit(P, Y).calibrators_) == 1
+    assert len(ByNotion(IsotonicCalibration(), "class-wise").fit(table(P), Y).calibrators_) == 2
     three = np.random.default_rng(0).dirichlet(np.ones(3), 60)
-    assert len(ByNotion(IsotonicCalibrator()).fit(three, np.arange(60) % 3).calibrators_) == 3
+    assert len(ByNotion(IsotonicCalibration()).fit(three, np.arange(60) % 3).calibrators_) == 3
 
 
 def test_what_is_written_out_stays():

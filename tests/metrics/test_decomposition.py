@@ -3,6 +3,7 @@
 import math
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,21 +16,21 @@ from strategies import columns, tables
 from calibrant import (
     EqualMass,
     Unique,
-    brier_loss,
+    brier_score_loss,
     calibration_refinement,
     corp_decomposition,
     epistemic_irreducible,
     load_survey_table_2,
-    mean_brier_loss,
+    log_loss,
+    mean_class_brier_loss,
     murphy_decomposition,
-    negative_log_likelihood,
     root_mean_squared_calibration_error,
 )
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
 
-TOTALS = {"brier": brier_loss, "log": negative_log_likelihood}
+TOTALS = {"brier": partial(brier_score_loss, scale_by_half=False), "log": log_loss}
 NOTIONS = ["confidence", "top-label", "class-wise"]
 forecasts = st.one_of(columns(), tables())
 each_score = pytest.mark.parametrize("score", ["brier", "log"])
@@ -233,20 +234,20 @@ def test_corp_takes_weights_that_are_not_whole(rows):
 def test_the_total_of_corp_is_the_score():
     rng = np.random.default_rng(0)
     y, p, table = rng.integers(0, 2, 200), rng.random(200), rng.dirichlet(np.ones(3), 200)
-    assert corp_decomposition(y, p).total == pytest.approx(mean_brier_loss(y, p), rel=1e-12)
+    assert corp_decomposition(y, p).total == pytest.approx(mean_class_brier_loss(y, p), rel=1e-12)
     assert corp_decomposition(y, p, score="log").total == pytest.approx(log_loss_of_scikit_learn(y, p), rel=1e-12)
     label = rng.integers(0, 3, 200)
     class_wise = corp_decomposition(label, table, notion="class-wise")
-    assert class_wise.total == pytest.approx(mean_brier_loss(label, table), rel=1e-12)
+    assert class_wise.total == pytest.approx(mean_class_brier_loss(label, table), rel=1e-12)
 
 
 def test_recalibrated_by_isotonic_regression_a_forecast_has_no_miscalibration_and_the_same_discrimination():
-    from calibrant import IsotonicCalibrator
+    from calibrant import IsotonicCalibration
 
     rng = np.random.default_rng(0)
     p = rng.random(500)
     y = (rng.random(500) < p**2).astype(int)
-    again = IsotonicCalibrator(finite=None).fit(p, y).calibrate(p)
+    again = IsotonicCalibration(finite=None).fit(p, y).calibrate(p)
     before, after = corp_decomposition(y, p), corp_decomposition(y, again)
     assert after["miscalibration"] == pytest.approx(0.0, abs=1e-15)
     assert after["discrimination"] == pytest.approx(before["discrimination"], rel=1e-12)
@@ -329,7 +330,7 @@ def test_the_terms_of_murphy_are_what_their_definitions_say(notion, rows, n_bins
 def test_the_total_of_murphy_is_the_score_of_the_forecast_itself_and_not_of_its_bins(rows):
     label, prob, weight = rows
     found = murphy_decomposition(label, prob, binning=3, sample_weight=weight)
-    assert found.total == pytest.approx(mean_brier_loss(label, prob, sample_weight=weight), rel=1e-12)
+    assert found.total == pytest.approx(mean_class_brier_loss(label, prob, sample_weight=weight), rel=1e-12)
 
 
 @given(rows=columns())

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import columns, tables
 
 from calibrant import (
     CalibrationWarning,
     assess,
-    brier_loss,
+    brier_score_loss,
     calibration_refinement,
     corp_decomposition,
     epistemic_irreducible,
     load_survey_table_3,
-    negative_log_likelihood,
+    log_loss,
     paired_test,
     resampling_test,
 )
@@ -52,11 +52,11 @@ def quiet(function, *data, **options):
 def test_table_3_of_the_survey_has_an_infinite_loss(table_3):
     for options, expected in [({}, 3.347761563688164), ({"clip": 0}, np.inf), ({"clip": 1e-12}, 2.7869194121422565)]:
         with counted(2, 30):
-            assert negative_log_likelihood(*table_3, **options) == pytest.approx(expected, rel=1e-14)
+            assert log_loss(*table_3, **options) == pytest.approx(expected, rel=1e-14)
 
 
 def test_table_3_is_what_the_docstring_says_of_it():
-    text = negative_log_likelihood.__doc__
+    text = log_loss.__doc__
     assert "2 of 30 rows" in text
     assert "3.348" in text
     assert "2.787 with 1e-12" in text
@@ -67,24 +67,22 @@ def test_table_3_is_what_the_docstring_says_of_it():
 def test_it_is_the_log_loss_of_scikit_learn_where_events_are_impossible_as_well(rows):
     label, prob, weight = rows
     labels = np.arange(2 if prob.ndim == 1 else prob.shape[1])
-    expected = log_loss(label, prob, sample_weight=weight, labels=labels)
-    assert quiet(negative_log_likelihood, label, prob, sample_weight=weight) == pytest.approx(
-        expected, rel=1e-12, abs=1e-12
-    )
+    expected = log_loss_of_scikit_learn(label, prob, sample_weight=weight, labels=labels)
+    assert quiet(log_loss, label, prob, sample_weight=weight) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("event", [0, 1])
 @pytest.mark.parametrize("prob", TINY)
 def test_near_zero_it_is_the_log_loss_of_scikit_learn_of_a_column_and_of_a_table(prob, event):
-    expected = log_loss([event], [prob], labels=[0, 1])
-    assert quiet(negative_log_likelihood, [event], [prob]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    expected = log_loss_of_scikit_learn([event], [prob], labels=[0, 1])
+    assert quiet(log_loss, [event], [prob]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     table = [[1.0 - prob, prob]]
-    assert quiet(negative_log_likelihood, [event], table) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert quiet(log_loss, [event], table) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @given(prob=st.floats(0.0, 1.0), clip=st.floats(0.0, 0.4))
 def test_the_clip_is_the_least_probability_that_counts(prob, clip):
-    found = quiet(negative_log_likelihood, [1], [prob], clip=clip)
+    found = quiet(log_loss, [1], [prob], clip=clip)
     with np.errstate(divide="ignore"):
         assert found == -np.log(max(prob, clip))
 
@@ -92,7 +90,7 @@ def test_the_clip_is_the_least_probability_that_counts(prob, clip):
 @pytest.mark.parametrize("clip", [-1e-3, 0.5, 1.0, np.nan, np.inf, "0", None, True])
 def test_a_clip_that_is_no_small_probability_is_refused(clip):
     with pytest.raises((ValueError, TypeError), match=r"clip must be a number.*; got .*\. [0A-Z]"):
-        negative_log_likelihood([0, 1], [0.2, 0.5], clip=clip)
+        log_loss([0, 1], [0.2, 0.5], clip=clip)
     with pytest.raises((ValueError, TypeError), match=r"clip must be a number.*; got .*\. [0A-Z]"):
         assess([0, 1], [0.2, 0.5], clip=clip)
 
@@ -102,7 +100,7 @@ def test_a_clip_that_is_no_small_probability_is_refused(clip):
 
 def test_a_row_of_weight_zero_and_a_class_that_did_not_occur_are_not_counted():
     prob = [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]
-    assert negative_log_likelihood([1, 0, 1], prob, sample_weight=[1, 1, 0]) == pytest.approx(np.log(2) / 2)
+    assert log_loss([1, 0, 1], prob, sample_weight=[1, 1, 0]) == pytest.approx(np.log(2) / 2)
     assess([1, 0, 1], prob, sample_weight=[1, 1, 0], n_resamples=2)
 
 
@@ -112,7 +110,7 @@ def test_it_is_said_exactly_where_an_event_of_probability_zero_occurred(rows):
     of_true = np.where(label == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(label.size), label]
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        negative_log_likelihood(label, prob, sample_weight=weight)
+        log_loss(label, prob, sample_weight=weight)
     impossible = int(weight[of_true == 0].sum())
     assert len(said) == (impossible > 0)
     if impossible:
@@ -122,52 +120,52 @@ def test_it_is_said_exactly_where_an_event_of_probability_zero_occurred(rows):
 def test_a_whole_weight_counts_as_so_many_rows_and_any_other_as_one():
     data = [1, 1, 0], [0.0, 0.5, 0.5]
     with counted(3, 6):
-        negative_log_likelihood(*data, sample_weight=[3, 2, 1])
+        log_loss(*data, sample_weight=[3, 2, 1])
     with counted(1, 3):
-        negative_log_likelihood(*data, sample_weight=[3.5, 2, 1])
+        log_loss(*data, sample_weight=[3.5, 2, 1])
 
 
 @pytest.mark.parametrize(("label", "prob"), [(1, 0.0), (0, 1.0)])
 def test_a_column_and_a_table_count_the_same(label, prob):
     with counted(1, 1):
-        assert negative_log_likelihood([label], [prob]) == pytest.approx(COST)
+        assert log_loss([label], [prob]) == pytest.approx(COST)
     with counted(1, 1):
-        assert negative_log_likelihood([label], [[1.0 - prob, prob]]) == pytest.approx(COST)
+        assert log_loss([label], [[1.0 - prob, prob]]) == pytest.approx(COST)
 
 
 def test_a_small_probability_is_possible_and_costs_no_more_than_the_clip():
-    assert negative_log_likelihood([1], [1e-20]) == pytest.approx(COST)
-    assert negative_log_likelihood([1], [1e-20], clip=0) == pytest.approx(20 * np.log(10))
-    assert negative_log_likelihood([1], [1e-20], clip=1e-12) == pytest.approx(12 * np.log(10))
+    assert log_loss([1], [1e-20]) == pytest.approx(COST)
+    assert log_loss([1], [1e-20], clip=0) == pytest.approx(20 * np.log(10))
+    assert log_loss([1], [1e-20], clip=1e-12) == pytest.approx(12 * np.log(10))
 
 
 def test_a_zero_of_single_precision_is_impossible_and_costs_as_much_as_one_of_double():
     prob = np.array([[0.0, 1.0], [0.25, 0.75], [1e-9, 1.0]], dtype=np.float32)
     with counted(1, 3):
-        found = negative_log_likelihood([0, 1, 0], prob)
-    assert found == pytest.approx(log_loss([0, 1, 0], prob.astype(np.float64)), rel=1e-12)
+        found = log_loss([0, 1, 0], prob)
+    assert found == pytest.approx(log_loss_of_scikit_learn([0, 1, 0], prob.astype(np.float64)), rel=1e-12)
     with counted(1, 3):
-        as_there = negative_log_likelihood([0, 1, 0], prob, clip=np.finfo(np.float32).eps)
-    assert as_there == pytest.approx(log_loss([0, 1, 0], prob), rel=1e-6)
+        as_there = log_loss([0, 1, 0], prob, clip=np.finfo(np.float32).eps)
+    assert as_there == pytest.approx(log_loss_of_scikit_learn([0, 1, 0], prob), rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [50.0, 1000.0])
 def test_of_logits_nothing_is_clipped(size):
-    assert negative_log_likelihood([1], [[size, 0.0]], input="logit") == pytest.approx(size)
-    assert negative_log_likelihood([0], [size], input="logit") == pytest.approx(size)
+    assert log_loss([1], [[size, 0.0]], input="logit") == pytest.approx(size)
+    assert log_loss([0], [size], input="logit") == pytest.approx(size)
     assert assess([0], [size], input="logit", n_resamples=2)["nll"].value == pytest.approx(size)
 
 
 def test_the_way_out_that_the_warning_names_is_one(table_3):
-    with pytest.warns(CalibrationWarning, match="Pass clip=0 to negative_log_likelihood or assess for infinity"):
-        negative_log_likelihood(*table_3)
+    with pytest.warns(CalibrationWarning, match="Pass clip=0 to log_loss or assess for infinity"):
+        log_loss(*table_3)
     with pytest.warns(CalibrationWarning, match="The loss is infinite. Leave clip= out to count each as 2.2e-16"):
-        assert negative_log_likelihood(*table_3, clip=0) == np.inf
+        assert log_loss(*table_3, clip=0) == np.inf
     assert quiet(assess, *table_3, clip=0, n_resamples=9)["nll"].value == np.inf
 
 
 def test_no_other_metric_has_anything_to_say(table_3):
-    brier_loss(*table_3)
+    brier_score_loss(*table_3)
     assess(*table_3, metrics=["brier", "accuracy", "ece"], n_resamples=9)
 
 
@@ -213,7 +211,7 @@ def test_an_interval_is_never_nan_and_holds_the_value(losses, seed):
         assert np.isfinite(found.lower) == (kept.mean() >= 0.05)
 
 
-@pytest.mark.parametrize("metric", ["nll", negative_log_likelihood])
+@pytest.mark.parametrize("metric", ["nll", log_loss])
 def test_tests_that_measure_log_loss_count_them(table_3, metric):
     with counted(2, 30):
         resampling_test(*table_3, metric=metric, n_resamples=19)

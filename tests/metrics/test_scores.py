@@ -1,11 +1,17 @@
+from functools import partial
+from inspect import signature
+
 import numpy as np
 import pytest
 from hypothesis import given
 from reference import scores
-from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+from sklearn.metrics import accuracy_score
+from sklearn.metrics import brier_score_loss as brier_of_scikit_learn
+from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import tables
 
-from calibrant import accuracy, brier_loss, mean_brier_loss, negative_log_likelihood
+from calibrant import brier_score_loss, log_loss, mean_class_brier_loss
+from calibrant.metrics.scores import accuracy
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
@@ -15,9 +21,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
     ("score", "twin"),
     [
         (accuracy, scores.accuracy),
-        (negative_log_likelihood, scores.negative_log_likelihood),
-        (brier_loss, scores.brier),
-        (mean_brier_loss, lambda prob, *rest: scores.brier(prob, *rest) / len(prob[0])),
+        (log_loss, scores.log_loss),
+        (partial(brier_score_loss, scale_by_half=False), scores.brier),
+        (mean_class_brier_loss, lambda prob, *rest: scores.brier(prob, *rest) / len(prob[0])),
     ],
     ids=["accuracy", "nll", "brier", "mean-brier"],
 )
@@ -36,15 +42,32 @@ def forecast():
 
 def test_the_likelihood_is_the_log_loss_of_scikit_learn(forecast):
     y, p, w = forecast
-    assert negative_log_likelihood(y, p, sample_weight=w) == pytest.approx(log_loss(y, p, sample_weight=w), rel=1e-12)
-    assert negative_log_likelihood(y > 0, p[:, 0]) == pytest.approx(log_loss(y > 0, p[:, 0]), rel=1e-12)
+    assert log_loss(y, p, sample_weight=w) == pytest.approx(log_loss_of_scikit_learn(y, p, sample_weight=w), rel=1e-12)
+    assert log_loss(y > 0, p[:, 0]) == pytest.approx(log_loss_of_scikit_learn(y > 0, p[:, 0]), rel=1e-12)
 
 
-def test_the_brier_loss_of_one_column_is_that_of_scikit_learn(forecast):
+@pytest.mark.parametrize("scaled", [{}, {"scale_by_half": True}, {"scale_by_half": False}], ids=str)
+def test_the_brier_loss_is_that_of_scikit_learn(forecast, scaled):
     y, p, w = forecast
-    expected = brier_score_loss(y > 0, p[:, 0], sample_weight=w)
-    assert mean_brier_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(expected, rel=1e-12)
-    assert brier_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(2 * expected, rel=1e-12)
+    two = np.column_stack([1.0 - p[:, 0], p[:, 0]])
+    if "scale_by_half" not in signature(brier_of_scikit_learn).parameters:  # before 1.7
+        pytest.skip("this scikit-learn has no scale_by_half")
+    for event, prob in [(y > 0, p[:, 0]), (y > 0, two), (y, p)]:
+        expected = brier_of_scikit_learn(event, prob, sample_weight=w, **scaled)
+        assert brier_score_loss(event, prob, sample_weight=w, **scaled) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_mean_over_classes_is_the_brier_loss_of_two_classes(forecast):
+    y, p, w = forecast
+    expected = brier_of_scikit_learn(y > 0, p[:, 0], sample_weight=w)
+    assert mean_class_brier_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(expected, rel=1e-12)
+    assert brier_score_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("given", ["yes", None, 0.5, 1])
+def test_how_the_brier_loss_is_scaled_must_be_known(given):
+    with pytest.raises(ValueError, match=r"scale_by_half must be True, False or 'auto'; got"):
+        brier_score_loss([0, 1], [0.2, 0.7], scale_by_half=given)
 
 
 def test_the_accuracy_is_that_of_scikit_learn(forecast):
@@ -58,7 +81,7 @@ def test_one_column_predicts_its_event_above_one_half_and_not_at_it():
 
 
 def test_logits_are_scored_without_clipping():
-    assert negative_log_likelihood([1], [[1000.0, 0.0]], input="logit") == 1000.0
+    assert log_loss([1], [[1000.0, 0.0]], input="logit") == 1000.0
 
 
 def test_a_calibrated_forecast_costs_its_entropy():
@@ -68,8 +91,8 @@ def test_a_calibrated_forecast_costs_its_entropy():
     y = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(0, 3)
     rows = np.arange(len(p))
     for score, losses, expected in [
-        (negative_log_likelihood, -np.log(p[rows, y]), -(p * np.log(p)).sum(axis=1)),
-        (brier_loss, ((p - np.eye(4)[y]) ** 2).sum(axis=1), 1 - (p**2).sum(axis=1)),
+        (log_loss, -np.log(p[rows, y]), -(p * np.log(p)).sum(axis=1)),
+        (brier_score_loss, ((p - np.eye(4)[y]) ** 2).sum(axis=1), 1 - (p**2).sum(axis=1)),
         (accuracy, p.argmax(axis=1) == y, p.max(axis=1)),
     ]:
         standard_error = (losses - expected).std() / np.sqrt(len(p))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibrator, MulticlassIsotonic
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, MulticlassIsotonic
 from calibrant._core.validation import as_problem
 from calibrant.notions import as_notion
 
@@ -27,7 +27,7 @@ def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
     label, prob, weight = rows
     labels = range(prob.shape[1])
     ours = (
-        ByNotion(IsotonicCalibrator(finite=None), "flattened", labels=labels)
+        ByNotion(IsotonicCalibration(finite=None), "flattened", labels=labels)
         .fit(prob, label, weight)
         .predict_proba(prob)
     )
@@ -38,7 +38,7 @@ def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
 @given(rows=tables())
 def test_within_a_row_it_preserves_the_order(rows):
     label, prob, weight = rows
-    calibrator = ByNotion(IsotonicCalibrator(finite=None), "flattened", labels=range(prob.shape[1])).fit(
+    calibrator = ByNotion(IsotonicCalibration(finite=None), "flattened", labels=range(prob.shape[1])).fit(
         prob, label, weight
     )
     calibrated = calibrator.predict_proba(prob)
@@ -46,7 +46,7 @@ def test_within_a_row_it_preserves_the_order(rows):
     assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
 
 
-@pytest.mark.parametrize("calibrator", [IsotonicCalibrator(finite=None), HistogramBinning(10)])
+@pytest.mark.parametrize("calibrator", [IsotonicCalibration(finite=None), HistogramBinning(10)])
 def test_renaming_the_classes_renames_the_result(calibrator):
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(4), 100), rng.integers(0, 4, 100)

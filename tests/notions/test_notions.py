@@ -9,7 +9,7 @@ from calibrant import (
     ByNotion,
     EqualMass,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     OneVsRest,
     PointsPerBin,
     ThresholdedClassWise,
@@ -19,7 +19,7 @@ from calibrant import (
     WithinGroups,
     bin_sweep,
     calibration_error,
-    cumulative_curve,
+    cumulative_residual_curve,
     estimate_calibration_error,
     expected_calibration_error,
     reliability_curve,
@@ -200,8 +200,8 @@ def test_intervals_of_a_class_do_not_jump_where_its_weights_happen_to_be_whole()
         for w in (weight, weight * (1.0 + 1e-9))
     )
     for found, moved in zip(
-        cumulative_curve(**one).panels + reliability_curve(binning=3, **one).panels,
-        cumulative_curve(**other).panels + reliability_curve(binning=3, **other).panels,
+        cumulative_residual_curve(**one).panels + reliability_curve(binning=3, **one).panels,
+        cumulative_residual_curve(**other).panels + reliability_curve(binning=3, **other).panels,
         strict=True,
     ):
         for name in ("reach", "lower", "upper"):
@@ -265,13 +265,13 @@ def test_a_name_is_refused_where_names_are_not_known():
 
 def test_a_calibrator_looks_the_name_of_a_class_up():
     by_name, by_number = (
-        ByNotion(IsotonicCalibrator(), OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P) for which in ("b", 1)
+        ByNotion(IsotonicCalibration(), OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P) for which in ("b", 1)
     )
     np.testing.assert_array_equal(by_name, by_number)
 
 
 def test_one_class_can_be_calibrated_by_itself():
-    calibrated = ByNotion(IsotonicCalibrator(finite=None), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
+    calibrated = ByNotion(IsotonicCalibration(finite=None), OneVsRest(2)).fit(P, [0, 2, 1]).predict_proba(P)
     assert calibrated[:, 2].tolist() == [0.0, 1.0, 0.0]
     np.testing.assert_allclose(calibrated[2, :2], [7 / 9, 2 / 9])
 
@@ -384,7 +384,7 @@ def test_all_ranks_but_the_last_leave_the_rest_to_it():
 @pytest.mark.parametrize("word", ["top-2-confidence", "top-2-label"])
 def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
     """Of the first rank half came, at no score more than at another; of the second a third; by class it is the same."""
-    fitted = ByNotion(IsotonicCalibrator(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
+    fitted = ByNotion(IsotonicCalibration(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
     np.testing.assert_allclose(
         fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]
     )

@@ -12,19 +12,18 @@ from calibrant import (
     ByNotion,
     EqualMass,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     Notion,
     PointsPerBin,
     Unique,
     WithinGroups,
-    accuracy,
     assess,
     bin_sweep,
     by_group,
     calibration_error,
     class_errors,
     corp_curve,
-    cumulative_curve,
+    cumulative_residual_curve,
     estimate_calibration_error,
     expected_calibration_error,
     paired_test,
@@ -38,6 +37,7 @@ from calibrant import (
     top_label_maximum_calibration_error,
     validity_curve,
 )
+from calibrant.metrics.scores import accuracy
 from calibrant.notions import Binary, ClassWise, Confidence, Part, TopLabel, binary_problems
 
 NAMES = np.array(["pear", "apple", "quince", "plum"])
@@ -96,8 +96,8 @@ SAID = {
         for panel in corp_curve(notion=notion, band=None, **data).panels
         if panel.weight.size
     ],
-    "cumulative_curve": lambda notion, **data: [
-        (panel.name, panel.cumulative.tolist()) for panel in cumulative_curve(notion=notion, **data).panels
+    "cumulative_residual_curve": lambda notion, **data: [
+        (panel.name, panel.cumulative.tolist()) for panel in cumulative_residual_curve(notion=notion, **data).panels
     ],
     "binary_problems": lambda notion, **data: [
         (p.name, p.score.tolist(), p.outcome.tolist(), p.weight.tolist(), p.share, p.unit)
@@ -237,7 +237,7 @@ def test_a_misspelt_notion_of_a_pair_is_refused_with_the_nearest_name():
 
 def test_a_calibrator_knows_no_pairs():
     with pytest.raises(TypeError, match="y_pred"):
-        IsotonicCalibrator().fit([0.5, 0.6], [0, 1], y_pred=[0, 1])
+        IsotonicCalibration().fit([0.5, 0.6], [0, 1], y_pred=[0, 1])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -14,7 +14,7 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     PointsPerBin,
     SafeCalibrator,
     calibration_error,
@@ -31,7 +31,7 @@ from calibrant.notions import SharedClassWise, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
-METHODS = [IsotonicCalibrator(finite=None), HistogramBinning(5)]
+METHODS = [IsotonicCalibration(finite=None), HistogramBinning(5)]
 
 
 def problem_of(counts):
@@ -123,7 +123,7 @@ def test_classes_of_equal_frequency_are_flattened(table):
     problem = as_problem(label, prob, sample_weight=weight)
     assert contents(SharedClassWise(), problem) == contents(as_notion("flattened"), problem)
     one, other = (
-        ByNotion(IsotonicCalibrator(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
+        ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
         for notion in ("shared-class-wise", "flattened")
     )
     np.testing.assert_array_equal(one, other)
@@ -173,23 +173,23 @@ def test_a_calibrator_has_one_map_for_each_group(method, rows):
 
 def test_new_rows_are_mapped_by_the_groups_of_the_fitted_ones(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     whole = fitted.predict_proba(prob)
     for i in range(3):
         np.testing.assert_array_equal(fitted.predict_proba(prob[i : i + 1]), whole[i : i + 1])
-    given = ByNotion(IsotonicCalibrator(finite=None), SharedClassWise([0, 0, 1, 1, 1])).fit(prob, label)
+    given = ByNotion(IsotonicCalibration(finite=None), SharedClassWise([0, 0, 1, 1, 1])).fit(prob, label)
     np.testing.assert_array_equal(given.predict_proba(prob), whole)
 
 
 def test_a_calibrator_fitted_again_finds_its_groups_anew(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     assert fitted.fit(prob, np.arange(len(label)) % 5).notion_.groups == (0,) * 5
 
 
 def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_again(rows, tmp_path):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     save_calibrator(fitted, tmp_path / "c.json")
     loaded = load_calibrator(tmp_path / "c.json")
     assert loaded.notion_ == fitted.notion_
@@ -199,7 +199,7 @@ def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_agai
 
 def test_the_top_score_is_the_value_of_the_group_of_the_top_class(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise", normalize=False).fit(prob, label)
+    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise", normalize=False).fit(prob, label)
     top, score = fitted.predict_top(prob)
     np.testing.assert_array_equal(top, prob.argmax(axis=1))
     np.testing.assert_array_equal(score, fitted.predict_proba(prob)[np.arange(len(prob)), top])
@@ -207,7 +207,7 @@ def test_the_top_score_is_the_value_of_the_group_of_the_top_class(rows):
 
 def test_held_out_candidates_find_groups_of_their_own_rows(rows):
     prob, label = rows
-    safe = SafeCalibrator(ByNotion(IsotonicCalibrator(finite="smooth"), "shared-class-wise")).fit(prob, label)
+    safe = SafeCalibrator(ByNotion(IsotonicCalibration(finite="smooth"), "shared-class-wise")).fit(prob, label)
     assert safe.calibrator_.notion_.groups == (0, 0, 1, 1, 1)
     assert safe.pooled_loss_ < safe.identity_loss_
 
@@ -221,7 +221,7 @@ def test_it_trains_with_a_classifier():
 def test_logits_are_shared_as_probabilities_are(rows):
     prob, label = rows
     by_logit, by_prob = (
-        ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise", input=kind)
+        ByNotion(IsotonicCalibration(finite=None), "shared-class-wise", input=kind)
         .fit(values, label)
         .predict_proba(values)
         for kind, values in (("logit", np.log(prob + 1e-9)), ("probability", (prob + 1e-9) / (1 + 5e-9)))
@@ -243,7 +243,7 @@ def test_metric_and_diagram_find_the_groups_of_their_own_rows(rows):
 
 def test_the_map_of_a_calibrator_stands_beside_the_rows_of_its_groups(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     balanced = np.arange(len(label)) % 5
     shown = calibration_map(fitted, balanced, prob)
     assert [panel.name for panel in shown.panels] == ["classes 0, 1", "classes 2, 3, 4"]
@@ -270,7 +270,7 @@ def test_the_command_line_fits_it(rows, tmp_path):
     assert cli.main([*fit, "--method", "isotonic", "--set", "finite=null", "--notion", "shared-class-wise"]) == 0
     written = json.loads((tmp_path / "c.json").read_text())["calibrator"]
     assert written["fitted notion"]["parameters"]["groups"] == [0, 0, 1, 1, 1]
-    expected = ByNotion(IsotonicCalibrator(finite=None), "shared-class-wise").fit(prob, label).predict_proba(prob)
+    expected = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label).predict_proba(prob)
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").predict_proba(prob), expected)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import (
     ByNotion,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     TemperatureScaling,
     calibration_map,
     load_digits_forecast,
@@ -32,7 +32,7 @@ def maps_in(ax):
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    result = calibration_map(IsotonicCalibrator().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
+    result = calibration_map(IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
     ax = result.plot()
     (line,) = maps_in(ax)
     np.testing.assert_array_equal(line.get_xdata(), result.panels[0].score)
@@ -51,7 +51,7 @@ def test_a_map_without_rows_stands_alone():
 
 
 def test_maps_are_drawn_over_each_other_with_one_set_of_points():
-    fitted = {"isotonic": IsotonicCalibrator(), "temperature": TemperatureScaling()}
+    fitted = {"isotonic": IsotonicCalibration(), "temperature": TemperatureScaling()}
     maps = {name: calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
     ax = plot_calibration_map(maps)
     assert len({line.get_color() for line in maps_in(ax)}) == 2
@@ -60,7 +60,7 @@ def test_maps_are_drawn_over_each_other_with_one_set_of_points():
 
 
 def test_every_class_has_a_panel_with_its_name():
-    result = calibration_map(ByNotion(IsotonicCalibrator()).fit(PROB, Y), Y, PROB)
+    result = calibration_map(ByNotion(IsotonicCalibration()).fit(PROB, Y), Y, PROB)
     axes = result.plot(panels=["class 2", "class 7"])
     assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
     np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning, cumulative_sum_diagram, load_digits_forecast, plot_cumulative_sum
+from calibrant import CalibrationWarning, cumulative_sum_curve, load_digits_forecast, plot_cumulative_sum
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -33,7 +33,7 @@ def dots(ax, label):
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    diagram = cumulative_sum_curve(LABEL, SCORE)
     panel = diagram.panels[0]
     sums = np.column_stack([panel.share, panel.events])
     ax = diagram.plot()
@@ -43,8 +43,8 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result():
 
 def test_forecasts_over_each_other_have_minorants_of_their_own():
     diagrams = {
-        "eight": cumulative_sum_diagram(Y == 8, PROB[:, 8]),
-        "three": cumulative_sum_diagram(Y == 8, PROB[:, 3]),
+        "eight": cumulative_sum_curve(Y == 8, PROB[:, 8]),
+        "three": cumulative_sum_curve(Y == 8, PROB[:, 3]),
     }
     ax = plot_cumulative_sum(diagrams)
     for name, diagram in diagrams.items():
@@ -56,7 +56,7 @@ def test_forecasts_over_each_other_have_minorants_of_their_own():
 
 def test_every_class_has_a_panel_also_without_rows():
     prob = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.2, 0.8, 0.0], [0.3, 0.7, 0.0]])
-    axes = cumulative_sum_diagram([0, 1, 1, 0], prob, notion="top-label").plot()
+    axes = cumulative_sum_curve([0, 1, 1, 0], prob, notion="top-label").plot()
     assert [ax.get_title() for ax in axes] == ["predicted 0", "predicted 1", "predicted 2"]
     axes[0].figure.canvas.draw()
 
@@ -65,7 +65,7 @@ def test_every_class_has_a_panel_also_without_rows():
 
 
 def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
-    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    diagram = cumulative_sum_curve(LABEL, SCORE)
     panel, axes = diagram.panels[0], diagram.plot(style="theorem")
     assert axes.shape == (3, 2)
     roc = np.column_stack([panel.roc.tnr, panel.roc.tpr])
@@ -80,7 +80,7 @@ def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
 
 
 def test_every_row_has_a_dot_at_its_place_in_the_order():
-    axes = cumulative_sum_diagram(LABEL, SCORE).plot(style="theorem")
+    axes = cumulative_sum_curve(LABEL, SCORE).plot(style="theorem")
     label, score = np.array(LABEL), np.array(SCORE)
     for word, kind in (("no event", 0), ("event", 1)):
         expected = np.column_stack([(np.arange(10) + 0.5) / 10, score])[label == kind]
@@ -88,7 +88,7 @@ def test_every_row_has_a_dot_at_its_place_in_the_order():
 
 
 def test_the_slopes_are_written_beside_the_minorant():
-    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    diagram = cumulative_sum_curve(LABEL, SCORE)
     axes = diagram.plot(style="theorem")
     assert sorted(slopes(axes)) == sorted(f"{slope:.2g}" for slope in diagram.panels[0].slope)
 
@@ -111,7 +111,7 @@ def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):
     }[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        panel = (diagram := cumulative_sum_diagram(*data, labels=[0, 1])).panels[0]
+        panel = (diagram := cumulative_sum_curve(*data, labels=[0, 1])).panels[0]
         axes = diagram.plot(style="theorem")
     axes[0, 0].figure.canvas.draw()
     ax = axes[1, 1]
@@ -130,44 +130,44 @@ def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):
 
 
 def test_the_areas_are_written_beside_the_roc_curves():
-    diagram = cumulative_sum_diagram(LABEL, SCORE)
+    diagram = cumulative_sum_curve(LABEL, SCORE)
     axes, roc = diagram.plot(style="theorem"), diagram.panels[0].roc
     assert [ax.texts[0].get_text() for ax in axes[2]] == [f"area {roc.auc:.3f}", f"area {roc.hull_auc:.3f}"]
 
 
 def test_the_theorem_of_one_class_says_that_the_area_is_not_defined():
     with pytest.warns(CalibrationWarning, match="set to nan"):
-        diagram = cumulative_sum_diagram([1, 1], [0.2, 0.4])
+        diagram = cumulative_sum_curve([1, 1], [0.2, 0.4])
     axes = diagram.plot(style="theorem")
     axes[0, 0].figure.canvas.draw()
     assert [ax.texts[0].get_text() for ax in axes[2]] == ["area undefined", "area undefined"]
 
 
 def test_the_theorem_is_shown_of_one_panel():
-    diagram = cumulative_sum_diagram(Y, PROB, notion="class-wise")
+    diagram = cumulative_sum_curve(Y, PROB, notion="class-wise")
     with pytest.raises(ValueError, match=r"shown of one panel, in Axes of its own; got 10 panels\. Leave ax out"):
         diagram.plot(style="theorem")
     with pytest.raises(ValueError, match="got an Axes"):
-        cumulative_sum_diagram(LABEL, SCORE).plot(ax=plt.subplots()[1], style="theorem")
+        cumulative_sum_curve(LABEL, SCORE).plot(ax=plt.subplots()[1], style="theorem")
     assert diagram.plot(style="theorem", panels=["class 3"]).shape == (3, 2)
 
 
 def test_unknown_words_and_other_results_are_refused():
     with pytest.raises(ValueError, match="style must be"):
-        cumulative_sum_diagram(LABEL, SCORE).plot(style="steps")
-    with pytest.raises(TypeError, match="diagrams must be of type CumulativeSumDiagram; got list"):
+        cumulative_sum_curve(LABEL, SCORE).plot(style="steps")
+    with pytest.raises(TypeError, match="diagrams must be of type CumulativeSumCurve; got list"):
         plot_cumulative_sum({"": LABEL})
 
 
 @pytest.mark.parametrize("style", ["diagram", "theorem"])
 def test_settings_are_left_alone(style):
     before = dict(matplotlib.rcParams)
-    drawn = cumulative_sum_diagram(Y == 8, PROB[:, 8]).plot(style=style)
+    drawn = cumulative_sum_curve(Y == 8, PROB[:, 8]).plot(style=style)
     np.ravel(drawn)[0].figure.canvas.draw()
     assert dict(matplotlib.rcParams) == before
 
 
 def test_a_given_axes_is_drawn_on():
     figure, ax = plt.subplots()
-    assert cumulative_sum_diagram(LABEL, SCORE).plot(ax=ax) is ax
+    assert cumulative_sum_curve(LABEL, SCORE).plot(ax=ax) is ax
     assert plt.get_fignums() == [figure.number]

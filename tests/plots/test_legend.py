@@ -13,10 +13,10 @@ from calibrant import (
     calibration_shift,
     class_errors,
     corp_curve,
-    cumulative_curve,
-    cumulative_sum_diagram,
+    cumulative_residual_curve,
+    cumulative_sum_curve,
+    decision_curve,
     expected_cost_curve,
-    net_benefit_curve,
     plot_class_errors,
     plot_reliability,
     plot_roc,
@@ -69,15 +69,15 @@ PICTURES = {
     "smooth": lambda y, p, ax: plot_smooth_reliability(
         {name: smooth_reliability_curve(y, p, **KNOWN, bandwidth=0.1) for name in ("before", "after")}, ax=ax
     ),
-    "cumulative": lambda y, p, ax: cumulative_curve(y, p, **KNOWN).plot(ax=ax),
-    "cumulative sum": lambda y, p, ax: cumulative_sum_diagram(y, p, **KNOWN).plot(ax=ax),
+    "cumulative": lambda y, p, ax: cumulative_residual_curve(y, p, **KNOWN).plot(ax=ax),
+    "cumulative sum": lambda y, p, ax: cumulative_sum_curve(y, p, **KNOWN).plot(ax=ax),
     "roc": lambda y, p, ax: plot_roc({name: roc_curve(y, p, **KNOWN) for name in ("before", "after")}, ax=ax),
     "bin sweep": lambda y, p, ax: bin_sweep(y, p, **KNOWN, n_bins=[1, 5, 9], n_resamples=20).plot(ax=ax),
     "bin test": lambda y, p, ax: bin_test_curve(y, p, **KNOWN, binning=EqualMass(4)).plot(ax=ax),
     "map": lambda y, p, ax: calibration_map(same, y, p, **KNOWN).plot(ax=ax),
     "shift": lambda y, p, ax: calibration_shift(two(p), {"TS": two(p / 2)}, y_true=y, **KNOWN).plot(ax=ax),
     "cost": lambda y, p, ax: expected_cost_curve(y, {"before": p, "after": p / 2}, **KNOWN).plot(ax=ax),
-    "net benefit": lambda y, p, ax: net_benefit_curve(y, p, **KNOWN).plot(ax=ax),
+    "net benefit": lambda y, p, ax: decision_curve(y, p, **KNOWN).plot(ax=ax),
     "null": lambda y, p, ax: resampling_test(y, p, **KNOWN, n_resamples=99).plot(ax=ax),
     "validity": lambda y, p, ax: plot_validity(
         {name: validity_curve(y, p, **KNOWN, binning=5) for name in ("before", LONG)}, ax=ax

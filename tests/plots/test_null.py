@@ -12,11 +12,11 @@ from calibrant import (
     kernel_test,
     kuiper_test,
     paired_test,
-    plot_null,
     resampling_test,
     spiegelhalter_test,
 )
 from calibrant.plots import _style
+from calibrant.plots.null import plot_null
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws, standard_normal
 
 plt = pytest.importorskip("matplotlib.pyplot")

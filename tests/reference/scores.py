@@ -4,7 +4,7 @@ import math
 import sys
 
 
-def negative_log_likelihood(prob, label, weight):
+def log_loss(prob, label, weight):
     total = sum(-w * math.log(max(p[y], sys.float_info.epsilon)) for p, y, w in zip(prob, label, weight, strict=True))
     return total / sum(weight)
 

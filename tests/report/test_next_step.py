@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import advise, assess, load_calibrator, negative_log_likelihood
+from calibrant import advise, assess, load_calibrator, log_loss
 from calibrant._core.registry import find
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
@@ -62,12 +62,12 @@ def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_
     told = re.search(
         r"from (\d\.\d{4}) to (\d\.\d{4}) \(difference (-\d\.\d{4}), standard error (\d\.\d{4})\)", sentence
     )
-    assert float(told[1]) == pytest.approx(negative_log_likelihood(*files["CALIBRATION_FILE"]), abs=5e-5)
+    assert float(told[1]) == pytest.approx(log_loss(*files["CALIBRATION_FILE"]), abs=5e-5)
     assert run(sentence, files) == ["fit", "report"]
     y, prob = files["TEST_FILE"]
-    after = negative_log_likelihood(y, load_calibrator("calibrator.json").calibrate(prob))
+    after = log_loss(y, load_calibrator("calibrator.json").calibrate(prob))
     assert method in sentence
-    assert after - negative_log_likelihood(y, prob) == pytest.approx(float(told[3]), abs=6 * float(told[4]))
+    assert after - log_loss(y, prob) == pytest.approx(float(told[3]), abs=6 * float(told[4]))
     shown = capsys.readouterr().out
     assert "on the same 1500 rows" in shown
     assert "The log loss is better" in shown
@@ -141,7 +141,7 @@ def test_where_nothing_was_computed_the_command_computes_it(files, capsys):
     assert main(shlex.split(command)[1:]) == 0
     y, prob = files["TEST_FILE"]
     calibrated = load_calibrator("calibrator.json").calibrate(prob)
-    assert negative_log_likelihood(y, calibrated) < negative_log_likelihood(y, prob) - 0.05
+    assert log_loss(y, calibrated) < log_loss(y, prob) - 0.05
 
 
 def test_rows_that_served_to_compare_are_not_fitted_on(files, capsys):
@@ -175,7 +175,7 @@ def test_where_no_candidate_helps_the_forecast_is_left_as_it_is():
     )
     for candidate in advice.candidates[1:]:
         fitted = find("calibrator", candidate.method).target().fit(prob, y).calibrate(prob)
-        assert negative_log_likelihood(fresh, fitted) > negative_log_likelihood(fresh, prob) - 0.005
+        assert log_loss(fresh, fitted) > log_loss(fresh, prob) - 0.005
 
 
 def test_a_calibrated_forecast_is_left_as_it_is_and_not_called_proven():

@@ -11,7 +11,7 @@ from reference import paired as reference
 from calibrant import (
     CalibrationWarning,
     EqualWidth,
-    brier_loss,
+    brier_score_loss,
     expected_calibration_error,
     paired_difference,
     paired_test,
@@ -105,7 +105,7 @@ def test_a_score_by_name_and_by_function_see_the_same():
     rng = np.random.default_rng(0)
     a, b, y = rng.random(200), rng.random(200), rng.integers(0, 2, 200)
     name = paired_test(y, a, b, metric="brier", n_resamples=400)
-    function = paired_test(y, a, b, metric=lambda t, p: brier_loss(t, p), n_resamples=400)
+    function = paired_test(y, a, b, metric=lambda t, p: brier_score_loss(t, p), n_resamples=400)
     assert function.statistic == pytest.approx(name.statistic, rel=1e-9)
     assert abs(function.pvalue - name.pvalue) < 4 * np.sqrt(2 * 0.25 / 400)
 

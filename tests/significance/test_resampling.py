@@ -8,7 +8,7 @@ from reference.survey_table import CLASSES, LABEL, PROB
 
 from calibrant import (
     CalibrationWarning,
-    brier_loss,
+    brier_score_loss,
     classwise_calibration_error,
     expected_calibration_error,
     resampling_test,
@@ -69,7 +69,7 @@ def test_the_pvalue_is_the_probability_of_all_labels_that_reach_the_value(metric
     [
         ("classwise-ece", lambda y, p: classwise_calibration_error(y, p, binning=4)),
         ("ece", lambda y, p: expected_calibration_error(y, p, binning=4)),
-        ("brier", lambda y, p: brier_loss(y, p)),
+        ("brier", lambda y, p: brier_score_loss(y, p)),
     ],
 )
 def test_a_registered_metric_and_its_function_give_the_same_draws(metric, function):

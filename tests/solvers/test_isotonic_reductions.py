@@ -10,13 +10,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibrator
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
 
-FIR = ByNotion(IsotonicCalibrator(finite=None), "flattened")
+FIR = ByNotion(IsotonicCalibration(finite=None), "flattened")
 HB_FLATTENED = ByNotion(HistogramBinning(1), "flattened")
-IR_OVR = ByNotion(IsotonicCalibrator(finite=None), "class-wise")
+IR_OVR = ByNotion(IsotonicCalibration(finite=None), "class-wise")
 HB_OVR = ByNotion(HistogramBinning(1), "class-wise")
 
 # The forecast prefers the first class, and the second comes three times in four.
@@ -97,7 +97,7 @@ def test_of_two_classes_one_map_is_not_the_map_of_the_event():
     prob, label = np.array([[0.25, 0.75], [0.75, 0.25], [0.75, 0.25]]), [1, 0, 1]
     flattened = fitted(FIR, prob, label).predict_proba(prob)[:, 1]
     np.testing.assert_allclose(flattened, [2 / 3, 1 / 3, 1 / 3], rtol=1e-12)
-    assert IsotonicCalibrator(finite=None).fit(prob, label).calibrate(prob)[:, 1].tolist() == [1.0, 0.5, 0.5]
+    assert IsotonicCalibration(finite=None).fit(prob, label).calibrate(prob)[:, 1].tolist() == [1.0, 0.5, 0.5]
 
 
 # Another library
@@ -127,7 +127,7 @@ def test_a_map_for_each_class_is_that_of_scikit_learn():
     prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
     new = rng.dirichlet(np.ones(3), 500)
     theirs = CalibratedClassifierCV(FrozenEstimator(AsItIs()), method="isotonic", cv=2, ensemble=False)
-    ours = ByNotion(IsotonicCalibrator(interpolate=True, finite=None), "class-wise").fit(prob, label)
+    ours = ByNotion(IsotonicCalibration(interpolate=True, finite=None), "class-wise").fit(prob, label)
     np.testing.assert_allclose(ours.predict_proba(new), theirs.fit(prob, label).predict_proba(new), atol=1e-12)
 
 

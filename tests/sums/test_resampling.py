@@ -6,8 +6,8 @@ from calibrant import (
     SurveyMixture,
     assess,
     corp_curve,
+    decision_curve,
     make_softmax_forecast,
-    net_benefit_curve,
     resampling_test,
 )
 from calibrant.sums.resampling import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
@@ -18,7 +18,7 @@ SEEDED = {
     "assess": lambda rng: assess(Y, P, rng=rng),
     "corp_curve": lambda rng: corp_curve(Y, P, rng=rng),
     "resampling_test": lambda rng: resampling_test(Y, P, metric="ece", rng=rng),
-    "net_benefit_curve": lambda rng: net_benefit_curve(Y, P, rng=rng),
+    "decision_curve": lambda rng: decision_curve(Y, P, rng=rng),
     "softmax forecast": lambda rng: make_softmax_forecast(5, 3, rng=rng),
     "mixture": lambda rng: SurveyMixture().sample(5, rng=rng),
 }

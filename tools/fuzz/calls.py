@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import calibrant
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 from calibrant._core.validation import DataOptions
 from calibrant.calibrators.base import BinaryCalibrator
@@ -40,7 +40,7 @@ REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(
 @cache
 def functions() -> tuple[str, ...]:
     """Return the names of the public functions."""
-    named = ((name, getattr(calibrant, name)) for name in sorted(calibrant.__all__))
+    named = ((name, load(name)) for name in sorted(homes()))
     return tuple(name for name, target in named if inspect.isfunction(target) and name not in ELSEWHERE)
 
 
@@ -72,7 +72,7 @@ def drawn_case(random: Random, name: str) -> Case:
 
 
 def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
-    target = getattr(calibrant, name)
+    target = load(name)
     parameters = inspect.signature(target).parameters
     given = {
         "y_true": "y",
@@ -96,7 +96,7 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
     ]
     words = [f"{parameter}={text}" for parameter, text in arguments.items()]
     twin, because = _twin(random, name, rows, arguments)
-    return Case(name, rows.lines, f"calibrant.{name}({', '.join([*ordered, *words])})", refuse, twin, because)
+    return Case(name, rows.lines, f"{homes()[name]}.{name}({', '.join([*ordered, *words])})", refuse, twin, because)
 
 
 def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
@@ -125,10 +125,10 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
     if not makers:
         return ""
     maker = makers[0]
-    needs = inspect.signature(getattr(calibrant, maker)).parameters
+    needs = inspect.signature(load(maker)).parameters
     fitted_one = (
         "calibrant.TemperatureScaling().fit(q, t)"
-        if maker != "cumulative_map"
+        if maker != "cumulative_calibration_map"
         else "calibrant.HistogramBinning(3).fit(q, t)"
     )
     texts = {
@@ -139,7 +139,7 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
         "n_resamples": "5",
         "resolution": "11",
     }
-    made = f"calibrant.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
+    made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
     return (
         f"{{'a': {made}}}" if "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions") else made
     )
@@ -150,8 +150,8 @@ def _makers() -> dict[str, str]:
     """Return the function that makes each kind of result."""
     found = {}
     for name in functions():
-        kind = str(inspect.signature(getattr(calibrant, name)).return_annotation)
-        if kind in calibrant.__all__ and inspect.isclass(getattr(calibrant, kind)):
+        kind = str(inspect.signature(load(name)).return_annotation)
+        if kind in homes() and inspect.isclass(load(kind)):
             found.setdefault(kind, name)
     return found
 
@@ -182,17 +182,17 @@ def fitted(random: Random, rows: Rows) -> str:
     own = f"labels=range({rows.n_classes})" if rows.is_table else ""
     names = [name for name in calibrators() if name not in ("ByNotion", "CalibratedClassifier")]
     name = random.choice(names)
-    if issubclass(getattr(calibrant, name), BinaryCalibrator) and rows.n_classes > 2:
-        return f"calibrant.ByNotion(calibrant.{name}(), {own}).fit(q, t)"
-    return f"calibrant.{name}({own}).fit(q, t)"
+    if issubclass(load(name), BinaryCalibrator) and rows.n_classes > 2:
+        return f"calibrant.ByNotion({homes()[name]}.{name}(), {own}).fit(q, t)"
+    return f"{homes()[name]}.{name}({own}).fit(q, t)"
 
 
 def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Case:
-    target = getattr(calibrant, name)
+    target = load(name)
     options, refuse = drawn_options(random, target, hostile=hostile / 3, skip=("progress", "calibrator", "estimator"))
     if name == "MulticlassRecursivePartitioning":
         options.setdefault("max_regions", "3")  # cross-validation of the number of regions takes seconds
-    inner = f"calibrant.{random.choice(_single_score())}()"
+    inner = f"calibrant.calibrators.{random.choice(_single_score())}()"
     if name == "CalibratedClassifier":
         return _of_classifier(random, rows, options, inner, refuse)
     if "calibrator" in hints(target) and (name == "ByNotion" or random.random() < 0.5):
@@ -204,7 +204,7 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
         ("p", "p", "q", "np.array([0.0, 0.5, 1.0])" if not rows.is_table else f"np.eye({rows.n_classes})")
     )
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
-    call = f"calibrant.{name}({words}).fit(p, y, w).predict_proba({new})"
+    call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
     return Case(name, rows.lines, call, refuse or reason, *_same_rows(rows))
 
 
@@ -232,7 +232,7 @@ def undrawn() -> list[str]:
     given = {"y_true", "y_prob", "calibrator", "sample_weight", "progress"}
     missing = []
     for name in functions():
-        target = getattr(calibrant, name)
+        target = load(name)
         for parameter, facts in inspect.signature(target).parameters.items():
             needed = facts.default is facts.empty and facts.kind != facts.VAR_KEYWORD and parameter not in given
             if needed and not _result_for(Random(0), target, parameter) and not valid_values(target, parameter):

@@ -12,7 +12,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import calibrant
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 
 HOSTILE = (
@@ -24,9 +24,10 @@ NEVER = ("float('nan')", "np.nan", "'xyzzy'", "object()", "1j", "b'x'", "np.date
 """What no option of numbers, words or flags allows."""
 
 NOTIONS = (
-    "calibrant.TopKLabel(2)", "calibrant.TopKConfidence(2)", "calibrant.OneVsRest(0)", "calibrant.OneVsRest('b')",
-    "calibrant.SharedClassWise(ratio=1.5)", "calibrant.ThresholdedClassWise(0.1)", "'top-3-label'",
-    "calibrant.WithinGroups(rng.integers(0, 2, n))",
+    "calibrant.notions.TopKLabel(2)", "calibrant.notions.TopKConfidence(2)", "calibrant.notions.OneVsRest(0)",
+    "calibrant.notions.OneVsRest('b')",
+    "calibrant.notions.SharedClassWise(ratio=1.5)", "calibrant.notions.ThresholdedClassWise(0.1)", "'top-3-label'",
+    "calibrant.notions.WithinGroups(rng.integers(0, 2, n))",
 )  # fmt: skip
 BINNINGS = (
     "1",
@@ -36,7 +37,7 @@ BINNINGS = (
     "100",
     "calibrant.EqualWidth(3)",
     "calibrant.EqualMass(4)",
-    "calibrant.PointsPerBin(3)",
+    "calibrant.binning.PointsPerBin(3)",
 )
 
 BY_NAME: dict[str, tuple[str, ...]] = {
@@ -129,7 +130,7 @@ def hints(target: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the parameters, as far as they can be found."""
     code = target.__init__ if inspect.isclass(target) else target
     module = inspect.getmodule(target)
-    names = {**vars(typing), **{n: getattr(calibrant, n) for n in calibrant.__all__}, **vars(module)}
+    names = {**vars(typing), **{n: load(n) for n in homes()}, **vars(module)}
     found = {}
     for name, parameter in inspect.signature(target).parameters.items():
         try:
@@ -181,10 +182,14 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name == "binning":
         return (
             *BINNINGS,
-            *(f"calibrant.{e.target.__name__}()" for k in ("binning", "simplex-binning") for e in entries(k).values()),
+            *(
+                f"calibrant.binning.{e.target.__name__}()"
+                for k in ("binning", "simplex-binning")
+                for e in entries(k).values()
+            ),
         )
     if name == "test" and not literals(hint):
-        return tuple(f"calibrant.{entry.target.__name__}" for entry in entries("test").values())
+        return tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
     if name == "metric":
         return tuple(map(repr, entries("metric")))
     if name in BY_NAME:

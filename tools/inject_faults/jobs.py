@@ -14,6 +14,7 @@ import numpy as np
 
 import calibrant
 from calibrant import cli
+from calibrant._core.elsewhere import homes, load
 from calibrant.cli.words import parser
 
 COMMANDS: dict[str, dict[str, list[str]]] = {
@@ -46,7 +47,7 @@ class Job:
 def jobs() -> list[Job]:
     """Return all that writes; raise where the parser or the package has a writer that is not known here."""
     written = {name for name, command in commands().items() if any(a.dest == "output" for a in command._actions)}
-    forced = {n for n in calibrant.__all__ if "force" in parameters_of(n)}
+    forced = {n for n in homes() if "force" in parameters_of(n)}
     if strange := (written ^ set(COMMANDS)) | (forced ^ set(FUNCTIONS)):
         raise LookupError(
             f"tools/inject_faults/jobs.py must know each writer; it does not know, or no more: {sorted(strange)}"
@@ -71,7 +72,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return the names of the parameters of a public name that is a function."""
-    target = getattr(calibrant, name)
+    target = load(name)
     return tuple(inspect.signature(target).parameters) if inspect.isfunction(target) else ()
 
 

@@ -27,7 +27,7 @@ from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, R
 from calibrant.notions import Notion, as_notion, is_of_predictions
 from calibrant.sums.resampling import Rng, as_rng
 
-BINARY_METRICS = ("accuracy", "nll", "mean-brier", "ece", "mce")
+BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
 
 
@@ -194,7 +194,7 @@ def assess(
     n_resamples : int, default=500
         Resamples for intervals and p-values; the smallest possible p-value is 1 / (n_resamples + 1).
     clip : float, default=2.220446049250313e-16
-        Least probability that counts in the log loss, as in `negative_log_likelihood`. With 0 the loss of a forecast that
+        Least probability that counts in the log loss, as in `log_loss`. With 0 the loss of a forecast that
         gave a true class probability 0 is infinite; its interval ends at infinity.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree; None draws anew.

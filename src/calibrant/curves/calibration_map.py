@@ -112,8 +112,8 @@ def calibration_map(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import IsotonicCalibrator, calibration_map
-    >>> fitted = IsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> from calibrant import IsotonicCalibration, calibration_map
+    >>> fitted = IsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
     [0.0, 0.5, 1.0, 1.0, 1.0]
     """

@@ -41,7 +41,7 @@ class CumulativeSumPanel(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeSumDiagram(DrawnResult):
+class CumulativeSumCurve(DrawnResult):
     """Cumulative sum diagrams (CSD) of a forecast under a notion: one panel a problem.
 
     Attributes
@@ -81,13 +81,13 @@ class CumulativeSumDiagram(DrawnResult):
         return frame({"panel": names, **columns}, backend)
 
 
-def cumulative_sum_diagram(
+def cumulative_sum_curve(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
-) -> CumulativeSumDiagram:
+) -> CumulativeSumCurve:
     """Cumulative sum diagram (CSD): events against rows in the order of scores, with the greatest convex minorant below.
 
     Parameters
@@ -103,7 +103,7 @@ def cumulative_sum_diagram(
 
     Returns
     -------
-    CumulativeSumDiagram
+    CumulativeSumCurve
         A result with ``panels``, ``to_frame()`` and ``plot()``; ``plot(style="theorem")`` shows forecast, diagram and ROC
         curve, each before and after the isotonic fit.
 
@@ -131,8 +131,8 @@ def cumulative_sum_diagram(
 
     Examples
     --------
-    >>> from calibrant import cumulative_sum_diagram
-    >>> panel = cumulative_sum_diagram([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]).panels[0]
+    >>> from calibrant import cumulative_sum_curve
+    >>> panel = cumulative_sum_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]).panels[0]
     >>> panel.events.tolist()
     [0.0, 0.0, 0.25, 0.25, 0.5]
     >>> panel.minorant.tolist()
@@ -148,7 +148,7 @@ def cumulative_sum_diagram(
         if np.isnan(panels[-1].roc.auc):
             undefined.append(binary)
     warn_of_one_kind(undefined, "a ROC curve")
-    return CumulativeSumDiagram(tuple(panels), chosen.name)
+    return CumulativeSumCurve(tuple(panels), chosen.name)
 
 
 def _panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:

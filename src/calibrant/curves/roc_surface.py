@@ -32,7 +32,7 @@ class RocSurface(DrawnResult):
     facet : ndarray of shape (n_facets, n_classes)
         The numbers of the points of each facet of the convex hull; none of more than five classes.
     volume : float
-        Volume of the convex hull of the points and the origin; NaN of more than five classes, see `volume_under_surface`.
+        Volume of the convex hull of the points and the origin; NaN of more than five classes, see `volume_under_surface_score`.
     classes : tuple of str
         Names of the classes.
     thresholds : str
@@ -106,7 +106,7 @@ def roc_surface(
 
     See Also
     --------
-    volume_under_surface : The volume alone, for any number of classes, and other volumes.
+    volume_under_surface_score : The volume alone, for any number of classes, and other volumes.
     roc_curve : Of one class against the rest.
 
     Notes

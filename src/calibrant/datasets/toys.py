@@ -82,9 +82,9 @@ def load_survey_table_2() -> KnownTruth:
 
     Examples
     --------
-    >>> from calibrant import brier_loss, load_survey_table_2
+    >>> from calibrant import brier_score_loss, load_survey_table_2
     >>> toy = load_survey_table_2()
-    >>> round(brier_loss(toy.y, toy.prob, labels=[1, 2, 3]), 3)
+    >>> round(brier_score_loss(toy.y, toy.prob, labels=[1, 2, 3]), 3)
     0.712
     """
     x = np.repeat([[3.0, 1.0, 3.0], [2.0, 2.0, 2.0], [0.0, 2.0, 2.0]], [4, 2, 4], axis=0)

@@ -163,7 +163,7 @@ def expected_cost_curve(
 
     Examples
     --------
-    >>> from calibrant import brier_loss, expected_cost_curve
+    >>> from calibrant import expected_cost_curve
     >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
     ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
     """

@@ -88,7 +88,7 @@ def thresholded_adaptive_calibration_error(
     -----
     Arad and Rosset (2025) call it TECE. What they print is this with the threshold 1 / n_classes, over 15 bins and in percent;
     their cw-ECE is `classwise_calibration_error`, their conf-ECE `expected_calibration_error` of a table, both in percent too,
-    and their BS `mean_brier_loss`.
+    and their BS `mean_class_brier_loss`.
 
     Nixon et al. divide by the number of all classes. Here a class without any probability that counts is left out of the
     mean, and bins of unequal mass, which ties make, count by their mass.

@@ -110,7 +110,7 @@ MEAN_MCE = point(
 
 
 @MEAN_MCE.declare
-def mean_class_maximum_calibration_error(
+def classwise_mean_maximum_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap of each class against the rest, averaged over classes, in [0, 1].
@@ -137,9 +137,9 @@ def mean_class_maximum_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import mean_class_maximum_calibration_error
+    >>> from calibrant import classwise_mean_maximum_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
-    >>> round(mean_class_maximum_calibration_error([0, 1, 2], P), 3)
+    >>> round(classwise_mean_maximum_calibration_error([0, 1, 2], P), 3)
     0.4
     """
     return MEAN_MCE.recut(binning).of(y_true, y_prob, data)
@@ -151,7 +151,7 @@ MAX_ECE = point(
 
 
 @MAX_ECE.declare
-def maximum_class_calibration_error(
+def classwise_worst_calibration_error(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of the worst class against the rest, in [0, 1].
@@ -179,9 +179,9 @@ def maximum_class_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import maximum_class_calibration_error
+    >>> from calibrant import classwise_worst_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
-    >>> round(maximum_class_calibration_error([0, 1, 2], P), 3)
+    >>> round(classwise_worst_calibration_error([0, 1, 2], P), 3)
     0.267
     """
     return MAX_ECE.recut(binning).of(y_true, y_prob, data)

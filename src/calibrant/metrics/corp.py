@@ -67,7 +67,7 @@ def corp_decomposition(
     -------
     Decomposition
         Terms ``miscalibration``, ``discrimination`` (subtracted) and ``uncertainty``, none of them negative. For one
-        column ``total`` equals `mean_brier_loss`; class-wise it does for tables.
+        column ``total`` equals `brier_score_loss`; class-wise `mean_class_brier_loss`, for tables.
 
     Raises
     ------

@@ -113,7 +113,8 @@ def calibration_refinement(
     Returns
     -------
     Decomposition
-        Terms ``calibration`` and ``refinement``; ``total`` equals `brier_loss` or `negative_log_likelihood`.
+        Terms ``calibration`` and ``refinement``; ``total`` equals `log_loss`, or `brier_score_loss`
+        with ``scale_by_half=False``.
 
     See Also
     --------
@@ -177,7 +178,8 @@ def epistemic_irreducible(
     Returns
     -------
     Decomposition
-        Terms ``epistemic``, ``irreducible`` and ``chance``; ``total`` equals `brier_loss` or `negative_log_likelihood`.
+        Terms ``epistemic``, ``irreducible`` and ``chance``; ``total`` equals `log_loss`, or `brier_score_loss`
+        with ``scale_by_half=False``.
 
     Notes
     -----

@@ -46,7 +46,7 @@ class Impossible:
         got = f"got probability 0 in {self.events} of {_rows(self.rows)}"
         if self.clip > 0:
             counts = f"Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats."
-            return f"{must}; {got}. {counts} Pass clip=0 to negative_log_likelihood or assess for infinity."
+            return f"{must}; {got}. {counts} Pass clip=0 to log_loss or assess for infinity."
         return f"{must}; {got}. The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
 
     def __add__(self, other: Impossible) -> Impossible:

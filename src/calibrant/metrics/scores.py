@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from dataclasses import dataclass, replace
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,26 @@ def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
     return losses
 
 
+@dataclass(frozen=True)
+class BrierLoss:
+    """Squared distance, halved or not; "auto" halves that of two classes, as scikit-learn does."""
+
+    scale_by_half: bool | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        if not (self.scale_by_half == "auto" or isinstance(self.scale_by_half, (bool, np.bool_))):
+            raise ValueError(
+                f"scale_by_half must be True, False or 'auto'; got {self.scale_by_half!r}. "
+                "Leave it out to halve the loss of two classes, as scikit-learn does."
+            )
+
+    def __call__(self, problem: SimplexProblem) -> FloatArray:
+        """Return the loss of each row."""
+        halved = problem.prob.shape[1] == 2 if self.scale_by_half == "auto" else self.scale_by_half
+        losses = squared_losses(problem)
+        return losses / 2.0 if halved else losses
+
+
 # The scores
 
 
@@ -65,7 +86,7 @@ def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOp
 
     Examples
     --------
-    >>> from calibrant import accuracy
+    >>> from calibrant.metrics.scores import accuracy
     >>> accuracy([0, 1, 1, 0], [0.2, 0.7, 0.4, 0.1])
     0.75
     """
@@ -76,9 +97,7 @@ NLL = MeanOfRows("nll", "NLL", "Good 1952", range=(0.0, np.inf), per_row=LogLoss
 
 
 @NLL.declare
-def negative_log_likelihood(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]
-) -> float:
+def log_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]) -> float:
     """Mean negative log-probability of the true class (NLL, log loss), in [0, inf]; probability 0 costs 36.04 unless clip=0.
 
     Parameters
@@ -120,19 +139,25 @@ def negative_log_likelihood(
 
     Examples
     --------
-    >>> from calibrant import negative_log_likelihood
-    >>> round(negative_log_likelihood([0, 1], [0.2, 0.5]), 4)
+    >>> from calibrant import log_loss
+    >>> round(log_loss([0, 1], [0.2, 0.5]), 4)
     0.4581
     """
     return NLL.clipped(clip).of(y_true, y_prob, data)
 
 
-BRIER = MeanOfRows("brier", "Brier (sum)", "Brier 1950", range=(0.0, 2.0), per_row=squared_losses)
+BRIER = MeanOfRows("brier", "Brier", "Brier 1950", range=(0.0, 2.0), per_row=BrierLoss())
 
 
 @BRIER.declare
-def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
-    """Mean squared distance between forecast and outcome, summed over classes (Brier score), in [0, 2].
+def brier_score_loss(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    scale_by_half: bool | Literal["auto"] = "auto",
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean squared distance between predicted probabilities and outcome (Brier score), in [0, 1] for two classes, else [0, 2].
 
     Parameters
     ----------
@@ -140,33 +165,40 @@ def brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[Data
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
+    scale_by_half : bool or "auto", default="auto"
+        Whether to halve the sum over classes. "auto" halves that of two classes: the mean of (outcome - probability)^2. Brier's
+        own convention is False.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
     Returns
     -------
     float
-        Brier's own convention: the sum over classes, also of two. ``sklearn.metrics.brier_score_loss`` with
-        ``scale_by_half=False``.
+        The same as ``sklearn.metrics.brier_score_loss``.
+
+    Raises
+    ------
+    ValueError
+        If ``scale_by_half`` is something else.
 
     See Also
     --------
-    mean_brier_loss : Divided by the number of classes; for two classes scikit-learn's default.
+    mean_class_brier_loss : The sum over classes divided by their number.
 
     Examples
     --------
-    >>> from calibrant import brier_loss
-    >>> round(brier_loss([0, 1], [0.2, 0.5]), 4)
-    0.29
+    >>> from calibrant import brier_score_loss
+    >>> round(brier_score_loss([0, 1], [0.2, 0.5]), 4)
+    0.145
     """
-    return BRIER.of(y_true, y_prob, data)
+    return replace(BRIER, per_row=BrierLoss(scale_by_half)).of(y_true, y_prob, data)
 
 
-MEAN_BRIER = MeanOfRows("mean-brier", "Brier (mean)", "Brier 1950", per_row=mean_squared_losses)
+MEAN_BRIER = MeanOfRows("mean-brier", "Brier (mean)", "Brier 1950", also=("brier-mean",), per_row=mean_squared_losses)
 
 
 @MEAN_BRIER.declare
-def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+def mean_class_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
     """Brier score divided by the number of classes, in [0, 1].
 
     Parameters
@@ -185,12 +217,12 @@ def mean_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
 
     See Also
     --------
-    brier_loss : The sum over classes.
+    brier_score_loss : The sum over classes, as scikit-learn scales it.
 
     Examples
     --------
-    >>> from calibrant import mean_brier_loss
-    >>> round(mean_brier_loss([0, 1], [0.2, 0.5]), 4)
+    >>> from calibrant.metrics import mean_class_brier_loss
+    >>> round(mean_class_brier_loss([0, 1], [0.2, 0.5]), 4)
     0.145
     """
     return MEAN_BRIER.of(y_true, y_prob, data)

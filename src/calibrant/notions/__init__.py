@@ -4,36 +4,6 @@ A notion says only one thing: which `Part`s a forecast has. A part is a column o
 probability of the class ``column``. Splitting, shares and merging follow from the parts, for every notion alike.
 """
 
-from calibrant.notions.base import Notion, Part
-from calibrant.notions.binary import Binary
-from calibrant.notions.class_wise import ClassWise
-from calibrant.notions.flattened import Flattened
-from calibrant.notions.one_vs_rest import OneVsRest
-from calibrant.notions.predicted import Confidence, TopLabel, top_label
-from calibrant.notions.problems import binary_problems, single_problem
-from calibrant.notions.shared_class_wise import SharedClassWise
-from calibrant.notions.thresholded import ThresholdedClassWise
-from calibrant.notions.top_k import TopKConfidence, TopKLabel
-from calibrant.notions.within_groups import WithinGroups
-from calibrant.notions.words import as_notion, is_of_predictions
+from calibrant._core.public import attach
 
-__all__ = [
-    "Binary",
-    "ClassWise",
-    "Confidence",
-    "Flattened",
-    "Notion",
-    "OneVsRest",
-    "Part",
-    "SharedClassWise",
-    "ThresholdedClassWise",
-    "TopKConfidence",
-    "TopKLabel",
-    "TopLabel",
-    "WithinGroups",
-    "as_notion",
-    "binary_problems",
-    "is_of_predictions",
-    "single_problem",
-    "top_label",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

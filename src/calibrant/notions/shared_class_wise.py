@@ -62,9 +62,9 @@ class SharedClassWise(Notion):
 
     Examples
     --------
-    >>> from calibrant import ByNotion, IsotonicCalibrator, SharedClassWise, calibration_error, load_digits_forecast
+    >>> from calibrant import ByNotion, IsotonicCalibration, SharedClassWise, calibration_error, load_digits_forecast
     >>> y, prob = load_digits_forecast()
-    >>> ByNotion(IsotonicCalibrator(), "shared-class-wise").fit(prob, y).notion_  # digits are equally frequent
+    >>> ByNotion(IsotonicCalibration(), "shared-class-wise").fit(prob, y).notion_  # digits are equally frequent
     SharedClassWise(1 group of 10 classes)
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(calibration_error(["a", "b", "c"], P, notion=SharedClassWise(["common", "common", "rare"])), 3)

@@ -41,9 +41,9 @@ def plot_calibration_map(
 
     Examples
     --------
-    >>> from calibrant import IsotonicCalibrator, calibration_map, load_digits_forecast
+    >>> from calibrant import IsotonicCalibration, calibration_map, load_digits_forecast
     >>> y, prob = load_digits_forecast()
-    >>> three = IsotonicCalibrator().fit(prob[:748, 3], y[:748] == 3)
+    >>> three = IsotonicCalibration().fit(prob[:748, 3], y[:748] == 3)
     >>> ax = calibration_map(three, y[748:] == 3, prob[748:, 3]).plot()
     """
     named = as_named(maps, "maps", "calibration_map(calibrator, y_true, y_prob)")

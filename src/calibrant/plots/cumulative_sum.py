@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._core.parameters import choice
-from calibrant.curves.cumulative_sum import CumulativeSumDiagram, CumulativeSumPanel
+from calibrant.curves.cumulative_sum import CumulativeSumCurve, CumulativeSumPanel
 from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 from calibrant.plots._given import as_results
@@ -44,7 +44,7 @@ MOST_DOTS = 100
 
 
 def plot_cumulative_sum(
-    diagrams: CumulativeSumDiagram | Mapping[str, CumulativeSumDiagram],
+    diagrams: CumulativeSumCurve | Mapping[str, CumulativeSumCurve],
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
@@ -54,7 +54,7 @@ def plot_cumulative_sum(
 
     Parameters
     ----------
-    diagrams : CumulativeSumDiagram or dict of name to CumulativeSumDiagram
+    diagrams : CumulativeSumCurve or dict of name to CumulativeSumCurve
         One forecast, or several over each other. Several must have the same panels.
     ax : matplotlib Axes, optional
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
@@ -75,7 +75,7 @@ def plot_cumulative_sum(
         If there is no diagram, if panels differ or are unknown or too many, if ``ax`` is given for several, or if the
         theorem is to be shown of more than one panel of one forecast.
     TypeError
-        If something is no `CumulativeSumDiagram`.
+        If something is no `CumulativeSumCurve`.
 
     References
     ----------
@@ -83,11 +83,11 @@ def plot_cumulative_sum(
 
     Examples
     --------
-    >>> from calibrant import cumulative_sum_diagram, load_digits_forecast
+    >>> from calibrant import cumulative_sum_curve, load_digits_forecast
     >>> y, prob = load_digits_forecast()
-    >>> ax = cumulative_sum_diagram(y == 8, prob[:, 8]).plot()
+    >>> ax = cumulative_sum_curve(y == 8, prob[:, 8]).plot()
     """
-    named = as_results(diagrams, "diagrams", "cumulative_sum_diagram(y_true, y_prob)", CumulativeSumDiagram)
+    named = as_results(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
     if choice("style", style, ("diagram", "theorem")) == "theorem":
         return _draw_theorem(_only(named, ax, panels))
     return draw_panels(named, _draw, ax=ax, panels=panels, height=4.6, labels=LABELS)
@@ -124,7 +124,7 @@ def _draw_minorant(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, 
 # The theorem
 
 
-def _only(named: Mapping[str, CumulativeSumDiagram], ax: Any, panels: Sequence[str] | None) -> CumulativeSumPanel:
+def _only(named: Mapping[str, CumulativeSumCurve], ax: Any, panels: Sequence[str] | None) -> CumulativeSumPanel:
     """Return the one panel that is to be shown."""
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     if ax is not None or len(found) != 1:

@@ -17,8 +17,8 @@ from calibrant import (
     calibration_error,
     corp_decomposition,
     estimate_calibration_error,
-    mean_brier_loss,
-    negative_log_likelihood,
+    log_loss,
+    mean_class_brier_loss,
 )
 from calibrant.metrics.uncertainty import Estimate
 from studies.tce.uci.data import DATA_SETS
@@ -41,8 +41,8 @@ SPELLINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 PROPER: Mapping[str, Callable[[np.ndarray, np.ndarray], float]] = MappingProxyType(
     {
-        "NLL": partial(negative_log_likelihood, clip=1e-12),
-        "Brier": mean_brier_loss,
+        "NLL": partial(log_loss, clip=1e-12),
+        "Brier": mean_class_brier_loss,
         "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
         "MCB, log": lambda y, prob: corp_decomposition(y, prob, score="log")["miscalibration"],
     }

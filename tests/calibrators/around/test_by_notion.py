@@ -10,7 +10,7 @@ from strategies import tables
 from calibrant import (
     ByNotion,
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     PlattScaling,
     TemperatureScaling,
     Unique,
@@ -36,7 +36,7 @@ def forecast():
 @pytest.mark.parametrize("notion", ["confidence", "top-label"])
 def test_the_top_pair_is_calibrated_on_the_fitted_rows_under_its_notion(notion, forecast):
     prob, label = forecast
-    predicted, score = ByNotion(IsotonicCalibrator(finite=None), notion).fit(prob, label).predict_top(prob)
+    predicted, score = ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label).predict_top(prob)
     # One bin a calibrated score, for each predicted class where the notion keeps them apart.
     groups = predicted if notion == "top-label" else np.zeros_like(predicted)
     for group in np.unique(groups):
@@ -49,23 +49,23 @@ def test_the_top_pair_is_calibrated_on_the_fitted_rows_under_its_notion(notion, 
 def test_the_predicted_label_is_that_of_the_forecast_as_it_came(notion, forecast):
     prob, label = forecast
     names = np.array(["a", "b", "c"])
-    predicted, _ = ByNotion(IsotonicCalibrator(finite=None), notion).fit(prob, names[label]).predict_top(prob)
+    predicted, _ = ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, names[label]).predict_top(prob)
     np.testing.assert_array_equal(predicted, names[prob.argmax(axis=1)])
 
 
 def test_the_top_score_is_not_normalised(forecast):
     prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibrator(finite=None), "class-wise").fit(prob, label)
+    calibrator = ByNotion(IsotonicCalibration(finite=None), "class-wise").fit(prob, label)
     predicted, score = calibrator.predict_top(prob)
     for j in range(3):
         rows = predicted == j
-        expected = IsotonicCalibrator(finite=None).fit(prob[:, j], label == j).calibrate(prob[rows, j])
+        expected = IsotonicCalibration(finite=None).fit(prob[:, j], label == j).calibrate(prob[rows, j])
         np.testing.assert_array_equal(score[rows], expected)
 
 
 def test_the_top_score_stands_in_the_merged_row(forecast):
     prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibrator(finite=None), "confidence").fit(prob, label)
+    calibrator = ByNotion(IsotonicCalibration(finite=None), "confidence").fit(prob, label)
     _, score = calibrator.predict_top(prob)
     merged = calibrator.predict_proba(prob)
     np.testing.assert_array_equal(merged[np.arange(len(prob)), prob.argmax(axis=1)], score)
@@ -73,7 +73,7 @@ def test_the_top_score_stands_in_the_merged_row(forecast):
 
 def test_without_normalisation_each_class_is_as_its_calibrator_left_it(forecast):
     prob, label = forecast
-    raw = ByNotion(IsotonicCalibrator(finite=None), "class-wise", normalize=False).fit(prob, label).predict_proba(prob)
+    raw = ByNotion(IsotonicCalibration(finite=None), "class-wise", normalize=False).fit(prob, label).predict_proba(prob)
     for j in range(3):
         assert calibration_error(label == j, raw[:, j], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
 
@@ -87,7 +87,7 @@ def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked()
         CalibrationWarning, match="no row to calibrate on for predicted c: such scores are left as they are"
     ):
         calibrator = ByNotion(
-            IsotonicCalibrator(finite=None), "top-label", unseen="identity", labels=["a", "b", "c"]
+            IsotonicCalibration(finite=None), "top-label", unseen="identity", labels=["a", "b", "c"]
         ).fit(*NEVER_C)
     assert calibrator.calibrators_[2] is None
     np.testing.assert_array_equal(calibrator.predict_proba(ONLY_NOW_C)[0], ONLY_NOW_C[0])
@@ -95,7 +95,7 @@ def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked()
     assert (label[0], score[0]) == ("c", 0.6)
 
 
-@pytest.mark.parametrize("make", [IsotonicCalibrator, PlattScaling])
+@pytest.mark.parametrize("make", [IsotonicCalibration, PlattScaling])
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_together(make, input):
     (prob, label), new = NEVER_C, ONLY_NOW_C
@@ -128,7 +128,9 @@ def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
 @pytest.mark.filterwarnings("ignore:only the class", "ignore:no row")
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
     label, prob, weight = rows
-    calibrator = ByNotion(IsotonicCalibrator(finite=None), notion, labels=range(prob.shape[1])).fit(prob, label, weight)
+    calibrator = ByNotion(IsotonicCalibration(finite=None), notion, labels=range(prob.shape[1])).fit(
+        prob, label, weight
+    )
     parts = list(as_notion(notion).parts(prob))
     score, outcome, weights = (
         np.concatenate(columns)
@@ -140,13 +142,13 @@ def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, noti
     assert [fitted is None for fitted in calibrator.calibrators_] == empty
     assert (calibrator.pooled_ is not None) == any(empty)
     if calibrator.pooled_ is not None:
-        pooled = IsotonicCalibrator(finite=None).fit(score, outcome.astype(int), weights)
+        pooled = IsotonicCalibration(finite=None).fit(score, outcome.astype(int), weights)
         np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
 
 
 def test_the_calibrator_given_is_cloned_and_not_fitted(forecast):
     prob, label = forecast
-    given = IsotonicCalibrator(finite=None)
+    given = IsotonicCalibration(finite=None)
     fitted = ByNotion(given, "class-wise").fit(prob, label)
     assert not hasattr(given, "value_")
     assert len({id(one) for one in fitted.calibrators_}) == 3
@@ -161,7 +163,7 @@ def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
 def test_a_notion_may_be_an_object(forecast):
     prob, label = forecast
     by_object, by_name = (
-        ByNotion(IsotonicCalibrator(finite=None), notion).fit(prob, label) for notion in (TopLabel(), "top-label")
+        ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label) for notion in (TopLabel(), "top-label")
     )
     np.testing.assert_array_equal(by_object.predict_proba(prob), by_name.predict_proba(prob))
 
@@ -169,8 +171,8 @@ def test_a_notion_may_be_an_object(forecast):
 def test_by_the_binary_notion_the_calibrator_is_as_by_itself():
     score, label = np.array([0.1, 0.2, 0.3, 0.4]), [0, 1, 0, 1]
     alone, by_notion = (
-        IsotonicCalibrator(finite=None).fit(score, label),
-        ByNotion(IsotonicCalibrator(finite=None), "binary").fit(score, label),
+        IsotonicCalibration(finite=None).fit(score, label),
+        ByNotion(IsotonicCalibration(finite=None), "binary").fit(score, label),
     )
     np.testing.assert_array_equal(by_notion.calibrate(score), alone.calibrate(score))
     np.testing.assert_allclose(by_notion.predict_proba(score), alone.predict_proba(score), rtol=1e-15)
@@ -191,20 +193,20 @@ def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
 def test_a_method_of_probabilities_says_that_it_loses_large_logits():
     z, label = np.array([100.0, 200.0, 300.0, 400.0]), [0, 0, 1, 1]
     with pytest.warns(
-        CalibrationWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibrator; got 4"
+        CalibrationWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibration; got 4"
     ):
-        IsotonicCalibrator(input="logit").fit(z, label)
+        IsotonicCalibration(input="logit").fit(z, label)
 
 
 @pytest.mark.parametrize("method", ["predict_top", "predict_proba", "predict", "calibrate"])
 def test_unfitted_it_says_so(method, forecast):
     with pytest.raises(NotFittedError):
-        getattr(ByNotion(IsotonicCalibrator(finite=None)), method)(forecast[0])
+        getattr(ByNotion(IsotonicCalibration(finite=None)), method)(forecast[0])
 
 
 def test_a_forecast_of_other_columns_is_refused(forecast):
     prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibrator(finite=None)).fit(prob, label)
+    calibrator = ByNotion(IsotonicCalibration(finite=None)).fit(prob, label)
     with pytest.raises(ValueError, match="2 features, but ByNotion is expecting 3"):
         calibrator.predict_proba([[0.5, 0.5]])
     with pytest.raises(ValueError, match=r"y_prob must have 3 columns; got one\."):
@@ -272,14 +274,14 @@ def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
 )
 def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
     with pytest.raises(error, match=message):
-        ByNotion(IsotonicCalibrator(finite=None), **options).fit([0.1, 0.9], [0, 1])
+        ByNotion(IsotonicCalibration(finite=None), **options).fit([0.1, 0.9], [0, 1])
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: IsotonicCalibrator(finite=None),
-        lambda: ByNotion(IsotonicCalibrator(finite=None), "class-wise", normalize=False),
+        lambda: IsotonicCalibration(finite=None),
+        lambda: ByNotion(IsotonicCalibration(finite=None), "class-wise", normalize=False),
     ],
 )
 def test_fitted_rows_given_as_logits_come_back_on_their_own_steps(make):

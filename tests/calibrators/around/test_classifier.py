@@ -28,16 +28,16 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     TemperatureScaling,
     Unique,
     VennAbers,
-    negative_log_likelihood,
+    log_loss,
     top_label_calibration_error,
 )
 from calibrant.calibrators.around.forecasts import forecast_of, pooled
 
-BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
+BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")
 
 SEEN: list[tuple[frozenset, frozenset]] = []
 """What each spy was fitted on, and what it then scored."""
@@ -143,7 +143,7 @@ def test_an_overconfident_classifier_is_repaired(data):
     train, test = slice(0, 250), slice(250, None)
     plain = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
     repaired = CalibratedClassifier(GaussianNB()).fit(X[train], y[train]).predict_proba(X[test])
-    assert negative_log_likelihood(y[test], repaired) < negative_log_likelihood(y[test], plain)
+    assert log_loss(y[test], repaired) < log_loss(y[test], plain)
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
@@ -197,7 +197,7 @@ def test_labels_of_text_change_names_and_nothing_else(data, ensemble):
     np.testing.assert_array_equal(text.predict(X), names[number.predict(X)])
 
 
-@pytest.mark.parametrize("calibrator", [IsotonicCalibrator(), ByNotion(IsotonicCalibrator(), "confidence")])
+@pytest.mark.parametrize("calibrator", [IsotonicCalibration(), ByNotion(IsotonicCalibration(), "confidence")])
 def test_any_calibrator_will_do(calibrator):
     X, y = make_classification(300, random_state=0)
     prob = CalibratedClassifier(GaussianNB(), calibrator).fit(X, y).predict_proba(X)
@@ -415,7 +415,7 @@ def test_a_frozen_estimator_needs_no_row_of_each_class_and_no_folds(data):
 def test_parameters_of_both_parts_are_searched(data):
     X, y = data
     grid = {"estimator__var_smoothing": [1e-9, 1e-2], "calibrator__normalize": [True, False]}
-    one = CalibratedClassifier(GaussianNB(), ByNotion(IsotonicCalibrator()), cv=3)
+    one = CalibratedClassifier(GaussianNB(), ByNotion(IsotonicCalibration()), cv=3)
     search = GridSearchCV(one, grid, cv=3, error_score="raise").fit(X, y)
     assert search.best_estimator_.predict_proba(X).shape == (400, 3)
     assert set(search.best_params_) == set(grid)
@@ -534,7 +534,7 @@ def test_only_venn_abers_has_an_interval(data):
 
 # The label that is predicted and its probability
 
-TOP = ByNotion(IsotonicCalibrator(finite=None), "top-label")
+TOP = ByNotion(IsotonicCalibration(finite=None), "top-label")
 
 
 @pytest.mark.parametrize("cv", [3, "prefit", "frozen"])

@@ -16,12 +16,12 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MulticlassCalibrator,
     SafeCalibrator,
     TemperatureScaling,
     load_digits_forecast,
-    negative_log_likelihood,
+    log_loss,
 )
 from calibrant._core.problem import Forecast
 from calibrant._core.validation import as_problem
@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
-BY_CLASS = ByNotion(IsotonicCalibrator(), "class-wise")
+BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")
 
 
 class Event(MulticlassCalibrator):
@@ -151,7 +151,7 @@ def test_at_weight_zero_nothing_changes():
 def test_the_map_is_the_pool_with_the_candidate_of_all_rows():
     label, prob = drawn(500, power=3.0)
     safe = SafeCalibrator(BY_CLASS).fit(prob, label)
-    candidate = ByNotion(IsotonicCalibrator(), "class-wise").fit(prob, label).predict_proba(prob)
+    candidate = ByNotion(IsotonicCalibration(), "class-wise").fit(prob, label).predict_proba(prob)
     expected = [twin.pool(p, c, safe.weight_) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
     np.testing.assert_allclose(safe.predict_proba(prob), expected, rtol=1e-9)
     np.testing.assert_allclose(safe.calibrator_.predict_proba(prob), candidate, rtol=1e-12)
@@ -168,7 +168,7 @@ def test_a_far_off_forecast_is_repaired_almost_as_by_the_candidate():
     y, prob = load_digits_forecast()
     fit, test = slice(0, 200), slice(200, None)
     before, plain, safe = (
-        negative_log_likelihood(y[test], forecast)
+        log_loss(y[test], forecast)
         for forecast in (
             prob[test],
             TemperatureScaling().fit(prob[fit], y[fit]).predict_proba(prob[test]),
@@ -179,7 +179,7 @@ def test_a_far_off_forecast_is_repaired_almost_as_by_the_candidate():
 
 
 def test_a_flexible_candidate_is_worth_more_with_more_rows():
-    weights, steps = [], ByNotion(IsotonicCalibrator(finite=None), "class-wise")
+    weights, steps = [], ByNotion(IsotonicCalibration(finite=None), "class-wise")
     for n in (50, 500, 5000):
         label, prob = drawn(n, power=2.0, seed=2)
         weights.append(SafeCalibrator(steps).fit(prob, label).weight_)
@@ -321,11 +321,11 @@ def test_weights_that_are_importance_do_no_harm_as_the_docstring_passes_them(who
     log_odds = rng.normal(0, 1.5, (2, 300))
     label, fresh = (rng.random((2, 300)) < 1 / (1 + np.exp(-log_odds))).astype(int)
     prob, fresh_prob = 1 / (1 + np.exp(-log_odds))
-    assert SafeCalibrator(IsotonicCalibrator()).fit(prob, label, whole).weight_ > 0.9
+    assert SafeCalibrator(IsotonicCalibration()).fit(prob, label, whole).weight_ > 0.9
     assert "``0.999 * weight / weight.mean()``" in SafeCalibrator.__doc__
-    safe = SafeCalibrator(IsotonicCalibrator()).fit(prob, label, 0.999 * whole / whole.mean())
+    safe = SafeCalibrator(IsotonicCalibration()).fit(prob, label, 0.999 * whole / whole.mean())
     assert safe.weight_ < 0.1
-    harm = negative_log_likelihood(fresh, safe.calibrate(fresh_prob)) - negative_log_likelihood(fresh, fresh_prob)
+    harm = log_loss(fresh, safe.calibrate(fresh_prob)) - log_loss(fresh, fresh_prob)
     assert harm < 0.005
 
 
@@ -335,7 +335,7 @@ def test_a_forecast_of_few_values_can_be_repaired():
     leaf = rng.integers(0, 4, 2000)
     score, rate = np.array([0.05, 0.3, 0.7, 0.95])[leaf], np.array([0.2, 0.4, 0.5, 0.8])[leaf]
     label = (rng.random(2000) < rate).astype(int)
-    safe = SafeCalibrator(IsotonicCalibrator()).fit(score, label)
+    safe = SafeCalibrator(IsotonicCalibration()).fit(score, label)
     assert safe.weight_ > 0.9
     np.testing.assert_allclose(safe.calibrate([0.05, 0.3, 0.7, 0.95]), [0.2, 0.4, 0.5, 0.8], atol=0.06)
 
@@ -350,7 +350,7 @@ def test_another_random_state_makes_other_folds():
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("calibrator", [None, Event(), BY_CLASS, ByNotion(IsotonicCalibrator(), "confidence")])
+@pytest.mark.parametrize("calibrator", [None, Event(), BY_CLASS, ByNotion(IsotonicCalibration(), "confidence")])
 def test_any_calibrator_will_do(calibrator, k):
     label, prob = drawn(150, k=k, power=2.0)
     new = SafeCalibrator(calibrator).fit(prob, label).predict_proba(prob)
@@ -361,7 +361,7 @@ def test_any_calibrator_will_do(calibrator, k):
 def test_one_column_and_two_are_the_same_problem(rows):
     label, score, weight = rows
     table = np.column_stack([1 - score, score])
-    column, two = (SafeCalibrator(IsotonicCalibrator()).fit(p, label, weight) for p in (score, table))
+    column, two = (SafeCalibrator(IsotonicCalibration()).fit(p, label, weight) for p in (score, table))
     assert column.weight_ == pytest.approx(two.weight_, abs=1e-9)
     np.testing.assert_allclose(column.predict_proba(score), two.predict_proba(table), atol=1e-9)
 
@@ -379,7 +379,7 @@ def test_logits_reach_the_candidate_as_logits():
 def test_a_binary_candidate_with_more_classes_is_told_the_way():
     label, prob = drawn(50)
     with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion"):
-        SafeCalibrator(IsotonicCalibrator()).fit(prob, label)
+        SafeCalibrator(IsotonicCalibration()).fit(prob, label)
 
 
 def test_it_serves_a_calibrated_classifier():
@@ -414,7 +414,7 @@ def test_a_class_with_a_single_row_is_absent_from_a_fit_and_no_harm_comes_of_it(
     label[:] = 0
     label[7] = 1
     prob = 0.02 * prob + np.array([0.98, 0.0])
-    safe = SafeCalibrator(IsotonicCalibrator()).fit(prob[:, 1] / prob.sum(axis=1), label)
+    safe = SafeCalibrator(IsotonicCalibration()).fit(prob[:, 1] / prob.sum(axis=1), label)
     assert safe.pooled_loss_ <= safe.identity_loss_
 
 
@@ -458,10 +458,10 @@ def test_a_bad_option_is_refused(options, error, message):
 def test_the_pool_can_be_better_than_the_forecast_and_than_its_candidate():
     """The example of the README: a hundred rows for ten isotonic regressions."""
     y, prob = load_digits_forecast()
-    isotonic = ByNotion(IsotonicCalibrator(), "class-wise")
+    isotonic = ByNotion(IsotonicCalibration(), "class-wise")
     safe = SafeCalibrator(isotonic).fit(prob[:100], y[:100])
     before, alone, pooled = (
-        negative_log_likelihood(y[748:], p, clip=1e-12)
+        log_loss(y[748:], p, clip=1e-12)
         for p in (prob[748:], safe.calibrator_.predict_proba(prob[748:]), safe.predict_proba(prob[748:]))
     )
     assert 0.5 < safe.weight_ < 0.99

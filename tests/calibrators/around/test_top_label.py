@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import top_label as twin
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibrator, PointsPerBin
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, PointsPerBin
 
 # Drawn rows may all be of one class, and predict only some: that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
@@ -79,7 +79,7 @@ def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
     rng = np.random.default_rng(0)
     logits, label = 2.0 * rng.standard_normal((100, 3)), rng.integers(0, 3, 100)
     forecast = logits if input == "logit" else np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    calibrator = ByNotion(IsotonicCalibrator(), notion, input=input).fit(forecast, label)
+    calibrator = ByNotion(IsotonicCalibration(), notion, input=input).fit(forecast, label)
     whole = calibrator.predict_top(forecast)
     monkeypatch.setattr(ByNotion, "block", 12)
     for part, all_at_once in zip(calibrator.predict_top(forecast), whole, strict=True):

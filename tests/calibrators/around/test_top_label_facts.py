@@ -10,12 +10,12 @@ from calibrant import (
     HistogramBinning,
     PointsPerBin,
     Unique,
-    accuracy,
     classwise_calibration_error,
     expected_calibration_error,
     top_label_calibration_error,
     top_label_maximum_calibration_error,
 )
+from calibrant.metrics.scores import accuracy
 
 WIDTH, MASS, OWN = 15, EqualMass(15), Unique()
 NOISE = 1e-10

@@ -18,7 +18,7 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     Isotonic,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MonotonicSweep,
     PointsPerBin,
     load_calibrator,
@@ -405,7 +405,7 @@ def test_bins_that_depend_on_the_outcomes_are_refused(binning):
         fitted_guarantee(HistogramBinning(binning).fit(score, score > 0.4))
 
 
-@pytest.mark.parametrize("other", [IsotonicCalibrator(), ByNotion(IsotonicCalibrator()), None, 3])
+@pytest.mark.parametrize("other", [IsotonicCalibration(), ByNotion(IsotonicCalibration()), None, 3])
 def test_other_calibrators_have_no_such_guarantee(other):
     with pytest.raises(TypeError, match="calibrator must be a HistogramBinning, or ByNotion of one"):
         fitted_guarantee(other)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
-from calibrant import ByNotion, CalibrationWarning, TemperatureScaling, negative_log_likelihood
+from calibrant import ByNotion, CalibrationWarning, TemperatureScaling, log_loss
 from calibrant.calibrators.one_score.beta import BetaCalibration
 from calibrant.calibrators.one_score.platt import PlattScaling
 
@@ -102,9 +102,7 @@ def test_a_general_optimiser_finds_nothing_better(parameters, rows):
 def test_the_forms_are_nested():
     label, score = sample(2000, lambda z: 0.4 + np.where(z < 0, 0.5 * z, 1.3 * z))
     loss = {
-        parameters: negative_log_likelihood(
-            label, BetaCalibration(parameters=parameters).fit(score, label).calibrate(score)
-        )
+        parameters: log_loss(label, BetaCalibration(parameters=parameters).fit(score, label).calibrate(score))
         for parameters in FORMS
     }
     assert loss["abm"] < min(loss["am"], loss["ab"])
@@ -334,7 +332,7 @@ def test_figures_of_one_against_the_rest(data_dir, name, exact, shared):
     with np.load(data_dir / f"{name}.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     calibrator = ByNotion(BetaCalibration(), "class-wise").fit(prob[:5000], label[:5000])
-    found = negative_log_likelihood(label[5000:], calibrator.predict_proba(prob[5000:]))
+    found = log_loss(label[5000:], calibrator.predict_proba(prob[5000:]))
     assert found == pytest.approx(exact, abs=1e-6)
     assert shared is None or found == pytest.approx(shared, abs=1e-4)
     assert max(c.gradient_ for c in calibrator.calibrators_) < 1e-6

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from reference import near_isotonic as twin
 from strategies import columns, scores
 
-from calibrant import IsotonicCalibrator
+from calibrant import IsotonicCalibration
 from calibrant._core.validation import as_problem
 from calibrant.calibrators.one_score import near_isotonic_path
 from calibrant.calibrators.one_score.enir import EnsembleNearIsotonic
-from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibrator
+from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibration
 from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -62,7 +62,7 @@ def test_the_map_is_the_weighted_sum_of_its_fits(rows, new):
     label, score, weight = rows
     fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
     fits = [
-        NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(new)
+        NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight).calibrate(new)
         for penalty in fitted.penalty_.tolist()
     ]
     np.testing.assert_allclose(fitted.calibrate(new), fitted.weight_ @ fits, atol=1e-12)
@@ -97,7 +97,7 @@ def test_rates_in_order_are_kept_as_isotonic_regression_keeps_them():
     score, label = np.repeat([0.2, 0.5, 0.8], 10), np.repeat([0, 1, 0, 1, 0, 1], [8, 2, 5, 5, 2, 8])
     np.testing.assert_array_equal(
         EnsembleNearIsotonic(finite=None).fit(score, label).calibrate(score),
-        IsotonicCalibrator(finite=None).fit(score, label).calibrate(score),
+        IsotonicCalibration(finite=None).fit(score, label).calibrate(score),
     )
 
 

@@ -12,7 +12,7 @@ from calibrant import (
     EqualWidth,
     HistogramBinning,
     Isotonic,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MonotonicSweep,
     PointsPerBin,
     Unique,
@@ -83,7 +83,7 @@ def test_over_isotonic_blocks_it_is_isotonic_regression_on_the_fitted_rows(rows)
     label, score, weight = rows
     np.testing.assert_allclose(
         HistogramBinning(Isotonic()).fit(score, label, weight).calibrate(score),
-        IsotonicCalibrator(finite=None).fit(score, label, weight).calibrate(score),
+        IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(score),
         rtol=1e-9,
         atol=1e-12,
     )

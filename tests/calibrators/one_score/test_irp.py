@@ -10,10 +10,10 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     IsotonicRecursivePartitioning,
     load_calibrator,
-    negative_log_likelihood,
+    log_loss,
     save_calibrator,
 )
 from calibrant._core.problem import as_simplex
@@ -66,7 +66,7 @@ def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(r
 def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_between_blocks(
     rows, max_bins, min_gain, least
 ):
-    borders = set(IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
+    borders = set(IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
     stages, thresholds, _ = twin.grow(*lists(rows), max_bins, min_gain, least, borders)
     ours = fitted(rows, max_bins=max_bins, min_gain=min_gain, min_samples=least)
     assert ours.threshold_.tolist() == thresholds
@@ -76,7 +76,7 @@ def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_betwee
 @given(rows=few)
 def test_no_cut_that_is_first_among_the_best_falls_inside_a_block_of_isotonic_regression(rows):
     """The proof is in isotonic_tree.py; here no block is known beforehand."""
-    blocks = IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
+    blocks = IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2])
     assert set(twin.grow(*lists(rows))[1]) <= set(blocks.left_.tolist())
 
 
@@ -116,7 +116,7 @@ def test_between_scores_that_touch_the_border_is_the_lower_one(score):
 
 @given(rows=columns(weights=st.one_of(whole_weights, st.floats(0.1, 5.0))))
 def test_run_to_the_end_it_is_isotonic_regression_to_the_last_bit(rows):
-    ours, theirs = fitted(rows), IsotonicCalibrator(finite=None).fit(rows[1], rows[0], rows[2])
+    ours, theirs = fitted(rows), IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2])
     np.testing.assert_array_equal(ours.left_, theirs.left_)
     np.testing.assert_array_equal(ours.value_, theirs.value_)
     assert ours.n_bins_ == theirs.value_.size
@@ -124,7 +124,7 @@ def test_run_to_the_end_it_is_isotonic_regression_to_the_last_bit(rows):
 
 @given(rows=columns())
 def test_run_to_the_end_with_a_row_of_each_class_it_is_smoothed_isotonic_regression(rows):
-    ours, theirs = fitted(rows, smoothing=1.0), IsotonicCalibrator(finite="smooth").fit(rows[1], rows[0], rows[2])
+    ours, theirs = fitted(rows, smoothing=1.0), IsotonicCalibration(finite="smooth").fit(rows[1], rows[0], rows[2])
     np.testing.assert_array_equal(ours.left_, theirs.left_)
     np.testing.assert_allclose(ours.value_, theirs.value_, rtol=1e-12)
 
@@ -310,8 +310,8 @@ def test_cross_validated_stops_lose_little_of_the_best_stage_on_new_rows():
     label = (rng.random(40_000) < score**2).astype(int)
     ours = IsotonicRecursivePartitioning().fit(score[:2000], label[:2000])
     whole = fitted((label[:2000], score[:2000], None), smoothing=ours.smoothing_)
-    losses = [negative_log_likelihood(label[2000:], prob) for prob in whole.staged_predict_proba(score[2000:])]
-    assert negative_log_likelihood(label[2000:], ours.calibrate(score[2000:])) < min(losses) + 0.002
+    losses = [log_loss(label[2000:], prob) for prob in whole.staged_predict_proba(score[2000:])]
+    assert log_loss(label[2000:], ours.calibrate(score[2000:])) < min(losses) + 0.002
     assert min(losses) + 0.002 < losses[0]
 
 
@@ -423,7 +423,7 @@ def test_the_forecast_of_the_paper_ends_at_the_blocks_of_isotonic_regression(cov
     prob, label = covertype
     ours = IsotonicRecursivePartitioning(**WHOLE).fit(prob, label)
     assert ours.n_bins_ == 16
-    assert set(ours.threshold_) == set(IsotonicCalibrator(finite=None).fit(prob, label).left_[1:])
+    assert set(ours.threshold_) == set(IsotonicCalibration(finite=None).fit(prob, label).left_[1:])
 
 
 def test_the_first_cuts_are_those_of_the_paper_up_to_the_gap_between_scores_and_a_step_of_its_grid(covertype):
@@ -445,7 +445,7 @@ def test_without_its_regularisers_it_is_isotonic_regression_bit_for_bit(weighted
     weight = rng.uniform(0.1, 5.0, 500) if weighted else None
     new = np.concatenate([score, rng.random(200), [0.0, 1.0]])
     bare = IsotonicRecursivePartitioning(softening=0, smoothing=0, max_bins=None).fit(score, label, weight)
-    isotonic = IsotonicCalibrator(finite=None).fit(score, label, weight)
+    isotonic = IsotonicCalibration(finite=None).fit(score, label, weight)
     np.testing.assert_array_equal(bare.calibrate(new), isotonic.calibrate(new))
     default = IsotonicRecursivePartitioning().fit(score, label, weight)
     assert not np.array_equal(default.calibrate(new), isotonic.calibrate(new))

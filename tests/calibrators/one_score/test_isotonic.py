@@ -9,12 +9,12 @@ from strategies import columns, scores, tables
 from calibrant import (
     ByNotion,
     CalibrationWarning,
-    CenteredIsotonicCalibrator,
+    CenteredIsotonicCalibration,
     EnsembleNearIsotonic,
-    IsotonicCalibrator,
-    NearIsotonicCalibrator,
+    IsotonicCalibration,
+    NearIsotonicCalibration,
     load_digits_forecast,
-    negative_log_likelihood,
+    log_loss,
 )
 from calibrant.calibrators.one_score.isotonic import on_steps
 
@@ -30,7 +30,7 @@ new_scores = st.lists(scores, min_size=1, max_size=20)
 @given(rows=columns(), new=new_scores)
 def test_the_map_is_what_its_definition_says(interpolate, predict, rows, new):
     label, score, weight = rows
-    calibrator = IsotonicCalibrator(interpolate=interpolate, finite=None).fit(score, label, weight)
+    calibrator = IsotonicCalibration(interpolate=interpolate, finite=None).fit(score, label, weight)
     distinct, values = twin.fit(score.tolist(), label.tolist(), weight.tolist())
     expected = [predict(distinct, values, s) for s in new]
     np.testing.assert_allclose(calibrator.calibrate(new), expected, rtol=1e-9, atol=1e-12)
@@ -42,7 +42,7 @@ def test_fitted_rows_agree_with_scikit_learn(interpolate, rows):
     label, score, weight = rows
     score = np.round(score, 6)  # scikit-learn pools scores that differ by less than 1e-15 too
     theirs = IsotonicRegression(out_of_bounds="clip").fit(score, label, weight).predict(score)
-    ours = IsotonicCalibrator(interpolate=interpolate, finite=None).fit(score, label, weight).calibrate(score)
+    ours = IsotonicCalibration(interpolate=interpolate, finite=None).fit(score, label, weight).calibrate(score)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
@@ -53,14 +53,14 @@ def test_between_blocks_the_line_is_that_of_scikit_learn():
     new = np.linspace(0, 1, 1001)
     theirs = IsotonicRegression(out_of_bounds="clip").fit(score, label).predict(new)
     np.testing.assert_allclose(
-        IsotonicCalibrator(interpolate=True, finite=None).fit(score, label).calibrate(new), theirs, atol=1e-12
+        IsotonicCalibration(interpolate=True, finite=None).fit(score, label).calibrate(new), theirs, atol=1e-12
     )
 
 
 @given(rows=columns())
 def test_blocks_are_ordered_and_apart(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(finite=None).fit(score, label, weight)
+    fitted = IsotonicCalibration(finite=None).fit(score, label, weight)
     assert (fitted.left_ <= fitted.right_).all()
     assert (fitted.right_[:-1] < fitted.left_[1:]).all()
     assert (np.diff(fitted.value_) > 0).all()
@@ -69,30 +69,30 @@ def test_blocks_are_ordered_and_apart(rows):
 @given(rows=columns())
 def test_the_mean_is_kept(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(finite=None).fit(score, label, weight).calibrate(score)
+    fitted = IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(score)
     assert np.average(fitted, weights=weight) == pytest.approx(np.average(label, weights=weight), abs=1e-12)
 
 
 def test_a_step_begins_at_the_first_score_of_its_block():
-    fitted = IsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    fitted = IsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     assert fitted.calibrate([0.1, 0.2, np.nextafter(0.2, 0), 0.39, 0.4]).tolist() == [0.0, 0.5, 0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("interpolate", [False, True])
 def test_scores_outside_take_the_nearest_value(interpolate):
-    fitted = IsotonicCalibrator(interpolate=interpolate, finite=None).fit([0.4, 0.4, 0.6, 0.6], [0, 1, 1, 1])
+    fitted = IsotonicCalibration(interpolate=interpolate, finite=None).fit([0.4, 0.4, 0.6, 0.6], [0, 1, 1, 1])
     assert fitted.calibrate([0.0, 1.0]).tolist() == [0.5, 1.0]
 
 
 def test_a_score_that_falls_as_events_rise_is_pooled_to_one_block():
-    fitted = IsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3], [1, 1, 0])
+    fitted = IsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3], [1, 1, 0])
     assert fitted.value_ == pytest.approx([2 / 3])
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_a_constant(label):
     with pytest.warns(CalibrationWarning, match=f"only the class {label} came in the 2 rows"):
-        fitted = IsotonicCalibrator(finite=None).fit([0.2, 0.7], [label, label])
+        fitted = IsotonicCalibration(finite=None).fit([0.2, 0.7], [label, label])
     assert fitted.calibrate([0.5]).tolist() == [label]
 
 
@@ -100,14 +100,14 @@ def test_two_columns_are_calibrated_by_the_second():
     score, label = np.array([0.1, 0.2, 0.3, 0.4]), [0, 1, 0, 1]
     table = np.column_stack([1 - score, score])
     np.testing.assert_array_equal(
-        IsotonicCalibrator(finite=None).fit(table, label).predict_proba(table)[:, 1],
-        IsotonicCalibrator(finite=None).fit(score, label).calibrate(score),
+        IsotonicCalibration(finite=None).fit(table, label).predict_proba(table)[:, 1],
+        IsotonicCalibration(finite=None).fit(score, label).calibrate(score),
     )
 
 
 def test_three_columns_are_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion\(IsotonicCalibrator\(\)"):
-        IsotonicCalibrator(finite=None).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion\(IsotonicCalibration\(\)"):
+        IsotonicCalibration(finite=None).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
 
 
 # Values off 0 and 1
@@ -128,13 +128,13 @@ def smoothed_twin(rows):
 @given(rows=columns(weights=st.just(1)))
 def test_smoothing_is_the_fit_of_the_blocks_with_a_row_of_each_class_more(rows):
     label, score, _ = rows
-    ours = IsotonicCalibrator(finite="smooth").fit(score, label).calibrate(score)
+    ours = IsotonicCalibration(finite="smooth").fit(score, label).calibrate(score)
     np.testing.assert_allclose(ours, smoothed_twin(rows), rtol=1e-9)
 
 
 def test_blocks_that_smoothing_puts_out_of_order_are_pooled():
     score, label = np.repeat([0.1, 0.2, 0.8], [1, 100, 100]), np.repeat([0, 1, 0, 1], [1, 10, 90, 100])
-    fitted = IsotonicCalibrator(finite="smooth").fit(score, label)
+    fitted = IsotonicCalibration(finite="smooth").fit(score, label)
     # 0 of 1 and 10 of 100 become 1 of 3 and 11 of 102: out of order, so 12 of 105.
     assert fitted.value_ == pytest.approx([12 / 105, 101 / 102])
     assert fitted.left_.tolist() == [0.1, 0.8]
@@ -146,7 +146,7 @@ def test_blocks_that_smoothing_puts_out_of_order_are_pooled():
 @given(rows=columns(weights=st.one_of(st.integers(1, 4), st.floats(0.1, 5.0))), new=new_scores)
 def test_a_finite_map_does_not_decrease_and_is_never_0_or_1(interpolate, finite, rows, new):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(interpolate=interpolate, finite=finite).fit(score, label, weight)
+    fitted = IsotonicCalibration(interpolate=interpolate, finite=finite).fit(score, label, weight)
     assert (np.diff(fitted.value_) >= 0).all()
     prob = fitted.calibrate(np.sort(new))
     assert (np.diff(prob) >= -1e-15).all()
@@ -159,16 +159,16 @@ def test_a_finite_map_does_not_decrease_and_is_never_0_or_1(interpolate, finite,
 @given(rows=columns())
 def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
     label, score, weight = rows
-    exact = IsotonicCalibrator(finite=None).fit(score, label, weight)
+    exact = IsotonicCalibration(finite=None).fit(score, label, weight)
     for finite, least in [("clip", 1 / (weight.sum() + 2)), (0.03, 0.03)]:
-        clipped = IsotonicCalibrator(finite=finite).fit(score, label, weight)
+        clipped = IsotonicCalibration(finite=finite).fit(score, label, weight)
         np.testing.assert_allclose(clipped.value_, np.clip(exact.value_, least, 1 - least), rtol=1e-12)
         np.testing.assert_array_equal(clipped.left_, exact.left_)
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_smoothed_is_the_rule_of_succession(label):
-    fitted = IsotonicCalibrator(finite="smooth").fit([0.2, 0.7, 0.9], [label] * 3)
+    fitted = IsotonicCalibration(finite="smooth").fit([0.2, 0.7, 0.9], [label] * 3)
     assert fitted.value_ == pytest.approx([0.8 if label else 0.2])
 
 
@@ -177,7 +177,7 @@ def test_one_class_only_smoothed_is_the_rule_of_succession(label):
 def test_the_unit_of_fractional_weights_is_irrelevant(finite, rows, scale):
     label, score, weight = rows
     weight = weight + np.pi / 100  # not whole, in either unit
-    fits = [IsotonicCalibrator(finite=finite).fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
+    fits = [IsotonicCalibration(finite=finite).fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
     np.testing.assert_allclose(fits[0], fits[1], rtol=1e-9)
 
 
@@ -197,18 +197,18 @@ def test_other_words_and_numbers_for_finite_are_refused(finite, error):
     with pytest.raises(
         error, match=r"finite must be (one of 'smooth', 'clip'|a number, at least 1e-12 and below 0\.5); got"
     ):
-        IsotonicCalibrator(finite=finite).fit([0.1, 0.9], [0, 1])
+        IsotonicCalibration(finite=finite).fit([0.1, 0.9], [0, 1])
 
 
 @pytest.mark.parametrize("interpolate", ["no", 1, None])
 def test_interpolate_is_true_or_false(interpolate):
     with pytest.raises(TypeError, match="interpolate must be True or False; got"):
-        IsotonicCalibrator(interpolate=interpolate, finite=None).fit([0.1, 0.9], [0, 1])
+        IsotonicCalibration(interpolate=interpolate, finite=None).fit([0.1, 0.9], [0, 1])
 
 
 @pytest.mark.parametrize("finite", ["smooth", "clip", 1e-12])
 @pytest.mark.parametrize(
-    "make", [IsotonicCalibrator, CenteredIsotonicCalibrator, NearIsotonicCalibrator, EnsembleNearIsotonic]
+    "make", [IsotonicCalibration, CenteredIsotonicCalibration, NearIsotonicCalibration, EnsembleNearIsotonic]
 )
 def test_finite_keeps_new_scores_at_the_ends_off_0_and_1_however_many_rows_there_are(make, finite):
     fitted = make(finite=finite).fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
@@ -226,7 +226,7 @@ def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(l
 
 
 def test_lines_between_scores_that_almost_touch_stay_between_their_values():
-    fitted = IsotonicCalibrator(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
+    fitted = IsotonicCalibration(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
     assert fitted.calibrate([0.0, 5e-311, 1e-310, 1.0]) == pytest.approx([0.0, 0.5, 1.0, 1.0])
 
 
@@ -242,8 +242,8 @@ def test_smoothing_has_less_log_loss_on_new_rows_than_clipping(data_dir, name, n
         losses = []
         for start in range(0, 5000, n):
             rows = slice(start, start + n)
-            fitted = IsotonicCalibrator(finite=finite).fit(score[rows], right[rows])
-            losses.append(negative_log_likelihood(right[5000:], fitted.calibrate(score[5000:])))
+            fitted = IsotonicCalibration(finite=finite).fit(score[rows], right[rows])
+            losses.append(log_loss(right[5000:], fitted.calibrate(score[5000:])))
         return np.mean(losses)
 
     assert held_out("smooth") < held_out("clip") < held_out(None)
@@ -253,7 +253,7 @@ def test_smoothing_has_less_log_loss_on_new_rows_than_clipping(data_dir, name, n
 def test_class_wise_and_renormalised_is_what_its_definition_says(rows, new):
     label, prob, weight = rows
     k = prob.shape[1]
-    calibrator = ByNotion(IsotonicCalibrator(finite=None), "class-wise", labels=range(k)).fit(prob, label, weight)
+    calibrator = ByNotion(IsotonicCalibration(finite=None), "class-wise", labels=range(k)).fit(prob, label, weight)
     other = new[1][:, :k] + 1e-3
     other = np.vstack([prob, other / other.sum(axis=1, keepdims=True)])
     expected = twin.class_wise(prob.tolist(), label.tolist(), weight.tolist(), other.tolist())
@@ -261,7 +261,7 @@ def test_class_wise_and_renormalised_is_what_its_definition_says(rows, new):
 
 
 @pytest.mark.parametrize(
-    "make", [IsotonicCalibrator, CenteredIsotonicCalibrator, NearIsotonicCalibrator, EnsembleNearIsotonic]
+    "make", [IsotonicCalibration, CenteredIsotonicCalibration, NearIsotonicCalibration, EnsembleNearIsotonic]
 )
 def test_by_default_values_are_smoothed(make):
     """An event in a block without events costs no more than the logarithm of the rows: as published it costs all."""
@@ -281,11 +281,11 @@ def test_by_default_a_hundred_rows_of_ten_classes_do_no_great_harm():
     """On these rows isotonic regression as published raises the log loss from 1.95 to 3.23."""
     y, prob = load_digits_forecast()
     loss = {
-        way: negative_log_likelihood(
+        way: log_loss(
             y[748:], ByNotion(make, "class-wise").fit(prob[:100], y[:100]).predict_proba(prob[748:]), clip=1e-12
         )
-        for way, make in (("default", IsotonicCalibrator()), ("published", IsotonicCalibrator(finite=None)))
+        for way, make in (("default", IsotonicCalibration()), ("published", IsotonicCalibration(finite=None)))
     }
     assert loss["default"] == pytest.approx(1.068, abs=1e-3)
     assert loss["published"] == pytest.approx(3.235, abs=1e-3)
-    assert negative_log_likelihood(y[748:], prob[748:], clip=1e-12) == pytest.approx(1.950, abs=1e-3)
+    assert log_loss(y[748:], prob[748:], clip=1e-12) == pytest.approx(1.950, abs=1e-3)

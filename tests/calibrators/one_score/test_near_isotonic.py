@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from reference import near_isotonic as twin
 from strategies import columns, scores
 
-from calibrant import IsotonicCalibrator
+from calibrant import IsotonicCalibration
 from calibrant._core.validation import as_problem
 from calibrant._kernels.near_isotonic import join_path
-from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibrator
+from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibration
 from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -43,7 +43,7 @@ def test_a_fit_is_the_optimum_of_a_generic_solver(rows, penalty):
     label, score, weight = rows
     distinct, mass, events = points_of(rows)
     expected = twin.by_least_squares([e / w for e, w in zip(events, mass, strict=True)], mass, penalty)
-    fitted = NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(distinct)
+    fitted = NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight).calibrate(distinct)
     np.testing.assert_allclose(fitted, expected, atol=1e-7)
 
 
@@ -52,7 +52,7 @@ def test_a_fit_meets_the_optimality_conditions(rows, penalty):
     label, score, weight = rows
     distinct, mass, events = points_of(rows)
     rate, mass = np.array([float(e / w) for e, w in zip(events, mass, strict=True)]), np.array(mass, dtype=float)
-    fit = NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(distinct)
+    fit = NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight).calibrate(distinct)
     price = prices(fit, rate, mass)
     assert price[-1] == pytest.approx(0.0, abs=1e-9)
     assert (price >= -1e-9).all()
@@ -89,7 +89,7 @@ def test_the_bic_and_its_bound_are_what_their_definitions_say(rows):
 def test_no_penalty_has_a_lower_bic_than_the_chosen_one(rows, other):
     label, score, weight = rows
     path = path_of(rows)
-    chosen = NearIsotonicCalibrator(finite=None).fit(score, label, weight).penalty_
+    chosen = NearIsotonicCalibration(finite=None).fit(score, label, weight).penalty_
     assert path.bic(chosen) == pytest.approx(min(path.bic(knot) for knot in path.knots), rel=1e-12, abs=1e-9)
     assert path.bic(chosen) <= path.bic(other) + 1e-9
 
@@ -98,7 +98,7 @@ def test_no_penalty_has_a_lower_bic_than_the_chosen_one(rows, other):
 def test_without_a_penalty_every_score_has_its_event_rate(rows):
     label, score, weight = rows
     distinct, mass, events = points_of(rows)
-    fitted = NearIsotonicCalibrator(penalty=0, finite=None).fit(score, label, weight)
+    fitted = NearIsotonicCalibration(penalty=0, finite=None).fit(score, label, weight)
     rates = [float(e / w) for e, w in zip(events, mass, strict=True)]
     np.testing.assert_allclose(fitted.calibrate(distinct), rates, atol=1e-12)
 
@@ -107,43 +107,44 @@ def test_without_a_penalty_every_score_has_its_event_rate(rows):
 @given(rows=columns(weights=any_weights), new=st.lists(scores, min_size=1, max_size=10))
 def test_a_great_penalty_is_isotonic_regression(penalty, rows, new):
     label, score, weight = rows
-    fitted = NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight)
+    fitted = NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight)
     np.testing.assert_allclose(
-        fitted.calibrate(new), IsotonicCalibrator(finite=None).fit(score, label, weight).calibrate(new), atol=1e-12
+        fitted.calibrate(new), IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(new), atol=1e-12
     )
 
 
 @given(rows=columns(weights=any_weights), penalty=penalties)
 def test_the_mean_is_kept(rows, penalty):
     label, score, weight = rows
-    fitted = NearIsotonicCalibrator(penalty=penalty, finite=None).fit(score, label, weight).calibrate(score)
+    fitted = NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight).calibrate(score)
     assert np.average(fitted, weights=weight) == pytest.approx(np.average(label, weights=weight), abs=1e-9)
 
 
 @given(rows=columns(weights=any_weights), times=st.floats(0.01, 100.0))
 def test_the_penalty_is_counted_in_the_unit_of_the_weights(rows, times):
     label, score, weight = rows
-    once = NearIsotonicCalibrator(penalty=0.7, finite=None).fit(score, label, weight)
-    scaled = NearIsotonicCalibrator(penalty=0.7 * times, finite=None).fit(score, label, weight * times)
+    once = NearIsotonicCalibration(penalty=0.7, finite=None).fit(score, label, weight)
+    scaled = NearIsotonicCalibration(penalty=0.7 * times, finite=None).fit(score, label, weight * times)
     np.testing.assert_allclose(scaled.calibrate(score), once.calibrate(score), atol=1e-9)
 
 
 def test_a_block_that_stands_out_gives_up_as_many_events_as_the_penalty_says():
     score, label = np.repeat([0.2, 0.5, 0.8], 10), np.repeat([0, 1, 0, 1, 0, 1], [8, 2, 2, 8, 7, 3])
     np.testing.assert_allclose(
-        NearIsotonicCalibrator(penalty=1.5, finite=None).fit(score, label).calibrate([0.2, 0.5, 0.8]), [0.2, 0.65, 0.45]
+        NearIsotonicCalibration(penalty=1.5, finite=None).fit(score, label).calibrate([0.2, 0.5, 0.8]),
+        [0.2, 0.65, 0.45],
     )
 
 
 def test_a_step_down_that_is_there_outlives_isotonic_regression():
     score, label = np.repeat([0.2, 0.5, 0.8], 1000), np.repeat([0, 1, 0, 1, 0, 1], [900, 100, 300, 700, 600, 400])
-    fitted = NearIsotonicCalibrator(finite=None).fit(score, label)
+    fitted = NearIsotonicCalibration(finite=None).fit(score, label)
     assert fitted.calibrate([0.2, 0.5, 0.8]).tolist() == [0.1, 0.7, 0.4]
     assert fitted.penalty_ == 0.0
 
 
 def test_between_scores_the_one_below_counts_and_below_all_the_first():
-    fitted = NearIsotonicCalibrator(penalty=0, finite=None).fit([0.2, 0.5, 0.8], [1, 0, 1])
+    fitted = NearIsotonicCalibration(penalty=0, finite=None).fit([0.2, 0.5, 0.8], [1, 0, 1])
     assert fitted.calibrate([0.0, 0.2, 0.49, 0.5, 0.79, 1.0]).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0, 1.0]
 
 
@@ -151,14 +152,14 @@ def test_between_scores_the_one_below_counts_and_below_all_the_first():
 @given(rows=columns(weights=any_weights), penalty=penalties)
 def test_finite_keeps_values_off_the_ends(finite, rows, penalty):
     label, score, weight = rows
-    value = NearIsotonicCalibrator(penalty=penalty, finite=finite).fit(score, label, weight).calibrate(score)
+    value = NearIsotonicCalibration(penalty=penalty, finite=finite).fit(score, label, weight).calibrate(score)
     assert value.min() > 0
     assert value.max() < 1
 
 
 def test_smoothing_is_one_row_more_of_each_class_in_every_block():
     score, label = np.repeat([0.2, 0.5, 0.8], 8), np.repeat([0, 1, 0], 8)
-    smooth, clip = (NearIsotonicCalibrator(penalty=2, finite=way).fit(score, label) for way in ("smooth", "clip"))
+    smooth, clip = (NearIsotonicCalibration(penalty=2, finite=way).fit(score, label) for way in ("smooth", "clip"))
     np.testing.assert_allclose(smooth.calibrate([0.2, 0.5, 0.8]), [0.1, 0.7, 0.3])
     np.testing.assert_allclose(clip.calibrate([0.2, 0.5, 0.8]), [1 / 26, 0.75, 0.25])
 
@@ -177,18 +178,18 @@ def test_smoothing_is_one_row_more_of_each_class_in_every_block():
 )
 def test_a_penalty_that_is_none_is_refused(penalty, error, came):
     with pytest.raises(error, match=rf"penalty must be .*{came}.* Pass "):
-        NearIsotonicCalibrator(penalty=penalty, finite=None).fit([0.2, 0.7], [0, 1])
+        NearIsotonicCalibration(penalty=penalty, finite=None).fit([0.2, 0.7], [0, 1])
 
 
 def test_a_way_to_be_finite_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"finite must be .*got 'round'"):
-        NearIsotonicCalibrator(finite="round").fit([0.2, 0.7], [0, 1])
+        NearIsotonicCalibration(finite="round").fit([0.2, 0.7], [0, 1])
 
 
 @pytest.mark.parametrize("penalty", [0, 1, *NOT_CHOSEN])
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_a_constant(penalty, label):
-    fitted = NearIsotonicCalibrator(penalty=penalty, finite=None).fit([0.2, 0.4, 0.7], [label] * 3)
+    fitted = NearIsotonicCalibration(penalty=penalty, finite=None).fit([0.2, 0.4, 0.7], [label] * 3)
     assert fitted.calibrate([0.0, 0.5, 1.0]).tolist() == [label] * 3
 
 

@@ -8,7 +8,7 @@ from strategies import columns, scores
 from calibrant import (
     BinaryCalibrator,
     HistogramBinning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     PlattScaling,
     ScalingBinning,
     TemperatureScaling,
@@ -45,7 +45,7 @@ class Tent(BinaryCalibrator):
         return 1 - 2 * np.abs(score - 0.5)
 
 
-@pytest.mark.parametrize("inner", [Square(), Tent(), IsotonicCalibrator()], ids=["rising", "up and down", "isotonic"])
+@pytest.mark.parametrize("inner", [Square(), Tent(), IsotonicCalibration()], ids=["rising", "up and down", "isotonic"])
 @given(rows=columns(), n_bins=st.integers(1, 12), new=new_scores)
 def test_the_map_is_what_its_definition_says(inner, rows, n_bins, new):
     label, score, weight = rows
@@ -120,8 +120,8 @@ def test_logits_reach_the_map_as_they_are():
 
 
 def test_logits_that_the_map_cannot_tell_apart_are_warned_of():
-    with pytest.warns(UserWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibrator"):
-        ScalingBinning(IsotonicCalibrator(), input="logit").fit([100.0, 200.0, 300.0, 400.0], [0, 0, 1, 1])
+    with pytest.warns(UserWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibration"):
+        ScalingBinning(IsotonicCalibration(), input="logit").fit([100.0, 200.0, 300.0, 400.0], [0, 0, 1, 1])
 
 
 def test_logits_and_their_probabilities_are_mapped_alike():
@@ -129,13 +129,13 @@ def test_logits_and_their_probabilities_are_mapped_alike():
     logit = rng.normal(0, 2, 400)
     label = (rng.random(400) < 1 / (1 + np.exp(-0.5 * logit))).astype(int)
     prob = 1 / (1 + np.exp(-logit))
-    for inner in (PlattScaling(), IsotonicCalibrator()):
+    for inner in (PlattScaling(), IsotonicCalibration()):
         one, other = ScalingBinning(inner).fit(prob, label), ScalingBinning(inner, input="logit").fit(logit, label)
         np.testing.assert_allclose(other.calibrate(logit), one.calibrate(prob), rtol=1e-6)
 
 
 def test_the_given_calibrator_is_not_touched():
-    inner = IsotonicCalibrator()
+    inner = IsotonicCalibration()
     fitted = ScalingBinning(inner).fit([0.1, 0.2, 0.8], [0, 1, 1])
     assert not hasattr(inner, "value_")
     assert fitted.get_params()["calibrator__interpolate"] is False
@@ -144,7 +144,7 @@ def test_the_given_calibrator_is_not_touched():
 def test_the_fitted_map_is_saved_with_the_bins(tmp_path):
     rng = np.random.default_rng(0)
     score = rng.random(300)
-    fitted = ScalingBinning(IsotonicCalibrator(interpolate=True), n_bins=7).fit(score, rng.random(300) < score)
+    fitted = ScalingBinning(IsotonicCalibration(interpolate=True), n_bins=7).fit(score, rng.random(300) < score)
     save_calibrator(fitted, tmp_path / "c.json")
     new = np.linspace(0, 1, 101)
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), fitted.calibrate(new))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import venn_abers as twin
 from strategies import columns, scores
 
-from calibrant import IsotonicCalibrator
+from calibrant import IsotonicCalibration
 from calibrant._kernels.venn_abers import fits_with_one_event
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 
@@ -65,7 +65,7 @@ def test_all_three_grow_with_the_score(rows, new):
 def test_all_three_rise_from_each_isotonic_block_to_the_next(rows):
     label, score, weight = rows
     distinct = np.unique(score)
-    rises = np.diff(IsotonicCalibrator(finite=None).fit(score, label, weight).calibrate(distinct)) > 1e-9
+    rises = np.diff(IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(distinct)) > 1e-9
     fitted = VennAbers().fit(score, label, weight)
     assert (np.diff(fitted.predict_interval(distinct), axis=0)[rises] > 0).all()
     assert (np.diff(fitted.calibrate(distinct))[rises] > 0).all()
@@ -108,7 +108,7 @@ def test_many_rows_bring_the_two_fits_together_around_isotonic_regression():
     label = (rng.random(20_000) < 0.05 + score).astype(int)
     new = np.arange(10) / 10
     low, high = VennAbers().fit(score, label).predict_interval(new).T
-    isotonic = IsotonicCalibrator(finite=None).fit(score, label).calibrate(new)
+    isotonic = IsotonicCalibration(finite=None).fit(score, label).calibrate(new)
     assert (low <= isotonic).all()
     assert (isotonic <= high).all()
     assert (high - low).max() < 0.002

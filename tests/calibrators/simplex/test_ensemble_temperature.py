@@ -6,7 +6,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
-from calibrant import EnsembleTemperatureScaling, TemperatureScaling, load_digits_forecast, negative_log_likelihood
+from calibrant import EnsembleTemperatureScaling, TemperatureScaling, load_digits_forecast, log_loss
 from calibrant._core.problem import Forecast
 from calibrant.calibrators.simplex import ensemble_temperature
 from calibrant.solvers import newton
@@ -81,7 +81,7 @@ def test_the_temperature_is_that_of_temperature_scaling():
 def test_it_is_no_worse_than_temperature_on_the_rows_fitted():
     y, prob = load_digits_forecast()
     ours, theirs = (c.fit(prob, y).predict_proba(prob) for c in (EnsembleTemperatureScaling(), TemperatureScaling()))
-    assert negative_log_likelihood(y, ours) <= negative_log_likelihood(y, theirs) + 1e-12
+    assert log_loss(y, ours) <= log_loss(y, theirs) + 1e-12
 
 
 def test_a_forecast_worse_than_uniform_keeps_its_predicted_class():
@@ -124,6 +124,4 @@ def test_its_figures_on_networks(name, expected, data_dir):
     prob = data["P"].astype(np.float64)
     prob /= prob.sum(axis=1, keepdims=True)
     fitted = EnsembleTemperatureScaling().fit(prob[:5000], data["y"][:5000])
-    assert negative_log_likelihood(data["y"][5000:], fitted.predict_proba(prob[5000:])) == pytest.approx(
-        expected, abs=5.1e-6
-    )
+    assert log_loss(data["y"][5000:], fitted.predict_proba(prob[5000:])) == pytest.approx(expected, abs=5.1e-6)

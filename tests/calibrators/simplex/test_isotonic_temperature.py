@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import IsotonicRegression
 from strategies import tables
 
-from calibrant import IsotonicTemperatureScaling, TemperatureScaling, negative_log_likelihood
+from calibrant import IsotonicTemperatureScaling, TemperatureScaling, log_loss
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
@@ -95,7 +95,7 @@ def test_the_epsilon_lowers_the_log_loss_of_new_rows(name, data_dir):
     prob, label = data["P"].astype(np.float64), data["y"]
     prob /= prob.sum(axis=1, keepdims=True)
     losses = [
-        negative_log_likelihood(
+        log_loss(
             label[5000:],
             IsotonicTemperatureScaling(epsilon=e).fit(prob[:5000], label[:5000]).predict_proba(prob[5000:]),
         )

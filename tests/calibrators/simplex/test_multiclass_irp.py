@@ -11,7 +11,7 @@ from strategies import columns, tables
 
 from calibrant import (
     CalibrationWarning,
-    IsotonicCalibrator,
+    IsotonicCalibration,
     MulticlassRecursivePartitioning,
     load_calibrator,
     save_calibrator,
@@ -265,7 +265,7 @@ def test_two_classes_are_isotonic_regression(rows):
     calibrator = MulticlassRecursivePartitioning(max_regions=None, smoothing=0.0, labels=[0, 1]).fit(
         score, label, weight
     )
-    isotonic = IsotonicCalibrator(finite=None, labels=[0, 1]).fit(score, label, weight)
+    isotonic = IsotonicCalibration(finite=None, labels=[0, 1]).fit(score, label, weight)
     assert calibrator.n_regions_ == isotonic.value_.size
     np.testing.assert_allclose(calibrator.calibrate(score), isotonic.calibrate(score), rtol=1e-12, atol=1e-12)
 
@@ -274,7 +274,7 @@ def test_two_classes_on_a_fine_grid_are_isotonic_regression():
     label, prob, weight = random_rows(5, 300, 2)
     prob = np.round(prob, 2)
     calibrator = fitted((label, prob, weight), candidates=200, smoothing=0.0)
-    isotonic = IsotonicCalibrator(finite=None).fit(prob, label)
+    isotonic = IsotonicCalibration(finite=None).fit(prob, label)
     assert calibrator.n_regions_ == isotonic.value_.size
     np.testing.assert_allclose(calibrator.predict_proba(prob), isotonic.predict_proba(prob), rtol=1e-12, atol=1e-12)
 
@@ -601,7 +601,7 @@ def test_the_two_classes_of_the_paper(data_dir):
     calibrator, loss = authors_map(prob, label, 1000)
     assert loss == pytest.approx(0.489725, abs=1e-6)
     assert calibrator.tree_.gamma[:5, 0].tolist() == [0.453, 0.715, 0.249, 0.849, 0.392]
-    isotonic = IsotonicCalibrator(finite=None).fit(prob, label).predict_proba(prob)
+    isotonic = IsotonicCalibration(finite=None).fit(prob, label).predict_proba(prob)
     blocks = np.unique(isotonic[:, 1], return_inverse=True)[1]
     regions = np.unique(calibrator.predict_proba(prob)[:, 1], return_inverse=True)[1]
     assert calibrator.n_regions_ == blocks.max() + 1 == 16

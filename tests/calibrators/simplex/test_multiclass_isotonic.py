@@ -6,7 +6,7 @@ from reference import mix_n_match as twin
 from sklearn.isotonic import IsotonicRegression
 from strategies import tables
 
-from calibrant import MulticlassIsotonic, negative_log_likelihood
+from calibrant import MulticlassIsotonic, log_loss
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -94,6 +94,6 @@ def test_without_epsilon_it_has_the_figures_of_flattened_isotonic_regression(nam
     prob /= prob.sum(axis=1, keepdims=True)
     fitted = MulticlassIsotonic(epsilon=0.0).fit(prob[:5000], data["y"][:5000])
     assert fitted.value_.size == blocks
-    assert negative_log_likelihood(data["y"][5000:], fitted.predict_proba(prob[5000:]), clip=1e-12) == pytest.approx(
+    assert log_loss(data["y"][5000:], fitted.predict_proba(prob[5000:]), clip=1e-12) == pytest.approx(
         expected, abs=5.1e-6
     )

@@ -15,7 +15,7 @@ from reference import nafir as twin
 from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
-from calibrant import ByNotion, IsotonicCalibrator, MulticlassIsotonic, negative_log_likelihood
+from calibrant import ByNotion, IsotonicCalibration, MulticlassIsotonic, log_loss
 from calibrant._core.validation import as_problem
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
 from calibrant.solvers import conditional_logit, nafir_smoothing
@@ -171,7 +171,7 @@ def test_finer_blocks_never_have_a_higher_loss_and_agree_where_they_are_as_good(
 def test_it_has_a_lower_loss_than_flattened_isotonic_regression_on_the_rows_fitted(seed):
     label, prob, weight = random_rows(seed=seed)
     flattened = MulticlassIsotonic(epsilon=0.0).fit(prob, label).predict_proba(prob)
-    assert fitted((label, prob, weight), smoothing=0.0).loss_ < negative_log_likelihood(label, flattened)
+    assert fitted((label, prob, weight), smoothing=0.0).loss_ < log_loss(label, flattened)
 
 
 # Real forecasts
@@ -190,20 +190,18 @@ def test_real_forecasts_have_the_known_optima(name, blocks, optimum, smoothed, c
     exact = fitted(rows, smoothing=0.0)
     assert exact.n_blocks_ == blocks
     assert exact.loss_ == pytest.approx(optimum, abs=5.1e-7)
-    held_out = negative_log_likelihood(label, fitted(rows, smoothing=1e-3).predict_proba(prob))
+    held_out = log_loss(label, fitted(rows, smoothing=1e-3).predict_proba(prob))
     assert held_out == pytest.approx(smoothed, abs=5.1e-5)
-    by_default = negative_log_likelihood(label, fitted(rows).predict_proba(prob))
+    by_default = log_loss(label, fitted(rows).predict_proba(prob))
     assert by_default <= chosen
-    assert by_default < negative_log_likelihood(label, exact.predict_proba(prob))
+    assert by_default < log_loss(label, exact.predict_proba(prob))
 
 
 @pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
 def test_isotonic_by_flattened_has_the_known_figure(data_dir):
     rows, label, prob = half(data_dir, "cifar100_densenet_bc")
-    flattened = ByNotion(IsotonicCalibrator(finite=None), "flattened").fit(rows[1], rows[0])
-    assert negative_log_likelihood(label, flattened.predict_proba(prob), clip=1e-12) == pytest.approx(
-        0.88739, abs=5.1e-6
-    )
+    flattened = ByNotion(IsotonicCalibration(finite=None), "flattened").fit(rows[1], rows[0])
+    assert log_loss(label, flattened.predict_proba(prob), clip=1e-12) == pytest.approx(0.88739, abs=5.1e-6)
 
 
 # At infinity
@@ -276,13 +274,13 @@ def test_steps_end_where_the_fitted_loss_no_longer_tells_but_held_out_rows_do(da
         rows, label, prob = half(data_dir, name)
         calibrator = fitted(rows, smoothing=0.0)
         loss = calibrator.loss_
-        held_out = [negative_log_likelihood(label, calibrator.predict_proba(prob), clip=1e-12)]
+        held_out = [log_loss(label, calibrator.predict_proba(prob), clip=1e-12)]
         increments = np.minimum(np.diff(calibrator.log_value_), 10.0)
         calibrator.log_value_ = -np.append(np.cumsum(increments[::-1])[::-1], 0.0)
-        held_out.append(negative_log_likelihood(label, calibrator.predict_proba(prob)))
+        held_out.append(log_loss(label, calibrator.predict_proba(prob)))
         assert held_out == pytest.approx([at_cap, at_10], abs=5.1e-5)
         assert at_10 < theirs < at_cap
-        assert negative_log_likelihood(rows[0], calibrator.predict_proba(rows[1])) == pytest.approx(loss, abs=2e-6)
+        assert log_loss(rows[0], calibrator.predict_proba(rows[1])) == pytest.approx(loss, abs=2e-6)
 
 
 # The choice of the smoothing

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import nafir as twin
 from strategies import tables
 
-from calibrant import negative_log_likelihood
+from calibrant import log_loss
 from calibrant._core.validation import as_problem
 from calibrant._kernels.annealing import anneal
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
@@ -184,9 +184,7 @@ def test_on_real_forecasts_the_search_ends_above_the_optimum_as_others_found(nam
     assert optimum.loss_ < by_search.loss_ < fir
     # Theirs is one draw with a granularity that is not known.
     assert by_search.loss_ == pytest.approx(annealed, abs=1e-4)
-    assert negative_log_likelihood(rows[0], by_search.predict_proba(rows[1])) == pytest.approx(
-        by_search.loss_, abs=1e-9
-    )
+    assert log_loss(rows[0], by_search.predict_proba(rows[1])) == pytest.approx(by_search.loss_, abs=1e-9)
 
 
 @pytest.mark.deep
@@ -196,7 +194,7 @@ def test_on_held_out_rows_of_100_classes_the_chosen_smoothing_is_better_than_the
     rows, label, prob = half(data_dir, name)
     searched = fitted(rows, solver="annealing", random_state=seed).predict_proba(prob)
     chosen = NormalizedFlattenedIsotonic().fit(rows[1], rows[0]).predict_proba(prob)
-    assert negative_log_likelihood(label, chosen) < negative_log_likelihood(label, searched) - by
+    assert log_loss(label, chosen) < log_loss(label, searched) - by
 
 
 def test_on_held_out_rows_of_10_classes_both_are_as_good(data_dir):

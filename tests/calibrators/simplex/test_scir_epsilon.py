@@ -6,7 +6,7 @@ from hypothesis import given
 from reference import folds as folds_twin
 from strategies import tables
 
-from calibrant import negative_log_likelihood
+from calibrant import log_loss
 from calibrant.calibrators.simplex import scir
 from calibrant.calibrators.simplex.scir import EPSILONS, SortedCumulativeIsotonic
 
@@ -162,7 +162,7 @@ def test_the_highest_class_keeps_its_value_when_rises_are_spread():
 def test_spread_rises_lose_less_on_forecasts_of_images(name, forecasts_of_images):
     label, prob, new_label, new = forecasts_of_images(name)
     last, spread = (
-        negative_log_likelihood(new_label, fitted(label, prob, epsilon=1e-4, rise=rise).predict_proba(new))
+        log_loss(new_label, fitted(label, prob, epsilon=1e-4, rise=rise).predict_proba(new))
         for rise in ("last", "spread")
     )
     assert spread < last - 0.001

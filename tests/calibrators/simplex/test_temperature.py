@@ -6,7 +6,7 @@ from reference import temperature as twin
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import CalibrationWarning, TemperatureScaling, load_digits_forecast, negative_log_likelihood
+from calibrant import CalibrationWarning, TemperatureScaling, load_digits_forecast, log_loss
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -110,7 +110,7 @@ def test_an_overconfident_forecast_is_made_more_cautious():
     y, prob = load_digits_forecast()
     scaling = TemperatureScaling().fit(prob, y)
     assert scaling.temperature_ > 1
-    assert negative_log_likelihood(y, scaling.predict_proba(prob)) < negative_log_likelihood(y, prob)
+    assert log_loss(y, scaling.predict_proba(prob)) < log_loss(y, prob)
 
 
 def test_a_few_steps_are_enough():

@@ -11,22 +11,15 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    OneVsRest,
-    area_under_roc,
-    area_under_roc_hull,
-    assess,
-    hand_till_score,
-)
+from calibrant import CalibrationWarning, OneVsRest, area_under_roc_hull_score, assess, hand_till_score
 from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
-from calibrant.metrics.roc.areas import between_classes, mean_area, under_curve
+from calibrant.metrics.roc.areas import area_under_roc, between_classes, mean_area, under_curve
 from calibrant.metrics.roc.points import each_class
 from calibrant.metrics.uncertainty import Resampling
 
 NAMES = ("roc-auc", "hand-till", "hull-auc")
-FUNCTIONS = (area_under_roc, hand_till_score, area_under_roc_hull)
+FUNCTIONS = (area_under_roc, hand_till_score, area_under_roc_hull_score)
 RESAMPLING = Resampling(0.05, 1, np.random.default_rng(0))
 
 both = columns(min_rows=2).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
@@ -93,7 +86,7 @@ def test_the_words_of_scikit_learn_give_the_same_figures(k):
 @given(rows=both)
 def test_the_hull_is_never_below_the_curve(rows):
     label, score, weight = rows
-    hull = area_under_roc_hull(label, score, sample_weight=weight)
+    hull = area_under_roc_hull_score(label, score, sample_weight=weight)
     expected = reference.area_of_hull(*(column.tolist() for column in rows))
     assert hull == pytest.approx(expected, abs=1e-12)
     assert hull >= area_under_roc(label, score, sample_weight=weight) - 1e-12

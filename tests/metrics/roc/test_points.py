@@ -9,15 +9,9 @@ from reference import roc as reference
 from sklearn.metrics import roc_curve as peer_curve
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    IsotonicCalibrator,
-    OneVsRest,
-    area_under_roc,
-    area_under_roc_hull,
-    roc_convex_hull,
-)
+from calibrant import CalibrationWarning, IsotonicCalibration, OneVsRest, area_under_roc_hull_score, roc_convex_hull
 from calibrant._core.validation import as_problem
+from calibrant.metrics.roc.areas import area_under_roc
 from calibrant.metrics.roc.points import roc_points
 
 fractions = st.floats(0.01, 5.0)
@@ -105,7 +99,7 @@ def test_every_vertex_of_the_hull_is_a_corner(rows):
 @given(rows=both)
 def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     hull = drawn(before)[before.vertex]
     assert distance(drawn(after), hull) <= 1e-12
@@ -134,7 +128,7 @@ def test_the_roc_curve_of_the_min_max_formula_is_the_hull_of_the_definition(rows
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
 
@@ -142,9 +136,9 @@ def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
 @given(rows=both)
 def test_recalibration_keeps_the_area_of_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
-    before = area_under_roc_hull(label, score, sample_weight=weight)
-    assert area_under_roc_hull(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
+    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    before = area_under_roc_hull_score(label, score, sample_weight=weight)
+    assert area_under_roc_hull_score(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
     assert area_under_roc(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
 
 

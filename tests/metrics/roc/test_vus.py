@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import CalibrationWarning, IsotonicCalibrator, assess, volume_under_surface
+from calibrant import CalibrationWarning, IsotonicCalibration, assess, volume_under_surface_score
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
-from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, surface_volume
+from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, estimate_volume_under_surface
 from calibrant.sums.resampling import as_rng
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
@@ -37,16 +37,16 @@ def test_on_the_grids_of_the_paper_the_volumes_are_those_computed_independently(
         pytest.skip(f"{name}.npz is not in {DATA}; set CALIBRANT_DATA")
     with np.load(DATA / f"{name}.npz") as held:
         prob, label = held[f"P_{part}"], held[f"y_{part}"].astype(int)
-    found = volume_under_surface(label - label.min(), prob, thresholds=grid_thresholds(prob.shape[1]))
+    found = volume_under_surface_score(label - label.min(), prob, thresholds=grid_thresholds(prob.shape[1]))
     assert found == pytest.approx(expected, abs=5e-7)
-    assert volume_under_surface(label - label.min(), prob) > expected
+    assert volume_under_surface_score(label - label.min(), prob) > expected
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_equal_forecasts_have_the_volume_of_chance(method, n_classes):
     label, prob = np.arange(4 * n_classes) % n_classes, np.full((4 * n_classes, n_classes), 1 / n_classes)
-    found = surface_volume(label, prob, method=method)
+    found = estimate_volume_under_surface(label, prob, method=method)
     assert abs(found.value - 1 / factorial(n_classes)) <= 4 * found.standard_error + 1e-12
 
 
@@ -57,13 +57,17 @@ def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_clas
     label = np.arange(3 * n_classes) % n_classes
     prob = 0.1 * np.eye(n_classes)[label]
     prob[:, 0] += 0.9
-    assert volume_under_surface(label, prob, method=method, n_draws=20) == pytest.approx(1.0)
+    assert volume_under_surface_score(label, prob, method=method, n_draws=20) == pytest.approx(1.0)
 
 
 def test_a_forecast_that_is_worse_than_none_has_a_probability_below_chance_and_a_hull_above():
     label, prob = forecasts(300, 3)
     wrong = prob[:, [1, 2, 0]]
-    assert volume_under_surface(label, wrong, method="probability") < 1 / 6 <= volume_under_surface(label, wrong)
+    assert (
+        volume_under_surface_score(label, wrong, method="probability")
+        < 1 / 6
+        <= volume_under_surface_score(label, wrong)
+    )
 
 
 @given(rows=tables(min_rows=4))
@@ -71,9 +75,9 @@ def test_of_two_classes_hull_and_probability_agree_after_isotonic_regression(row
     label, prob, weight = rows
     label, score = np.append(label > 0, [0, 1]), np.append(prob[:, 0], [0.5, 0.5])
     weight = np.append(weight, [1.0, 1.0])
-    calibrated = IsotonicCalibrator(finite=None).fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
+    calibrated = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
     hull, probability, before = (
-        volume_under_surface(label, p, method=method, sample_weight=weight)
+        volume_under_surface_score(label, p, method=method, sample_weight=weight)
         for p, method in ((calibrated, "hull"), (calibrated, "probability"), (score, "hull"))
     )
     assert hull == pytest.approx(probability, abs=1e-12)
@@ -85,7 +89,7 @@ def test_of_three_classes_they_can_differ_though_the_forecast_is_calibrated():
     counts = np.array([[0, 0, 3], [3, 0, 4], [4, 1, 0]])
     label, prob = np.tile(np.arange(3), 3), np.repeat(counts / counts.sum(axis=1, keepdims=True), 3, axis=0)
     hull, probability = (
-        volume_under_surface(label, prob, method=m, sample_weight=counts.ravel()) for m in ("hull", "probability")
+        volume_under_surface_score(label, prob, method=m, sample_weight=counts.ravel()) for m in ("hull", "probability")
     )
     assert hull == pytest.approx(45 / 98)
     assert probability == pytest.approx(2 / 7)
@@ -93,29 +97,29 @@ def test_of_three_classes_they_can_differ_though_the_forecast_is_calibrated():
 
 def test_beyond_five_classes_the_hull_is_estimated_by_rays():
     label, prob = forecasts(80, 6)
-    found = surface_volume(label, prob, n_thresholds=60, n_draws=30)
+    found = estimate_volume_under_surface(label, prob, n_thresholds=60, n_draws=30)
     assert (found.method, found.n_draws) == ("monte-carlo", 30)
     assert 0 < found.standard_error < found.value
-    assert found == surface_volume(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
+    assert found == estimate_volume_under_surface(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
 
 
 @pytest.mark.first(1)
 @pytest.mark.parametrize("n_classes", [9, 300])
 def test_beyond_eight_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
     label, prob = forecasts(400, n_classes, separation=6.0)
-    message = f"at most 8 classes; got {n_classes}, and it is set to nan. Call volume_under_surface with method="
+    message = f"at most 8 classes; got {n_classes}, and it is set to nan. Call volume_under_surface_score with method="
     with pytest.warns(CalibrationWarning, match=message):
-        assert np.isnan(volume_under_surface(label, prob))
+        assert np.isnan(volume_under_surface_score(label, prob))
     with pytest.warns(CalibrationWarning, match=message):
         found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
     assert np.isnan([found.value, found.lower, found.upper]).all()
-    assert 0 < volume_under_surface(label, prob, method="probability", n_draws=200) <= 1
+    assert 0 < volume_under_surface_score(label, prob, method="probability", n_draws=200) <= 1
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_class_that_never_came_leaves_it_undefined_with_a_warning(method):
     with pytest.warns(CalibrationWarning, match="rows of each class; got none of the columns \\[1\\]"):
-        assert np.isnan(volume_under_surface([0, 2], np.full((2, 3), 1 / 3), method=method))
+        assert np.isnan(volume_under_surface_score([0, 2], np.full((2, 3), 1 / 3), method=method))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -123,8 +127,10 @@ def test_renaming_the_classes_changes_nothing(n_classes):
     label, prob = forecasts(12, n_classes)
     order = np.random.default_rng(1).permutation(n_classes)
     for method in ("hull", "probability"):
-        renamed = volume_under_surface(np.argsort(order)[label], prob[:, order], method=method, n_thresholds=10**6)
-        assert renamed == pytest.approx(volume_under_surface(label, prob, method=method, n_thresholds=10**6))
+        renamed = volume_under_surface_score(
+            np.argsort(order)[label], prob[:, order], method=method, n_thresholds=10**6
+        )
+        assert renamed == pytest.approx(volume_under_surface_score(label, prob, method=method, n_thresholds=10**6))
 
 
 # How sure it is
@@ -134,7 +140,7 @@ def test_renaming_the_classes_changes_nothing(n_classes):
 @pytest.mark.parametrize(("n_classes", "separation"), [(2, 1.0), (3, 0.5), (3, 2.5)])
 def test_the_interval_holds_the_volume_of_the_population(n_classes, separation):
     """In at least 17 of 20 samples: 95 % of them would be 16 or fewer in one of 60 runs."""
-    truth = volume_under_surface(*forecasts(20_000, n_classes, 99, separation), method="probability")
+    truth = volume_under_surface_score(*forecasts(20_000, n_classes, 99, separation), method="probability")
     held = 0
     for seed in range(20):
         found = assess(*forecasts(150, n_classes, seed, separation), metrics=["vus"], n_resamples=1)["vus"]
@@ -168,7 +174,7 @@ def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monk
     monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
-    assert found.value == volume_under_surface(label, prob, n_thresholds=60, n_draws=30)
+    assert found.value == volume_under_surface_score(label, prob, n_thresholds=60, n_draws=30)
     assert found.lower < found.value < found.upper
 
 
@@ -177,7 +183,7 @@ def test_beyond_five_classes_the_interval_of_endless_rows_is_that_of_the_rays(mo
     monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     weight = np.full(80, 1e12)
-    error = surface_volume(label, prob, sample_weight=weight, n_thresholds=60, n_draws=30).standard_error
+    error = estimate_volume_under_surface(label, prob, sample_weight=weight, n_thresholds=60, n_draws=30).standard_error
     found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=weight)["vus"]
     assert found.upper - found.value == pytest.approx(1.959964 * error, rel=1e-4)
 
@@ -230,4 +236,4 @@ def test_a_single_row_of_a_class_has_an_interval():
 )
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        volume_under_surface([0, 1, 2], np.eye(3), **options)
+        volume_under_surface_score([0, 1, 2], np.eye(3), **options)

@@ -85,9 +85,9 @@ class ByNotion(Calibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import ByNotion, HistogramBinning, IsotonicCalibrator, calibration_error, load_digits_forecast
+    >>> from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, calibration_error, load_digits_forecast
     >>> y, prob = load_digits_forecast()
-    >>> ByNotion(IsotonicCalibrator(), "class-wise").fit(prob, y).predict_proba(prob).shape == prob.shape
+    >>> ByNotion(IsotonicCalibration(), "class-wise").fit(prob, y).predict_proba(prob).shape == prob.shape
     True
 
     >>> raw = ByNotion(HistogramBinning(10), normalize=False).fit(prob, y).predict_proba(prob)

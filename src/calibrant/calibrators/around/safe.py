@@ -112,9 +112,9 @@ class SafeCalibrator(Calibrator):
 
     Examples
     --------
-    >>> from calibrant import IsotonicCalibrator, SafeCalibrator
+    >>> from calibrant import IsotonicCalibration, SafeCalibrator
     >>> score = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
-    >>> safe = SafeCalibrator(IsotonicCalibrator()).fit(score, [0, 0, 0, 1, 0, 1, 1, 1])
+    >>> safe = SafeCalibrator(IsotonicCalibration()).fit(score, [0, 0, 0, 1, 0, 1, 1, 1])
     >>> safe.weight_  # eight rows are no reason to change anything
     0.0
     """

@@ -31,7 +31,7 @@ class BetaCalibration(LogOddsCalibrator):
 
     Use it first for one score, from some hundreds of rows on: its curves are sigmoids, inverse sigmoids and much between them,
     low and high scores have a parameter each, the order of scores is kept, and a calibrated forecast is left as it is. On some
-    tens of rows choose fewer parameters. Do not use it where the curve has steps or several bends: `IsotonicCalibrator`
+    tens of rows choose fewer parameters. Do not use it where the curve has steps or several bends: `IsotonicCalibration`
     follows these, given a thousand rows.
 
     Parameters

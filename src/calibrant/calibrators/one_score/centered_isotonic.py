@@ -22,17 +22,17 @@ from calibrant.calibrators.one_score.isotonic import Finite, blocks_of, check_st
     source="Oron and Flournoy 2017",
     guarantees={"order preserving", "permutation equivariant", "finite log loss"},
 )
-class CenteredIsotonicCalibrator(BinaryCalibrator):
+class CenteredIsotonicCalibration(BinaryCalibrator):
     """Shrink each block of isotonic regression to a point and join the points by lines (CIR).
 
-    Use it in place of `IsotonicCalibrator` when rows must not be tied: between the first and the last point the map
+    Use it in place of `IsotonicCalibration` when rows must not be tied: between the first and the last point the map
     increases strictly, so what the forecast ranks apart stays apart. It is also the better estimate where the truth is smooth.
     Do not use it when the truth jumps, or with few rows.
 
     Parameters
     ----------
     finite : {"smooth", "clip"}, float or None, default="smooth"
-        What keeps values off 0 and 1, so that the log loss of any row is finite; see `IsotonicCalibrator`. None: nothing
+        What keeps values off 0 and 1, so that the log loss of any row is finite; see `IsotonicCalibration`. None: nothing
         does, as in the paper.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
@@ -67,8 +67,8 @@ class CenteredIsotonicCalibrator(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import CenteredIsotonicCalibrator
-    >>> fitted = CenteredIsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
+    >>> from calibrant import CenteredIsotonicCalibration
+    >>> fitted = CenteredIsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
     >>> fitted.calibrate([0.1, 0.2, 0.25, 0.3, 0.5]).round(3).tolist()
     [0.0, 0.333, 0.5, 0.667, 1.0]
     """

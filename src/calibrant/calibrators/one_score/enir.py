@@ -34,7 +34,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
         What keeps values off 0 and 1, so that the log loss of any row is finite. ``"smooth"``: in each fit that is averaged, a
         block of value v with m rows takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends,
         for n rows in all. A number from 1e-12 to below 0.5 clips to that. None: the average itself, as in the paper; its ends
-        can be exactly 0 and 1, and the log loss of a new row infinite. `IsotonicCalibrator` says what the default was chosen
+        can be exactly 0 and 1, and the log loss of a new row infinite. `IsotonicCalibration` says what the default was chosen
         by.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
@@ -57,7 +57,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
     Notes
     -----
-    The fits are those of `NearIsotonicCalibrator` at penalty 0 and at each penalty where blocks join, down to isotonic
+    The fits are those of `NearIsotonicCalibration` at penalty 0 and at each penalty where blocks join, down to isotonic
     regression. Each has the weight  exp(-BIC / 2),  BIC = -2 log likelihood + blocks * log(rows),  divided by the sum.
 
     The likelihood is one of all blocks, at each of up to n fits. But no values explain the labels better than the event rates

@@ -29,7 +29,7 @@ class HistogramBinning(BinaryCalibrator):
 
     Use it when calibration itself has to be shown: it takes few values, so that the error of each can be bounded. Do not use
     it when scores must stay apart: all rows of a bin are tied, which costs resolution, and rates of neighbouring bins may
-    come in the wrong order. `IsotonicCalibrator` keeps the order and chooses the bins itself.
+    come in the wrong order. `IsotonicCalibration` keeps the order and chooses the bins itself.
 
     Parameters
     ----------

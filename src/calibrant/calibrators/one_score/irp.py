@@ -96,9 +96,9 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     `staged_predict_proba` shows them.
 
     **Without its regularisers it is isotonic regression.** ``max_bins=None, smoothing=0, softening=0`` gives the map of
-    ``IsotonicCalibrator(finite=None)`` to the last bit, equal scores and weights included;
-    ``max_bins=None, smoothing=1, softening=0`` that of ``IsotonicCalibrator(finite="smooth")``. By default all three are chosen
-    by cross-validation, and the map is then another one.
+    ``IsotonicCalibration(finite=None)`` to the last bit, equal scores and weights included;
+    ``max_bins=None, smoothing=1, softening=0`` that of ``IsotonicCalibration(finite="smooth")``. By default all three are
+    chosen by cross-validation, and the map is then another one.
 
     With softening m isotonic regression, and all that follows, has (1 - m) y + m s in place of the outcome y of a row with
     score s. The value of a bin is then, before it is smoothed, (1 - m) times its event rate and m times its mean score: it does
@@ -113,7 +113,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
     Does stopping help? Without softening, on 17 forecasts (logistic regression, naive Bayes and random forests on tables, the
     top label of image networks; 200 to 25,000 rows to fit on), the stop by cross-validation cost 0.001 of log loss on new rows
-    on average, and up to 0.005, against ``IsotonicCalibrator(finite="smooth")``, with a third fewer bins; ``max_bins=15`` and
+    on average, and up to 0.005, against ``IsotonicCalibration(finite="smooth")``, with a third fewer bins; ``max_bins=15`` and
     ``max_bins=None`` cost nothing on average and 0.0007 at most.
 
     References

@@ -26,7 +26,7 @@ Finite = Literal["smooth", "clip"] | float | None
     source="Zadrozny and Elkan 2002",
     guarantees={"order preserving", "finite log loss"},
 )
-class IsotonicCalibrator(BinaryCalibrator):
+class IsotonicCalibration(BinaryCalibrator):
     """Fit the non-decreasing map with the least squared error (isotonic regression, PAVA).
 
     Use it with a thousand rows or more, when the shape of the miscalibration is unknown. Do not use it with few rows: a
@@ -85,10 +85,10 @@ class IsotonicCalibrator(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import IsotonicCalibrator
-    >>> IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]).calibrate([0.05, 0.9]).tolist()
+    >>> from calibrant import IsotonicCalibration
+    >>> IsotonicCalibration().fit([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]).calibrate([0.05, 0.9]).tolist()
     [0.25, 0.75]
-    >>> IsotonicCalibrator(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.05, 0.25, 0.9]).tolist()
+    >>> IsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).calibrate([0.05, 0.25, 0.9]).tolist()
     [0.0, 0.5, 1.0]
     """
 

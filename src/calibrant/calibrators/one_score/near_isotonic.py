@@ -23,12 +23,12 @@ from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
     source="Tibshirani, Hoefling and Tibshirani 2011",
     guarantees={"finite log loss"},
 )
-class NearIsotonicCalibrator(BinaryCalibrator):
+class NearIsotonicCalibration(BinaryCalibrator):
     """Fit a step function with a penalty on every step down (nearly-isotonic regression, NIR).
 
     Use it to see whether a score that should rise with the event rate really does: a step down that is left at a high
     penalty is there in the data. As a calibrator it is an isotonic regression that may break the order; use
-    `EnsembleNearIsotonic` where one penalty is too bold, and `IsotonicCalibrator` where the order must be kept.
+    `EnsembleNearIsotonic` where one penalty is too bold, and `IsotonicCalibration` where the order must be kept.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         What keeps values off 0 and 1, so that the log loss of any row is finite. ``"smooth"``: a block of value v with m rows
         takes (m v + 1) / (m + 2). ``"clip"``: values are clipped to 1 / (n + 2) from both ends, for n rows in all. A number
         from 1e-12 to below 0.5 clips to that. None: the fit itself, as in the paper; its ends can be exactly 0 and 1, and the
-        log loss of a new row infinite. `IsotonicCalibrator` says what the default was chosen by.
+        log loss of a new row infinite. `IsotonicCalibration` says what the default was chosen by.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -80,8 +80,8 @@ class NearIsotonicCalibrator(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import NearIsotonicCalibrator
-    >>> fitted = NearIsotonicCalibrator(penalty=0.25, finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> from calibrant import NearIsotonicCalibration
+    >>> fitted = NearIsotonicCalibration(penalty=0.25, finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     >>> fitted.calibrate([0.2, 0.35]).tolist()
     [0.75, 0.25]
     """

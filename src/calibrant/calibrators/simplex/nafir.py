@@ -156,12 +156,12 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import NormalizedFlattenedIsotonic, load_digits_forecast, negative_log_likelihood
+    >>> from calibrant import NormalizedFlattenedIsotonic, load_digits_forecast, log_loss
     >>> y, prob = load_digits_forecast()
     >>> fitted = NormalizedFlattenedIsotonic(smoothing=0.001).fit(prob, y)
     >>> fitted.gradient_ < 1e-8
     True
-    >>> negative_log_likelihood(y, fitted.predict_proba(prob)) < negative_log_likelihood(y, prob)
+    >>> log_loss(y, fitted.predict_proba(prob)) < log_loss(y, prob)
     True
     """
 

@@ -41,7 +41,13 @@ class DataPoints:
         source("random_state", self.random_state)
 
     def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes: all fits draw alike."""
+        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
         # What cross-validation finds can then be given, and the map is the same.
         seed = int(np.random.default_rng(self.random_state).integers(1 << 62))
         return lambda n_classes: (
@@ -62,7 +68,13 @@ class GridPoints:
     steps: int
 
     def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes."""
+        """Return what makes the points of each fit, given the number of classes.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
         return lambda n_classes: GivenCandidates(simplex_grid(n_classes, self.steps, "candidates"))
 
 
@@ -97,7 +109,22 @@ class Splits:
             whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
 
     def growth(self, n_classes: int, max_regions: int | None, smoothing: float) -> Growth:
-        """Return how a tree grows that makes such splits."""
+        """Return how a tree grows that makes such splits.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+        max_regions : int or None
+            Most regions of the tree.
+        smoothing : float
+            Pseudo-counts of each class in a region.
+
+        Returns
+        -------
+        Growth
+            What the solver of trees takes.
+        """
         return Growth(
             max_regions=max_regions,
             min_gain=float(self.min_gain),
@@ -128,7 +155,20 @@ class Mixture:
         choice("prior", self.prior, ("class-rate", "uniform"))
 
     def of(self, rate: FloatArray, overall: FloatArray) -> FloatArray:
-        """Return class rates of regions mixed with the prior; ``overall`` holds the sums of the classes over all rows."""
+        """Return class rates of regions mixed with the prior.
+
+        Parameters
+        ----------
+        rate : ndarray of shape (n_regions, n_classes)
+            Class rates of the regions.
+        overall : ndarray of shape (n_classes,)
+            Sums of the weights of the classes over all rows.
+
+        Returns
+        -------
+        ndarray of shape (n_regions, n_classes)
+            The values of the regions.
+        """
         prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
         value: FloatArray = (1.0 - self.part) * rate + self.part * prior
         return value

@@ -255,7 +255,7 @@ def area_under_roc(
     See Also
     --------
     hand_till_score : Each class against each other one.
-    area_under_roc_hull : What is left when recalibration may pool scores.
+    area_under_roc_hull_score : What is left when recalibration may pool scores.
     roc_curve : The curve itself.
 
     Notes
@@ -271,7 +271,7 @@ def area_under_roc(
 
     Examples
     --------
-    >>> from calibrant import area_under_roc
+    >>> from calibrant.metrics.roc.areas import area_under_roc
     >>> area_under_roc([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.75
     """
@@ -287,7 +287,7 @@ def area_under_roc(
     estimator=hull_estimate,
     may_be_undefined=True,
 ).declare
-def area_under_roc_hull(
+def area_under_roc_hull_score(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
 ) -> float:
     """Area under the convex hull of the ROC curve (AUCH), of several classes the mean of each against the rest, in [1/2, 1].
@@ -316,7 +316,7 @@ def area_under_roc_hull(
     See Also
     --------
     roc_convex_hull : The hull itself.
-    area_under_roc : The area under the curve.
+    roc_curve : The curve, with the area under it.
 
     Notes
     -----
@@ -331,8 +331,8 @@ def area_under_roc_hull(
 
     Examples
     --------
-    >>> from calibrant import area_under_roc_hull
-    >>> area_under_roc_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    >>> from calibrant import area_under_roc_hull_score
+    >>> area_under_roc_hull_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.875
     """
     return _value(under_hull, y_true, y_prob, notion, data)
@@ -373,8 +373,8 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
 
     See Also
     --------
-    area_under_roc : Each class against the rest.
-    volume_under_surface : All classes at once.
+    area_under_roc_hull_score : Each class against the rest, under the hull.
+    volume_under_surface_score : All classes at once.
 
     Notes
     -----

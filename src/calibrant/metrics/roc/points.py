@@ -120,7 +120,7 @@ def roc_convex_hull(
     See Also
     --------
     roc_curve : The curve and its hull, ready to plot.
-    area_under_roc_hull : The area with its interval, over several classes.
+    area_under_roc_hull_score : The area with its interval, over several classes.
 
     Notes
     -----

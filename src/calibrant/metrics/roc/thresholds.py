@@ -63,7 +63,7 @@ def warn_of_many(rows: SurfaceRows) -> None:
     """Say that no thresholds are sought for so many classes."""
     warn(
         f"a volume of the hull of the ROC surface must be of at most {MOST_SEARCHED} classes; got {rows.n_classes}, and it is "
-        'set to nan. Call volume_under_surface with method="probability", or hand_till_score.'
+        'set to nan. Call volume_under_surface_score with method="probability", or hand_till_score.'
     )
 
 

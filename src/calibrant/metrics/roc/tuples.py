@@ -27,7 +27,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._kernels.roc_surface import share_sorted_right
 from calibrant.metrics.roc.surface import SurfaceRows, in_parts
-from calibrant.metrics.roc.volume import SurfaceVolume
+from calibrant.metrics.roc.volume import VolumeUnderSurface
 
 MOST_TUPLES = 300_000
 """Up to so many tuples all of them are taken: less than a second."""
@@ -38,18 +38,18 @@ MOST_TIED = 12
 PROBABILITY = "probability"
 
 
-def sorted_right(rows: SurfaceRows, n_draws: int, rng: np.random.Generator) -> SurfaceVolume:
+def sorted_right(rows: SurfaceRows, n_draws: int, rng: np.random.Generator) -> VolumeUnderSurface:
     """Return the probability that a tuple of rows, one of each class, is sorted right."""
     if rows.n_classes == 2:
-        return SurfaceVolume(_pairs_in_order(rows), 0.0, 0, PROBABILITY)
+        return VolumeUnderSurface(_pairs_in_order(rows), 0.0, 0, PROBABILITY)
     own = [np.flatnonzero(rows.label == k) for k in range(rows.n_classes)]
     if prod(o.size for o in own) <= MOST_TUPLES:
         tuples = _all_tuples(own)
         share = _shares(rows, tuples)
-        return SurfaceVolume(min(float(share @ rows.share[tuples].prod(axis=1)), 1.0), 0.0, 0, PROBABILITY)
+        return VolumeUnderSurface(min(float(share @ rows.share[tuples].prod(axis=1)), 1.0), 0.0, 0, PROBABILITY)
     share = _shares(rows, np.column_stack([_drawn(rows.weight[o], n_draws, rng, o) for o in own]))
     error = float(share.std(ddof=1)) / float(np.sqrt(n_draws)) if n_draws > 1 else float("nan")
-    return SurfaceVolume(float(share.mean()), error, n_draws, PROBABILITY)
+    return VolumeUnderSurface(float(share.mean()), error, n_draws, PROBABILITY)
 
 
 def _all_tuples(own: list[IntArray]) -> IntArray:

@@ -13,7 +13,7 @@ from calibrant.metrics.roc.surface import SurfaceRows, own_side_sums
 
 
 @dataclass(frozen=True)
-class SurfaceVolume:
+class VolumeUnderSurface:
     """A volume under the ROC surface, and how it was found.
 
     Attributes
@@ -95,12 +95,12 @@ class Rays:
         return cls(part, pull)
 
 
-def hull_volume(points: FloatArray, n_draws: int, rng: np.random.Generator, *, exact: bool) -> SurfaceVolume:
+def hull_volume(points: FloatArray, n_draws: int, rng: np.random.Generator, *, exact: bool) -> VolumeUnderSurface:
     """Return the volume of the hull of points of a surface and the origin: exactly, or as a mean over rays."""
     if exact:
-        return SurfaceVolume(Hull.of(points).volume, 0.0, 0, "hull")
+        return VolumeUnderSurface(Hull.of(points).volume, 0.0, 0, "hull")
     rays = Rays.through(points, n_draws, rng)
-    return SurfaceVolume(rays.volume, rays.standard_error, n_draws, "monte-carlo")
+    return VolumeUnderSurface(rays.volume, rays.standard_error, n_draws, "monte-carlo")
 
 
 def is_exact(method: str, n_classes: int) -> bool:

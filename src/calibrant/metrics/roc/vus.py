@@ -31,7 +31,7 @@ from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
 from calibrant.metrics.roc.thresholds import MOST_SEARCHED, as_thresholds, warn_of_many
 from calibrant.metrics.roc.tuples import PROBABILITY, sorted_right
-from calibrant.metrics.roc.volume import Rays, SurfaceVolume, hull_volume, influence, is_exact
+from calibrant.metrics.roc.volume import Rays, VolumeUnderSurface, hull_volume, influence, is_exact
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.sums.resampling import Rng, as_rng
 
@@ -79,7 +79,7 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     estimator=volume_estimate,
     may_be_undefined=True,
 ).declare
-def volume_under_surface(
+def volume_under_surface_score(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
     *,
@@ -131,10 +131,10 @@ def volume_under_surface(
 
     See Also
     --------
-    surface_volume : The same call, which returns the standard error of what was drawn with the volume.
+    estimate_volume_under_surface : The same call, which returns the standard error of what was drawn with the volume.
     roc_surface : The surface itself.
-    area_under_roc_hull : Of two classes the same as "hull".
-    area_under_roc : Of two classes the same as "probability".
+    area_under_roc_hull_score : Of two classes the same as "hull".
+    hand_till_score : Of two classes the same as "probability".
     hand_till_score : Mean of the areas of all pairs of classes, for any number of them.
 
     Notes
@@ -177,15 +177,15 @@ def volume_under_surface(
 
     Examples
     --------
-    >>> from calibrant import volume_under_surface
+    >>> from calibrant import volume_under_surface_score
     >>> P = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
     >>> y = [0, 0, 1, 1, 2, 2]
-    >>> round(volume_under_surface(y, P), 4)
+    >>> round(volume_under_surface_score(y, P), 4)
     0.875
-    >>> round(volume_under_surface(y, P, method="probability"), 4)
+    >>> round(volume_under_surface_score(y, P, method="probability"), 4)
     0.75
     """
-    return surface_volume(
+    return estimate_volume_under_surface(
         y_true,
         y_prob,
         method=method,
@@ -197,7 +197,7 @@ def volume_under_surface(
     ).value
 
 
-def surface_volume(
+def estimate_volume_under_surface(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
     *,
@@ -207,7 +207,7 @@ def surface_volume(
     n_draws: int | None = None,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
-) -> SurfaceVolume:
+) -> VolumeUnderSurface:
     """Volume under the ROC surface with the standard error of what was drawn to find it.
 
     Parameters
@@ -217,7 +217,7 @@ def surface_volume(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     method : {"hull", "monte-carlo", "probability"}, default="hull"
-        See `volume_under_surface`, as for all that follows.
+        See `volume_under_surface_score`, as for all that follows.
     thresholds : "data", int or array-like of shape (m, n_classes), default="data"
         Thresholds of the surface.
     n_thresholds : int, default=2000
@@ -231,33 +231,33 @@ def surface_volume(
 
     Returns
     -------
-    SurfaceVolume
+    VolumeUnderSurface
         ``value``, ``standard_error``, ``n_draws`` and ``method``. The standard error is that of drawing, for these rows; it
         says nothing of how the value varies with the rows (`assess` does).
 
     Raises
     ------
     ValueError
-        As `volume_under_surface`.
+        As `volume_under_surface_score`.
 
     Warns
     -----
     CalibrationWarning
-        As `volume_under_surface`: the value is NaN.
+        As `volume_under_surface_score`: the value is NaN.
 
     See Also
     --------
-    volume_under_surface : The volume alone, as a number.
+    volume_under_surface_score : The volume alone, as a number.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import surface_volume
+    >>> from calibrant import estimate_volume_under_surface
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet([1, 1, 1], 600)
     >>> y = [rng.choice(3, p=p) for p in P]
-    >>> surface_volume(y, P, method="probability", n_draws=10_000)  # doctest: +ELLIPSIS
-    SurfaceVolume(value=0.5802, standard_error=0.0049..., n_draws=10000, method='probability')
+    >>> estimate_volume_under_surface(y, P, method="probability", n_draws=10_000)  # doctest: +ELLIPSIS
+    VolumeUnderSurface(value=0.5802, standard_error=0.0049..., n_draws=10000, method='probability')
     """
     choice("method", method, METHODS)
     whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
@@ -267,13 +267,13 @@ def surface_volume(
     rows = SurfaceRows.of(as_simplex(as_problem(y_true, y_prob, **data)))
     if not rows.has_all_classes:
         warn_of_absent(rows, "a volume under the ROC surface")
-        return SurfaceVolume(float("nan"), 0.0, 0, method)
+        return VolumeUnderSurface(float("nan"), 0.0, 0, method)
     if method == PROBABILITY:
         return sorted_right(rows, n_draws or 100_000, source)
     if isinstance(thresholds, str) and rows.n_classes > MOST_SEARCHED:
         choice("thresholds", thresholds, ["data"])
         warn_of_many(rows)
-        return SurfaceVolume(float("nan"), 0.0, 0, method)
+        return VolumeUnderSurface(float("nan"), 0.0, 0, method)
     points = surface_points(rows, as_thresholds(thresholds, n_thresholds, rows))
     return hull_volume(points, n_draws or 500, source, exact=is_exact(method, rows.n_classes))
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, require
 from calibrant.binning import Bins
-from calibrant.curves.cumulative_map import CumulativeMap, CumulativeMapPanel
+from calibrant.curves.cumulative_calibration_map import CumulativeCalibrationMap, CumulativeCalibrationMapPanel
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, Look, draw_intervals
 from calibrant.plots._given import as_results
@@ -34,8 +34,8 @@ THINNEST, THICKER = 1.4, 0.9
 """Width of the line of the first rank, and how much wider each next one is below it: lines on each other all show."""
 
 
-def plot_cumulative_map(
-    maps: CumulativeMap | Mapping[str, CumulativeMap],
+def plot_cumulative_calibration_map(
+    maps: CumulativeCalibrationMap | Mapping[str, CumulativeCalibrationMap],
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
@@ -46,7 +46,7 @@ def plot_cumulative_map(
 
     Parameters
     ----------
-    maps : CumulativeMap or dict of name to CumulativeMap
+    maps : CumulativeCalibrationMap or dict of name to CumulativeCalibrationMap
         One calibrator, or several over each other in a panel for each rank. Several must have the same ranks.
     ax : matplotlib Axes, optional
         Where to draw a single rank, or several together; a new figure by default.
@@ -69,15 +69,15 @@ def plot_cumulative_map(
     ValueError
         If there is no map, if ranks differ or are unknown or too many, or if several calibrators are to be drawn together.
     TypeError
-        If something is no `CumulativeMap`.
+        If something is no `CumulativeCalibrationMap`.
 
     Examples
     --------
-    >>> from calibrant import SortedCumulativeIsotonic, cumulative_map, load_digits_forecast
+    >>> from calibrant import SortedCumulativeIsotonic, cumulative_calibration_map, load_digits_forecast
     >>> y, prob = load_digits_forecast()
-    >>> ax = cumulative_map(SortedCumulativeIsotonic().fit(prob, y)).plot()
+    >>> ax = cumulative_calibration_map(SortedCumulativeIsotonic().fit(prob, y)).plot()
     """
-    named = as_results(maps, "maps", "cumulative_map(calibrator)", CumulativeMap)
+    named = as_results(maps, "maps", "cumulative_calibration_map(calibrator)", CumulativeCalibrationMap)
     choice("axis", axis, ("probability", "log-odds"))
     only = next(iter(named.values()))
     if together is None:
@@ -95,7 +95,7 @@ def plot_cumulative_map(
     return _draw_together(chosen, ax, log_odds=axis == "log-odds")
 
 
-def _draw_together(panels: Sequence[CumulativeMapPanel], ax: Any, *, log_odds: bool) -> Any:
+def _draw_together(panels: Sequence[CumulativeCalibrationMapPanel], ax: Any, *, log_odds: bool) -> Any:
     import matplotlib.pyplot as plt
 
     require(
@@ -131,7 +131,12 @@ def _draw_frame(ax: Any, sums: Sequence[FloatArray], *, log_odds: bool) -> None:
 
 
 def _draw(
-    ax: Any, panels: Mapping[str, CumulativeMapPanel], alone: bool, *, maps: Mapping[str, CumulativeMap], log_odds: bool
+    ax: Any,
+    panels: Mapping[str, CumulativeCalibrationMapPanel],
+    alone: bool,
+    *,
+    maps: Mapping[str, CumulativeCalibrationMap],
+    log_odds: bool,
 ) -> None:
     curve, sums = next(iter(maps.values())).curve, [panel.left for panel in panels.values()]
     if curve is not None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import cumulative_curve, load_digits_forecast, plot_cumulative
+from calibrant import cumulative_residual_curve, load_digits_forecast, plot_cumulative_residual
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -29,7 +29,7 @@ def upper_axis(ax):
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    curve = cumulative_curve(Y, PROB)
+    curve = cumulative_residual_curve(Y, PROB)
     panel = curve.panels[0]
     ax = curve.plot()
     np.testing.assert_array_equal(path(ax).get_xdata(), panel.share)
@@ -39,7 +39,7 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result():
 
 
 def test_the_legend_states_the_errors():
-    curve = cumulative_curve(Y, PROB)
+    curve = cumulative_residual_curve(Y, PROB)
     words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
     panel = curve.panels[0]
     assert words == [
@@ -50,19 +50,19 @@ def test_the_legend_states_the_errors():
 
 
 def test_the_upper_axis_says_which_probability_has_been_reached():
-    assert upper_axis(cumulative_curve([0, 0, 1, 1], [0.0, 0.004, 0.3, 0.9999]).plot()) == [
+    assert upper_axis(cumulative_residual_curve([0, 0, 1, 1], [0.0, 0.004, 0.3, 0.9999]).plot()) == [
         "0.00",
         "0.00",
         "0.004",
         "0.30",
         "1.00",
     ]
-    assert upper_axis(cumulative_curve([0, 0], [1e-5, 0.5]).plot())[0] == "<.001"
+    assert upper_axis(cumulative_residual_curve([0, 0], [1e-5, 0.5]).plot())[0] == "<.001"
 
 
 def test_forecasts_over_each_other_have_bands_of_their_own():
-    curves = {"before": cumulative_curve(Y, PROB), "after": cumulative_curve(Y, 0.5 * PROB + 0.05)}
-    ax = plot_cumulative(curves)
+    curves = {"before": cumulative_residual_curve(Y, PROB), "after": cumulative_residual_curve(Y, 0.5 * PROB + 0.05)}
+    ax = plot_cumulative_residual(curves)
     for number, curve in enumerate(curves.values()):
         np.testing.assert_array_equal(path(ax, number).get_ydata(), curve.panels[0].cumulative)
         ends = [line for line in ax.lines if line.get_color() == path(ax, number).get_color()]
@@ -73,7 +73,7 @@ def test_forecasts_over_each_other_have_bands_of_their_own():
 
 def test_every_class_has_a_panel_with_its_name_also_without_rows():
     prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]])
-    axes = cumulative_curve([0, 1], prob, notion="top-label").plot()
+    axes = cumulative_residual_curve([0, 1], prob, notion="top-label").plot()
     assert [ax.get_title() for ax in axes] == ["predicted 0", "predicted 1", "predicted 2"]
     axes[0].figure.canvas.draw()
 
@@ -81,7 +81,7 @@ def test_every_class_has_a_panel_with_its_name_also_without_rows():
 def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
     before = dict(matplotlib.rcParams)
     figure, ax = plt.subplots()
-    assert cumulative_curve(Y, PROB).plot(ax=ax) is ax
+    assert cumulative_residual_curve(Y, PROB).plot(ax=ax) is ax
     figure.canvas.draw()
     assert plt.get_fignums() == [figure.number]
     assert dict(matplotlib.rcParams) == before

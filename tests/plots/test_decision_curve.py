@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.decisions.net_benefit import net_benefit_curve
+from calibrant.decisions.decision_curve import decision_curve
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -19,7 +19,7 @@ def closed_figures():
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    curve = net_benefit_curve(Y, {"before": P, "after": P**2}, n_resamples=20)
+    curve = decision_curve(Y, {"before": P, "after": P**2}, n_resamples=20)
     ax = curve.plot()
     none, every, *lines = ax.lines
     assert set(none.get_ydata()) == {0.0}
@@ -31,15 +31,15 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result():
 
 
 def test_intervals_are_drawn_only_where_there_are_some_and_they_are_wanted():
-    assert not net_benefit_curve(Y, P).plot().collections
-    curve = net_benefit_curve(Y, P, n_resamples=10)
+    assert not decision_curve(Y, P).plot().collections
+    curve = decision_curve(Y, P, n_resamples=10)
     assert not curve.plot(intervals=False).collections
     words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
     assert words == ["treat none", "treat all", "95% interval", "forecast"]
 
 
 def test_treating_all_does_not_squeeze_the_picture():
-    low, high = net_benefit_curve(Y, P).plot().get_ylim()
+    low, high = decision_curve(Y, P).plot().get_ylim()
     assert -0.5 < low < 0
     assert 0 < high < 1
 
@@ -47,7 +47,7 @@ def test_treating_all_does_not_squeeze_the_picture():
 def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
     before = dict(matplotlib.rcParams)
     figure, ax = plt.subplots()
-    assert net_benefit_curve(Y, P).plot(ax=ax) is ax
+    assert decision_curve(Y, P).plot(ax=ax) is ax
     figure.canvas.draw()
     assert plt.get_fignums() == [figure.number]
     assert dict(matplotlib.rcParams) == before

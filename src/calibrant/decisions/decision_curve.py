@@ -41,7 +41,7 @@ class ForecastBenefit(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class NetBenefitCurve(DrawnResult):
+class DecisionCurve(DrawnResult):
     """Net benefit of forecasts, and of treating all, at each threshold. Treating none has a net benefit of zero.
 
     Attributes
@@ -68,7 +68,7 @@ class NetBenefitCurve(DrawnResult):
         "treat_all",
     )
     _summary = "{panels.name:list}; thresholds={threshold:n}, event rate {event_rate:.4g}"
-    _picture = Picture("the decision curves", "net_benefit.plot_net_benefit")
+    _picture = Picture("the decision curves", "decision_curve.plot_decision_curve")
 
     panels: tuple[ForecastBenefit, ...]
     threshold: FloatArray
@@ -83,7 +83,7 @@ class NetBenefitCurve(DrawnResult):
         return panel
 
 
-def net_benefit_curve(
+def decision_curve(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
     *,
@@ -93,7 +93,7 @@ def net_benefit_curve(
     level: float = 0.05,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
-) -> NetBenefitCurve:
+) -> DecisionCurve:
     """Net benefit of acting on a forecast, for every threshold at which people would act (decision curve analysis).
 
     Parameters
@@ -120,7 +120,7 @@ def net_benefit_curve(
 
     Returns
     -------
-    NetBenefitCurve
+    DecisionCurve
         A result with ``panels``, ``to_frame()`` and ``plot()``.
 
     Raises
@@ -151,10 +151,10 @@ def net_benefit_curve(
 
     Examples
     --------
-    >>> from calibrant import net_benefit_curve
-    >>> curve = net_benefit_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], threshold=[0.5])
+    >>> from calibrant import decision_curve
+    >>> curve = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], threshold=[0.5])
     >>> curve
-    NetBenefitCurve(forecast; thresholds=1, event rate 0.5)
+    DecisionCurve(forecast; thresholds=1, event rate 0.5)
     >>> curve["forecast"].net_benefit
     array([0.25])
     """
@@ -179,7 +179,7 @@ def net_benefit_curve(
         panels.append(ForecastBenefit(name, values[name], lower, upper, gain, gain_lower, gain_upper))
     rate = float(first.weight @ first.outcome / first.weight.sum())
     treat_all = rate - (1.0 - rate) * _price(at)
-    return NetBenefitCurve(tuple(panels), at, treat_all, rate, level, n_resamples)
+    return DecisionCurve(tuple(panels), at, treat_all, rate, level, n_resamples)
 
 
 def _benefits(

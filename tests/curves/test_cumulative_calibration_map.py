@@ -17,7 +17,7 @@ from calibrant import (
     load_digits_forecast,
     reliability_curve,
 )
-from calibrant.curves.cumulative_map import cumulative_map
+from calibrant.curves.cumulative_calibration_map import cumulative_calibration_map
 
 Y, PROB = load_digits_forecast()
 FITTED = SortedCumulativeIsotonic(epsilon=0.0).fit(PROB[:748], Y[:748])
@@ -39,14 +39,14 @@ def test_what_the_steps_say_is_what_the_calibrator_gives():
     after, spread = (
         np.cumsum(np.take_along_axis(fitted.predict_proba(new), order, axis=1), axis=1) for fitted in (last, FITTED)
     )
-    for panel in cumulative_map(FITTED, ranks=9).panels:
+    for panel in cumulative_calibration_map(FITTED, ranks=9).panels:
         at = np.searchsorted(panel.left, before[:, panel.rank - 1], side="right") - 1
         np.testing.assert_allclose(panel.value[at], after[:, panel.rank - 1], atol=1e-12)
         assert (spread[:, panel.rank - 1] >= panel.value[at] - 1e-12).all()
 
 
 def test_corners_are_the_ends_of_the_steps():
-    panel = cumulative_map(FITTED).panels[1]
+    panel = cumulative_calibration_map(FITTED).panels[1]
     score, value = panel.corners
     np.testing.assert_array_equal(score[::2], panel.left)
     np.testing.assert_array_equal(score[1:-1:2], panel.left[1:])
@@ -60,7 +60,7 @@ def test_event_rates_are_those_of_the_sums(rows):
     label, prob, weight = rows
     k = prob.shape[1]
     fitted = SortedCumulativeIsotonic(labels=range(k)).fit([[1 / k] * k, *np.eye(k)], [0, *range(k)])
-    found = cumulative_map(fitted, label, prob, binning=4, sample_weight=weight)
+    found = cumulative_calibration_map(fitted, label, prob, binning=4, sample_weight=weight)
     assert [panel.name for panel in found.panels] == [f"top {rank}" for rank in range(1, k)]
     for panel, rates in zip(found.panels, found.curve.panels, strict=True):
         sums, came = sums_and_events(prob.tolist(), label.tolist(), panel.rank)
@@ -73,7 +73,7 @@ def test_event_rates_are_those_of_the_sums(rows):
 
 def test_bins_and_intervals_are_those_asked_for():
     options = {"interval": "clopper-pearson", "level": 0.1, "binning": EqualMass(6)}
-    curve = cumulative_map(FITTED, Y[748:], PROB[748:], ranks=[3], **options).curve
+    curve = cumulative_calibration_map(FITTED, Y[748:], PROB[748:], ranks=[3], **options).curve
     sums, came = sums_and_events(PROB[748:].tolist(), Y[748:].tolist(), 3)
     (expected,), (found,) = reliability_curve(came, sums, **options).panels, curve.panels
     np.testing.assert_allclose(found.bins.edges, expected.bins.edges, atol=1e-12)
@@ -82,9 +82,9 @@ def test_bins_and_intervals_are_those_asked_for():
 
 
 def test_a_number_means_the_first_ranks_and_a_list_those_it_names():
-    assert [panel.rank for panel in cumulative_map(FITTED).panels] == [1, 2, 3, 4, 5]
-    assert [panel.rank for panel in cumulative_map(FITTED, ranks=100).panels] == list(range(1, 10))
-    assert [panel.rank for panel in cumulative_map(FITTED, ranks=[7, 2]).panels] == [7, 2]
+    assert [panel.rank for panel in cumulative_calibration_map(FITTED).panels] == [1, 2, 3, 4, 5]
+    assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=100).panels] == list(range(1, 10))
+    assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=[7, 2]).panels] == [7, 2]
 
 
 def test_the_calibrator_says_what_it_was_fitted_on():
@@ -92,7 +92,7 @@ def test_the_calibrator_says_what_it_was_fitted_on():
     prob = np.random.default_rng(0).dirichlet([1, 1, 1], 40)
     y = words[prob.argmax(axis=1)]
     fitted = SortedCumulativeIsotonic(input="logit", labels=words[::-1]).fit(np.log(prob[:, ::-1]), y)
-    curve = cumulative_map(fitted, ["yes"], [[3.0, 0.0, 0.0]], binning=EqualWidth(1)).curve
+    curve = cumulative_calibration_map(fitted, ["yes"], [[3.0, 0.0, 0.0]], binning=EqualWidth(1)).curve
     assert curve.panels[0].bins.event_rate.tolist() == [1.0]
 
 
@@ -100,7 +100,9 @@ def test_what_is_said_of_the_rows_goes_before_what_the_calibrator_knows():
     prob = np.random.default_rng(0).dirichlet([1, 1, 1], 40)
     y = prob.argmax(axis=1)
     fitted = SortedCumulativeIsotonic(input="logit", labels=[0, 1, 2]).fit(np.log(prob), y)
-    given = cumulative_map(fitted, [2], [[0.7, 0.2, 0.1]], binning=1, input="probability", labels=[2, 1, 0]).curve
+    given = cumulative_calibration_map(
+        fitted, [2], [[0.7, 0.2, 0.1]], binning=1, input="probability", labels=[2, 1, 0]
+    ).curve
     assert given.panels[0].bins.score_sum.tolist() == [0.7]
     assert given.panels[0].bins.event_rate.tolist() == [1.0]
 
@@ -108,20 +110,22 @@ def test_what_is_said_of_the_rows_goes_before_what_the_calibrator_knows():
 def test_sums_that_exceed_one_by_rounding_are_one():
     prob = np.array([[18.0, 9.0, 1.0, 0.0]]) / 28.0
     assert prob.cumsum()[2] > 1.0
-    curve = cumulative_map(SortedCumulativeIsotonic(labels=range(4)).fit(np.eye(4), range(4)), [0], prob).curve
+    curve = cumulative_calibration_map(
+        SortedCumulativeIsotonic(labels=range(4)).fit(np.eye(4), range(4)), [0], prob
+    ).curve
     assert curve.panels[2].bins.score_sum.tolist() == [1.0]
 
 
 def test_two_classes_come_as_one_column():
     score = np.array([0.1, 0.3, 0.6, 0.8, 0.9])
     fitted = SortedCumulativeIsotonic().fit(score, [0, 1, 0, 1, 1])
-    result = cumulative_map(fitted, [0, 1, 0, 1, 1], score, binning=1)
+    result = cumulative_calibration_map(fitted, [0, 1, 0, 1, 1], score, binning=1)
     assert [panel.name for panel in result.panels] == ["top 1"]
     np.testing.assert_allclose(result.curve.panels[0].bins.event_rate, [0.6])
 
 
 def test_a_map_cannot_be_changed_and_becomes_a_frame():
-    result = cumulative_map(FITTED, ranks=[2, 4])
+    result = cumulative_calibration_map(FITTED, ranks=[2, 4])
     with pytest.raises(ValueError, match="read-only"):
         result.panels[0].left[0] = 1.0
     frame = result.to_frame("polars")
@@ -129,7 +133,10 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
     four = frame.filter(frame["rank"] == 4)
     np.testing.assert_array_equal(four["value"].to_numpy(), FITTED.steps(4)[1])
     assert set(four["panel"]) == {"top 4"}
-    assert repr(result) == f"CumulativeMap(SortedCumulativeIsotonic(epsilon=0.0), ranks 2, 4, steps={len(frame)})"
+    assert (
+        repr(result)
+        == f"CumulativeCalibrationMap(SortedCumulativeIsotonic(epsilon=0.0), ranks 2, 4, steps={len(frame)})"
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,4 +158,4 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
 )
 def test_what_has_no_such_map_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
-        cumulative_map(**({"calibrator": FITTED} | changed))
+        cumulative_calibration_map(**({"calibrator": FITTED} | changed))

@@ -24,7 +24,7 @@ HINT = "Pass a number such as 5 for the first ones, or a list such as [1, 2, 10]
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeMapPanel(Record):
+class CumulativeCalibrationMapPanel(Record):
     """The map of one rank, a step function of the sum of so many of the highest probabilities.
 
     Attributes
@@ -52,12 +52,12 @@ class CumulativeMapPanel(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeMap(DrawnResult):
+class CumulativeCalibrationMap(DrawnResult):
     """The map of a cumulative calibrator: one panel a rank.
 
     Attributes
     ----------
-    panels : tuple of CumulativeMapPanel
+    panels : tuple of CumulativeCalibrationMapPanel
         Steps of the ranks that were asked for.
     calibrator : str
         Where the figures come from.
@@ -67,14 +67,14 @@ class CumulativeMap(DrawnResult):
 
     _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
     _summary = "{calibrator}, ranks {panels.rank:list}, steps={panels.left:n}"
-    _picture = Picture("the map", "cumulative_map.plot_cumulative_map")
+    _picture = Picture("the map", "cumulative_calibration_map.plot_cumulative_calibration_map")
 
-    panels: tuple[CumulativeMapPanel, ...]
+    panels: tuple[CumulativeCalibrationMapPanel, ...]
     calibrator: str
     curve: ReliabilityCurve | None = None
 
 
-def cumulative_map(
+def cumulative_calibration_map(
     calibrator: Any,
     y_true: npt.ArrayLike | None = None,
     y_prob: npt.ArrayLike | None = None,
@@ -84,7 +84,7 @@ def cumulative_map(
     interval: IntervalName | None = "wilson",
     level: float = 0.05,
     **data: Unpack[DataOptions],
-) -> CumulativeMap:
+) -> CumulativeCalibrationMap:
     """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to calibrate.
 
     Parameters
@@ -110,7 +110,7 @@ def cumulative_map(
 
     Returns
     -------
-    CumulativeMap
+    CumulativeCalibrationMap
         A result with ``panels``, ``curve``, ``to_frame()`` and ``plot()``.
 
     Raises
@@ -135,12 +135,12 @@ def cumulative_map(
 
     Examples
     --------
-    >>> from calibrant import SortedCumulativeIsotonic, cumulative_map
+    >>> from calibrant import SortedCumulativeIsotonic, cumulative_calibration_map
     >>> P = [[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]]
     >>> fitted = SortedCumulativeIsotonic().fit(P, [0, 1, 0])
-    >>> result = cumulative_map(fitted)
+    >>> result = cumulative_calibration_map(fitted)
     >>> result
-    CumulativeMap(SortedCumulativeIsotonic(), ranks 1, 2, steps=4)
+    CumulativeCalibrationMap(SortedCumulativeIsotonic(), ranks 1, 2, steps=4)
     >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
     ([0.0, 0.7], [0.0, 1.0])
     """
@@ -149,14 +149,15 @@ def cumulative_map(
     wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
     steps = [calibrator.steps(rank) for rank in wanted]
     panels = tuple(
-        CumulativeMapPanel(_name(rank), rank, left, value) for rank, (left, value) in zip(wanted, steps, strict=True)
+        CumulativeCalibrationMapPanel(_name(rank), rank, left, value)
+        for rank, (left, value) in zip(wanted, steps, strict=True)
     )
     curve = None
     if y_true is not None and y_prob is not None:
         known: DataOptions = {"labels": calibrator.classes_, "input": calibrator.input}
         problem = as_problem(y_true, y_prob, **cast("DataOptions", {**known, **data}))
         curve = _rates_of(as_simplex(problem), wanted, as_binning(binning), level, interval)
-    return CumulativeMap(panels, repr(calibrator), curve)
+    return CumulativeCalibrationMap(panels, repr(calibrator), curve)
 
 
 def _require_cumulative(calibrator: Any) -> None:

@@ -13,7 +13,7 @@ from calibrant.plots._legend import OF_TITLE, legend_above
 from calibrant.plots._panels import as_named, draw_panels
 
 if TYPE_CHECKING:
-    from calibrant.curves.cumulative import CumulativeCurve, CumulativePanel
+    from calibrant.curves.cumulative_residual import CumulativeResidualCurve, CumulativeResidualPanel
 
 LABELS = ("share of rows, in the order of their probabilities", "cumulative outcome $-$ probability")
 
@@ -24,14 +24,17 @@ OF_UPPER_AXIS = 26.0
 """Points that the upper axis takes with its label."""
 
 
-def plot_cumulative(
-    curves: CumulativeCurve | Mapping[str, CumulativeCurve], *, ax: Any = None, panels: Sequence[str] | None = None
+def plot_cumulative_residual(
+    curves: CumulativeResidualCurve | Mapping[str, CumulativeResidualCurve],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
 ) -> Any:
     """Draw cumulative residuals against the share of rows, with the band of a calibrated forecast.
 
     Parameters
     ----------
-    curves : CumulativeCurve or dict of name to CumulativeCurve
+    curves : CumulativeResidualCurve or dict of name to CumulativeResidualCurve
         One forecast, or several over each other. Several must have the same panels.
     ax : matplotlib Axes, optional
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
@@ -54,17 +57,17 @@ def plot_cumulative(
 
     Examples
     --------
-    >>> from calibrant import cumulative_curve, load_digits_forecast
-    >>> ax = cumulative_curve(*load_digits_forecast()).plot()
+    >>> from calibrant import cumulative_residual_curve, load_digits_forecast
+    >>> ax = cumulative_residual_curve(*load_digits_forecast()).plot()
     """
-    named = as_named(curves, "curves", "cumulative_curve(y_true, y_prob)")
+    named = as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)")
     level = next(iter(named.values())).level
     legend = partial(legend_above, room=OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
     draw = partial(_draw, level=level)
     return draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=LABELS, legend=legend)
 
 
-def _draw(ax: Any, panels: Mapping[str, CumulativePanel], alone: bool, *, level: float) -> None:
+def _draw(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, *, level: float) -> None:
     ax.axhline(0, color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
     single = len(panels) == 1
     for number, (name, panel) in enumerate(panels.items()):
@@ -88,7 +91,7 @@ def _draw(ax: Any, panels: Mapping[str, CumulativePanel], alone: bool, *, level:
         _draw_scores(ax, panels[next(iter(panels))], alone)
 
 
-def _draw_scores(ax: Any, panel: CumulativePanel, alone: bool) -> None:
+def _draw_scores(ax: Any, panel: CumulativeResidualPanel, alone: bool) -> None:
     """Write on the upper axis the probability that has been reached at some shares."""
     if panel.score.size == 1:  # a class that is never predicted
         return

@@ -8,15 +8,15 @@ from calibrant.plots import _style
 from calibrant.plots._legend import legend_above
 
 if TYPE_CHECKING:
-    from calibrant.decisions.net_benefit import NetBenefitCurve
+    from calibrant.decisions.decision_curve import DecisionCurve
 
 
-def plot_net_benefit(curve: NetBenefitCurve, *, ax: Any = None, intervals: bool = True) -> Any:
+def plot_decision_curve(curve: DecisionCurve, *, ax: Any = None, intervals: bool = True) -> Any:
     """Draw the net benefit of acting on a forecast against the threshold.
 
     Parameters
     ----------
-    curve : NetBenefitCurve
+    curve : DecisionCurve
         Of one forecast or several.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
@@ -30,8 +30,8 @@ def plot_net_benefit(curve: NetBenefitCurve, *, ax: Any = None, intervals: bool 
 
     Examples
     --------
-    >>> from calibrant import net_benefit_curve
-    >>> ax = net_benefit_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
+    >>> from calibrant import decision_curve
+    >>> ax = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
     """
     import matplotlib.pyplot as plt
 

@@ -22,7 +22,7 @@ from calibrant.notions import Notion, as_notion
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativePanel(Record):
+class CumulativeResidualPanel(Record):
     """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
 
     ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
@@ -41,12 +41,12 @@ class CumulativePanel(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeCurve(DrawnResult):
+class CumulativeResidualCurve(DrawnResult):
     """Cumulative residuals of a forecast under a notion: one panel a problem.
 
     Attributes
     ----------
-    panels : tuple of CumulativePanel
+    panels : tuple of CumulativeResidualPanel
         One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
     notion : str
         Where the figures come from.
@@ -57,25 +57,25 @@ class CumulativeCurve(DrawnResult):
     _table = Table(
         "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
     )
-    _picture = Picture("the cumulative residuals", "cumulative.plot_cumulative")
+    _picture = Picture("the cumulative residuals", "cumulative_residual.plot_cumulative_residual")
 
-    panels: tuple[CumulativePanel, ...]
+    panels: tuple[CumulativeResidualPanel, ...]
     notion: str
     level: float
 
     def __repr__(self) -> str:
         distinct = sum(max(p.score.size - 1, 0) for p in self.panels)
-        return f"CumulativeCurve({self.notion}, panels={len(self.panels)}, scores={distinct})"
+        return f"CumulativeResidualCurve({self.notion}, panels={len(self.panels)}, scores={distinct})"
 
 
-def cumulative_curve(
+def cumulative_residual_curve(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike,
     *,
     notion: str | Notion | None = None,
     level: float = 0.05,
     **data: Unpack[DataOptions],
-) -> CumulativeCurve:
+) -> CumulativeResidualCurve:
     """Cumulative sums of outcome minus probability in the order of scores, with the band of a calibrated forecast.
 
     Parameters
@@ -93,7 +93,7 @@ def cumulative_curve(
 
     Returns
     -------
-    CumulativeCurve
+    CumulativeResidualCurve
         A result with ``panels``, ``to_frame()`` and ``plot()``.
 
     Notes
@@ -116,8 +116,8 @@ def cumulative_curve(
 
     Examples
     --------
-    >>> from calibrant import cumulative_curve
-    >>> panel = cumulative_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
+    >>> from calibrant import cumulative_residual_curve
+    >>> panel = cumulative_residual_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
     >>> panel.cumulative.round(3).tolist()
     [0.0, -0.025, -0.1, 0.0, 0.025]
     """
@@ -126,20 +126,20 @@ def cumulative_curve(
     return cumulative_of(problem, as_notion(notion, problem), level)
 
 
-def cumulative_of(problem: Problem, notion: Notion, level: float) -> CumulativeCurve:
+def cumulative_of(problem: Problem, notion: Notion, level: float) -> CumulativeResidualCurve:
     """Return the curve of a valid problem."""
     quantile = brownian_quantile(level)
     panels = tuple(_panel(binary, binary.name or notion.name, quantile) for binary in notion.split(problem))
-    return CumulativeCurve(panels, notion.name, level)
+    return CumulativeResidualCurve(panels, notion.name, level)
 
 
-def _panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativePanel:
+def _panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativeResidualPanel:
     if problem.size == 0:  # a class that is never predicted: only the start
         start, nothing = np.zeros(1), float("nan")
-        return CumulativePanel(name, np.full(1, np.nan), start, start, nothing, nothing, nothing)
+        return CumulativeResidualPanel(name, np.full(1, np.nan), start, start, nothing, nothing, nothing)
     view = Cumulative()(problem)
     seen = view.look(residual_of(problem))
-    return CumulativePanel(
+    return CumulativeResidualPanel(
         name=name,
         score=np.concatenate([view.score[:1], view.score]),
         share=np.concatenate([[0.0], view.share]),

@@ -6,7 +6,7 @@ from hypothesis import given
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant.decisions.net_benefit import net_benefit_curve
+from calibrant.decisions.decision_curve import decision_curve
 from calibrant.sums.resampling import Bootstrap, as_rng
 
 THRESHOLDS = [0.0, 0.05, 0.2, 0.5, 0.63, 0.8, 0.99]
@@ -15,7 +15,7 @@ THRESHOLDS = [0.0, 0.05, 0.2, 0.5, 0.63, 0.8, 0.99]
 @given(rows=columns())
 def test_the_curve_is_found_events_less_alarms_at_the_odds_of_the_threshold(rows):
     label, score, weight = rows
-    curve = net_benefit_curve(label, score, threshold=THRESHOLDS, sample_weight=weight)
+    curve = decision_curve(label, score, threshold=THRESHOLDS, sample_weight=weight)
     arrays = score.tolist(), label.tolist(), weight.tolist()
     expected = [slow.net_benefit(*arrays, t) for t in THRESHOLDS]
     np.testing.assert_allclose(curve.panels[0].net_benefit, expected, atol=1e-10)
@@ -25,7 +25,7 @@ def test_the_curve_is_found_events_less_alarms_at_the_odds_of_the_threshold(rows
 
 def test_a_worked_example_comes_out():
     """Five rows, acting from 0.2 on: two events found, one alarm at a quarter of an event."""
-    curve = net_benefit_curve([0, 1, 0, 1, 0], [0.1, 0.2, 0.4, 0.9, 0.0], threshold=[0.2])
+    curve = decision_curve([0, 1, 0, 1, 0], [0.1, 0.2, 0.4, 0.9, 0.0], threshold=[0.2])
     assert curve.panels[0].net_benefit[0] == pytest.approx((2 - 1 / 4) / 5)
     assert curve.treat_all[0] == pytest.approx((2 - 3 / 4) / 5)
 
@@ -33,7 +33,7 @@ def test_a_worked_example_comes_out():
 @given(rows=columns())
 def test_no_net_benefit_is_above_the_event_rate(rows):
     label, score, weight = rows
-    curve = net_benefit_curve(label, score, sample_weight=weight)
+    curve = decision_curve(label, score, sample_weight=weight)
     assert curve.panels[0].net_benefit.max() <= curve.event_rate + 1e-12
     assert curve.treat_all.max() <= curve.event_rate + 1e-12
 
@@ -42,8 +42,8 @@ def test_no_net_benefit_is_above_the_event_rate(rows):
 def test_whole_weights_are_repeated_rows(rows):
     label, score, weight = rows
     times = weight.astype(int)
-    weighted = net_benefit_curve(label, score, sample_weight=weight)
-    repeated = net_benefit_curve(np.repeat(label, times), np.repeat(score, times))
+    weighted = decision_curve(label, score, sample_weight=weight)
+    repeated = decision_curve(np.repeat(label, times), np.repeat(score, times))
     np.testing.assert_allclose(weighted.panels[0].net_benefit, repeated.panels[0].net_benefit, atol=1e-10)
 
 
@@ -51,7 +51,7 @@ def test_a_calibrated_forecast_is_no_worse_than_all_or_none_and_a_miscalibrated_
     rng = np.random.default_rng(0)
     q = rng.beta(2.0, 5.0, 200_000)
     y = (rng.random(q.size) < q).astype(int)
-    curve = net_benefit_curve(y, {"before": q**0.3, "after": q}, threshold=np.linspace(0.05, 0.6, 12))
+    curve = decision_curve(y, {"before": q**0.3, "after": q}, threshold=np.linspace(0.05, 0.6, 12))
     best = np.maximum(curve.treat_all, 0.0)
     assert (curve["after"].net_benefit >= best - 0.002).all()
     assert (curve["before"].net_benefit < -0.02).any()
@@ -63,7 +63,7 @@ def test_intervals_are_quantiles_over_resampled_rows():
     rng = np.random.default_rng(1)
     p, weight = rng.random(40), rng.integers(1, 3, 40) * 1.0
     y = (rng.random(40) < p).astype(int)
-    curve = net_benefit_curve(
+    curve = decision_curve(
         y, {"a": p, "b": p**2}, threshold=[0.3, 0.6], n_resamples=30, rng=7, level=0.2, sample_weight=weight
     )
     bootstrap = Bootstrap(40, 30, as_rng(7))
@@ -90,7 +90,7 @@ def test_intervals_cover_as_often_as_promised():
     held = 0
     for _ in range(200):
         p = rng.random(500)
-        curve = net_benefit_curve(
+        curve = decision_curve(
             (rng.random(500) < p).astype(int), p, threshold=[0.4], n_resamples=200, level=0.1, rng=rng
         )
         held += curve.panels[0].lower[0] <= truth <= curve.panels[0].upper[0]
@@ -98,16 +98,16 @@ def test_intervals_cover_as_often_as_promised():
 
 
 def test_intervals_are_missing_where_none_were_asked_for_and_the_same_for_the_same_seed():
-    plain = net_benefit_curve([0, 1, 1], [0.2, 0.7, 0.4]).panels[0]
+    plain = decision_curve([0, 1, 1], [0.2, 0.7, 0.4]).panels[0]
     assert np.isnan([plain.lower, plain.upper, plain.gain_lower, plain.gain_upper]).all()
-    one, other = (net_benefit_curve([0, 1, 1], [0.2, 0.7, 0.4], n_resamples=20).panels[0] for _ in range(2))
+    one, other = (decision_curve([0, 1, 1], [0.2, 0.7, 0.4], n_resamples=20).panels[0] for _ in range(2))
     np.testing.assert_array_equal(one.lower, other.lower)
     assert (one.lower <= one.upper).all()
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_and_one_row_have_a_curve(label):
-    curve = net_benefit_curve([label], [0.5], threshold=[0.2, 0.8], n_resamples=5)
+    curve = decision_curve([label], [0.5], threshold=[0.2, 0.8], n_resamples=5)
     assert curve.panels[0].net_benefit.tolist() == pytest.approx([1.0 if label else -0.25, 0.0])
     assert curve.event_rate == label
 
@@ -126,12 +126,12 @@ def test_one_class_and_one_row_have_a_curve(label):
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(options, message):
     with pytest.raises(ValueError, match=message):
-        net_benefit_curve([0, 1], [0.2, 0.7], **options)
+        decision_curve([0, 1], [0.2, 0.7], **options)
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_a_frame_has_a_row_a_forecast_and_threshold(backend):
-    frame = net_benefit_curve([0, 1], {"a": [0.2, 0.7], "b": [0.3, 0.6]}, threshold=[0.1, 0.5]).to_frame(backend)
+    frame = decision_curve([0, 1], {"a": [0.2, 0.7], "b": [0.3, 0.6]}, threshold=[0.1, 0.5]).to_frame(backend)
     columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
     intervals = ["net_benefit", "lower", "upper", "gain", "gain_lower", "gain_upper"]
     assert columns == ["forecast", "threshold", *intervals, "treat_all"]
@@ -139,8 +139,8 @@ def test_a_frame_has_a_row_a_forecast_and_threshold(backend):
 
 
 def test_a_curve_says_what_it_is_and_cannot_be_changed():
-    curve = net_benefit_curve([0, 1, 1, 0], {"before": [0.2, 0.7, 0.9, 0.8], "after": [0.1, 0.7, 0.8, 0.6]})
-    assert repr(curve) == "NetBenefitCurve(before, after; thresholds=99, event rate 0.5)"
+    curve = decision_curve([0, 1, 1, 0], {"before": [0.2, 0.7, 0.9, 0.8], "after": [0.1, 0.7, 0.8, 0.6]})
+    assert repr(curve) == "DecisionCurve(before, after; thresholds=99, event rate 0.5)"
     with pytest.raises(AttributeError):
         curve.level = 0.1
     with pytest.raises(ValueError, match="read-only"):
@@ -157,8 +157,8 @@ def test_forecasts_of_other_events_are_refused_together():
         ValueError,
         match=r"one event for all forecasts; .* 'a' and 'b', whose events differ in 2 of 4 rows\. Pass .* one",
     ):
-        net_benefit_curve(y, {"a": one, "b": other}, notion="confidence")
-    same = net_benefit_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")
+        decision_curve(y, {"a": one, "b": other}, notion="confidence")
+    same = decision_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")
     assert len(same.panels) == 2
 
 
@@ -166,16 +166,16 @@ def test_columns_of_a_data_frame_in_another_order_are_another_event():
     pandas = pytest.importorskip("pandas")
     one = pandas.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
     with pytest.raises(ValueError, match="one event for all forecasts"):
-        net_benefit_curve(["dog", "cat"], {"a": one, "b": one[["dog", "cat"]]})
+        decision_curve(["dog", "cat"], {"a": one, "b": one[["dog", "cat"]]})
 
 
 def test_names_that_are_one_as_text_are_refused():
     with pytest.raises(ValueError, match=r"forecasts must have names that differ as text; got 1, '1'\. Rename"):
-        net_benefit_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
+        decision_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
 
 
 def test_thresholds_may_come_in_any_order_and_more_than_once():
-    found = net_benefit_curve([0, 1], [0.2, 0.7], threshold=[0.9, 0.1, 0.1])
+    found = decision_curve([0, 1], [0.2, 0.7], threshold=[0.9, 0.1, 0.1])
     assert found.threshold.tolist() == [0.1, 0.9]
     assert found.panels[0].net_benefit.shape == (2,)
 
@@ -195,4 +195,4 @@ def test_thresholds_may_come_in_any_order_and_more_than_once():
 )
 def test_what_is_of_another_kind_is_refused_with_what_to_do(options, message):
     with pytest.raises(TypeError, match=message):
-        net_benefit_curve([0, 1], [0.2, 0.7], **options)
+        decision_curve([0, 1], [0.2, 0.7], **options)

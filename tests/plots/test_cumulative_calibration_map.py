@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import SortedCumulativeIsotonic, load_digits_forecast
-from calibrant.curves.cumulative_map import cumulative_map
-from calibrant.plots.cumulative_map import plot_cumulative_map
+from calibrant.curves.cumulative_calibration_map import cumulative_calibration_map
+from calibrant.plots.cumulative_calibration_map import plot_cumulative_calibration_map
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -14,8 +14,8 @@ from matplotlib.collections import LineCollection  # noqa: E402
 
 Y, PROB = load_digits_forecast()
 FITTED = SortedCumulativeIsotonic().fit(PROB[:748], Y[:748])
-ALONE = cumulative_map(FITTED)
-JUDGED = cumulative_map(FITTED, Y[748:], PROB[748:])
+ALONE = cumulative_calibration_map(FITTED)
+JUDGED = cumulative_calibration_map(FITTED, Y[748:], PROB[748:])
 
 
 @pytest.fixture(autouse=True)
@@ -94,12 +94,12 @@ def test_event_rates_can_be_left_out_and_panels_asked_for():
 
 
 def test_calibrators_are_drawn_over_each_other_rank_by_rank():
-    other = cumulative_map(SortedCumulativeIsotonic().fit(PROB[:300], Y[:300]))
-    axes = plot_cumulative_map({"many": ALONE, "few": other}, panels=["top 1", "top 3"])
+    other = cumulative_calibration_map(SortedCumulativeIsotonic().fit(PROB[:300], Y[:300]))
+    axes = plot_cumulative_calibration_map({"many": ALONE, "few": other}, panels=["top 1", "top 3"])
     assert [line.get_label() for line in maps_in(axes[1])] == ["many", "few"]
     np.testing.assert_array_equal(maps_in(axes[1])[1].get_data(), other.panels[2].corners)
     with pytest.raises(ValueError, match="ranks of one calibrator are drawn together; got 2 calibrators"):
-        plot_cumulative_map({"many": ALONE, "few": other}, together=True)
+        plot_cumulative_calibration_map({"many": ALONE, "few": other}, together=True)
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,15 @@ def test_what_cannot_be_drawn_is_refused(options, error, message):
 
 
 def test_more_ranks_than_colours_want_panels():
-    result = cumulative_map(FITTED, ranks=9)
+    result = cumulative_calibration_map(FITTED, ranks=9)
     with pytest.raises(ValueError, match="one Axes shows from 1 to 7 ranks; got 9"):
         result.plot()
     assert len(result.plot(together=False)) == 9
 
 
 def test_what_is_no_map_is_refused():
-    with pytest.raises(TypeError, match="maps must be of type CumulativeMap; got SortedCumulativeIsotonic"):
-        plot_cumulative_map(FITTED)
+    with pytest.raises(TypeError, match="maps must be of type CumulativeCalibrationMap; got SortedCumulativeIsotonic"):
+        plot_cumulative_calibration_map(FITTED)
 
 
 def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():

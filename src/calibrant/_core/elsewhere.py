@@ -1,0 +1,113 @@
+"""Where a name is that was asked of the wrong package: in another package of ours, or under another name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from calibrant._core.stubs import read_stub
+
+PACKAGES = (
+    "assessment",
+    "binning",
+    "calibrators",
+    "curves",
+    "datasets",
+    "decisions",
+    "exceptions",
+    "interop",
+    "metrics",
+    "notions",
+    "plots",
+    "registry",
+    "report",
+    "significance",
+)
+"""The public packages of calibrant. Each public name stands in exactly one of them; the front door repeats some."""
+
+RENAMED: Mapping[str, str] = {
+    "CenteredIsotonicCalibrator": "CenteredIsotonicCalibration",
+    "CumulativeCurve": "CumulativeResidualCurve",
+    "CumulativeMap": "CumulativeCalibrationMap",
+    "CumulativeSumDiagram": "CumulativeSumCurve",
+    "IsotonicCalibrator": "IsotonicCalibration",
+    "NearIsotonicCalibrator": "NearIsotonicCalibration",
+    "NetBenefitCurve": "DecisionCurve",
+    "SurfaceVolume": "VolumeUnderSurface",
+    "area_under_roc_hull": "area_under_roc_hull_score",
+    "brier_loss": "brier_score_loss",
+    "cumulative_curve": "cumulative_residual_curve",
+    "cumulative_map": "cumulative_calibration_map",
+    "cumulative_sum_diagram": "cumulative_sum_curve",
+    "maximum_class_calibration_error": "classwise_worst_calibration_error",
+    "mean_brier_loss": "mean_class_brier_loss",
+    "mean_class_maximum_calibration_error": "classwise_mean_maximum_calibration_error",
+    "negative_log_likelihood": "log_loss",
+    "net_benefit_curve": "decision_curve",
+    "plot_cumulative": "plot_cumulative_residual",
+    "plot_cumulative_map": "plot_cumulative_calibration_map",
+    "surface_volume": "estimate_volume_under_surface",
+    "volume_under_surface": "volume_under_surface_score",
+}
+"""Names of calibrant before it was released: old to new."""
+
+RETIRED: Mapping[str, str] = {
+    "accuracy": 'Call assess(y_true, y_prob, metrics=["accuracy"]).',
+    "area_under_roc": 'Call assess(y_true, y_prob, metrics=["roc-auc"]).',
+    "plot_calibration_shift": "Call plot() of what calibration_shift returns.",
+    "plot_expected_cost": "Call plot() of what expected_cost_curve returns.",
+    "plot_net_benefit": "Call plot() of what decision_curve returns.",
+    "plot_null": "Call plot() of the result of a test.",
+    "plot_score_distribution": "Call plot() of what score_distribution returns.",
+    "plot_simplex_map": "Call plot() of what simplex_map returns.",
+}
+"""What is done otherwise now, and how."""
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """Return the public package of each public name."""
+    return {name: f"calibrant.{package}" for package in PACKAGES for name in _names(package)}
+
+
+def load(name: str) -> Any:
+    """Return a public object by its name, wherever it stands."""
+    return getattr(import_module(homes()[name]), name)
+
+
+def _names(package: str) -> list[str]:
+    folder = Path(__file__).parents[1] / package
+    return read_stub(f"calibrant.{package}".rstrip("."), folder / "__init__.pyi")[1]
+
+
+def where(name: str) -> str:
+    """Return where to find a name, as a sentence that says what to write; empty if nothing is known of it."""
+    if name in homes():
+        return f"{name} is in {_nearest(name)}: {_import_of(name)}"
+    if name in RENAMED:
+        return f"{name} is {RENAMED[name]} now: {_import_of(RENAMED[name])}"
+    if name in RETIRED:
+        return RETIRED[name]
+    near = get_close_matches(name, [*homes(), *RENAMED], n=1, cutoff=0.8)
+    if not near:
+        return ""
+    meant = RENAMED.get(near[0], near[0])
+    return f"Did you mean {meant}? {_import_of(meant)}"
+
+
+def _import_of(name: str) -> str:
+    return f"from {_nearest(name)} import {name}"
+
+
+def _nearest(name: str) -> str:
+    """Return the front door for a name that stands there, else its package."""
+    return "calibrant" if name in _front_door() else homes()[name]
+
+
+@cache
+def _front_door() -> frozenset[str]:
+    return frozenset(_names(""))

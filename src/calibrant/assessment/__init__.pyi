@@ -1,0 +1,4 @@
+from .advice import Advice as Advice
+from .advice import advise as advise
+from .table import Assessment as Assessment
+from .table import assess as assess

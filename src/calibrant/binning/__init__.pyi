@@ -1,0 +1,48 @@
+from .base import Binning as Binning
+from .base import Bins as Bins
+from .bounded_isotonic import BoundedIsotonic as BoundedIsotonic
+from .cross_validated import CrossValidatedBins as CrossValidatedBins
+from .equal_mass import EqualMass as EqualMass
+from .equal_width import EqualWidth as EqualWidth
+from .isotonic import Isotonic as Isotonic
+from .monotonic_sweep import MonotonicSweep as MonotonicSweep
+from .points_per_bin import PointsPerBin as PointsPerBin
+from .simplex.base import Partition as Partition
+from .simplex.base import SimplexBinning as SimplexBinning
+from .simplex.base import SimplexBins as SimplexBins
+from .simplex.grid import SimplexGrid as SimplexGrid
+from .simplex.projection import Projection as Projection
+from .simplex.recursive_split import RecursiveSplit as RecursiveSplit
+from .simplex.sierpinski import Sierpinski as Sierpinski
+from .simplex.split_tree import SplitTree as SplitTree
+from .simplex.unique import SimplexUnique as SimplexUnique
+from .unique import Unique as Unique
+
+# For the library itself.
+from .base import OrderedBinning as OrderedBinning
+from .base import locate as locate
+from .base import sums_over as sums_over
+from .words import as_binning as as_binning
+from .words import of_word as of_word
+
+__all__ = [
+    "Binning",
+    "Bins",
+    "BoundedIsotonic",
+    "CrossValidatedBins",
+    "EqualMass",
+    "EqualWidth",
+    "Isotonic",
+    "MonotonicSweep",
+    "Partition",
+    "PointsPerBin",
+    "Projection",
+    "RecursiveSplit",
+    "Sierpinski",
+    "SimplexBinning",
+    "SimplexBins",
+    "SimplexGrid",
+    "SimplexUnique",
+    "SplitTree",
+    "Unique",
+]

@@ -1,0 +1,10 @@
+from .digits import load_digits_forecast as load_digits_forecast
+from .survey import SurveyMixture as SurveyMixture
+from .survey import make_survey_forecast as make_survey_forecast
+from .synthetic import make_softmax_forecast as make_softmax_forecast
+from .toys import load_hallenbeck_forecasts as load_hallenbeck_forecasts
+from .toys import load_survey_table_2 as load_survey_table_2
+from .toys import load_survey_table_3 as load_survey_table_3
+from .toys import load_top_label_example as load_top_label_example
+from .toys import load_two_patients as load_two_patients
+from .truth import KnownTruth as KnownTruth

@@ -1,0 +1,16 @@
+from .confusion import ConfusionTable as ConfusionTable
+from .confusion import confusion_table as confusion_table
+from .decide import Decisions as Decisions
+from .decide import decide as decide
+from .decision_curve import DecisionCurve as DecisionCurve
+from .decision_curve import decision_curve as decision_curve
+from .expected_cost import ExpectedCostCurve as ExpectedCostCurve
+from .expected_cost import expected_cost_curve as expected_cost_curve
+from .prior_estimate import PriorEstimate as PriorEstimate
+from .prior_estimate import estimate_prior as estimate_prior
+from .prior_shift import shift_prior as shift_prior
+from .prior_shift import undo_class_weight as undo_class_weight
+from .prior_shift import undo_undersampling as undo_undersampling
+from .regret import CalibrationRegret as CalibrationRegret
+from .regret import calibration_regret as calibration_regret
+from .threshold import optimal_threshold as optimal_threshold

@@ -1,0 +1,1 @@
+from calibrant._core.warnings import CalibrationWarning as CalibrationWarning

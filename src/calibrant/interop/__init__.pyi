@@ -1,0 +1,2 @@
+from .persistence import load_calibrator as load_calibrator
+from .persistence import save_calibrator as save_calibrator
