@@ -241,6 +241,53 @@ def test_a_changed_file_gives_a_sound_calibrator_or_one_clear_refusal():
     assert_sound(random.Random(17).sample(ALL, 600))
 
 
+# What each fitted number may be
+
+SHOWN = {
+    "gradient_", "loss_", "left_out_", "degrees_of_freedom_", "candidate_loss_", "identity_loss_", "pooled_loss_",
+    "standard_error_",
+}  # fmt: skip
+"""Certificates and losses, which a reader looks at and no prediction uses."""
+
+SIGNED = {
+    "coef_", "intercept_", "slope_", "c_", "quadratic a_", "quadratic b_", "deviation_", "cumulative_", "direction",
+    "threshold", "gamma", "multiclass-irp gain_",
+}  # fmt: skip
+"""Coefficients and places, of any sign."""
+
+PROBABILITIES = {
+    "left_", "right_", "value_", "edges_", "knot_", "score_", "lower_score_", "upper_score_", "lower_", "upper_", "weights_",
+    "safe weight_", "enir weight_", "model_weight_", "node_value_", "softening_", "threshold_", "epsilon_", "uniform_",
+}  # fmt: skip
+"""Scores, probabilities and shares: none is above one."""
+
+
+def first_numbers(node, path=()):
+    """The places of the numbers of a description, and of the first number of each array."""
+    if isinstance(node, dict):
+        for key, part in node.items():
+            yield from first_numbers(part, (*path, key))
+    elif isinstance(node, list) and node:
+        yield from first_numbers(node[0], (*path, 0))
+    elif isinstance(node, (int, float)) and not isinstance(node, bool):
+        yield path
+
+
+@pytest.mark.parametrize("name", [name for name in SAVED if name.startswith("calibrator ")])
+def test_a_fitted_number_that_no_fit_gives_is_refused(name):
+    document, method = SAVED[name]["document"], name.removeprefix("calibrator ")
+    for path in first_numbers(document["calibrator"]["fitted"], ("calibrator", "fitted")):
+        attribute = [key for key in path if isinstance(key, str) and key not in ("array", "number")][-1]
+        words = {attribute, f"{method} {attribute}"}
+        if words & SHOWN or (method, attribute) == ("histogram-binning", "value_"):  # without a row a bin gives NaN
+            continue
+        edits = [float("nan")] + [-0.25] * (not words & SIGNED) + [1.25] * bool(words & PROBABILITIES)
+        for edit in edits:
+            value = {"number": "nan"} if edit != edit and not isinstance(path[-1], int) else edit
+            with pytest.raises(ValueError, match=r"must .*; (got|it) "):
+                from_document(changed(document, path, value))
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("name", SAVED)
 def test_no_change_of_a_file_does_harm(name):
