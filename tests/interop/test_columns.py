@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from calibrant import TemperatureScaling, assess, cli, load_calibrator, log_loss
+from calibrant.interop.tables import read_table
 from calibrant.metrics.scores import accuracy
 
 RNG = np.random.default_rng(0)
@@ -115,3 +116,9 @@ def test_a_defect_is_not_taken_for_a_failed_gate(folder, monkeypatch, capsys):
     monkeypatch.setattr(cli.commands, "run_list", broken)
     assert cli.main(["list"]) == cli.BROKEN
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_blank_among_words_is_missing_and_the_words_are_kept(folder):
+    (folder / "w.csv").write_text("label,p\ncat,0.5\n,0.5\ndog,0.5\n")
+    column = read_table(folder / "w.csv")["label"]
+    assert column.tolist() == ["cat", None, "dog"]

@@ -270,6 +270,16 @@ def test_of_too_many_rows_the_pairs_within_blocks_are_looked_at(monkeypatch):
     assert found.detectable > 0
 
 
+def test_what_is_called_detectable_lies_a_little_above_what_is_rejected():
+    """At the critical value a test finds half of all cases, at four times it nearly all: 80 % lie between."""
+    label, prob = miscalibrated(400, 3, power=0.1)
+    found = assess(label, prob, metrics=["skce"])["skce"]
+    (pairs,) = pairs_module.pairs_of(as_problem(label, prob), None, None)
+    drawn = noise_of_labels(as_problem(label, prob), [pairs], 500, np.random.default_rng(0))
+    critical = float(np.quantile(drawn.squared, 0.95))
+    assert critical < found.detectable < 4.0 * critical
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "block", "linear"])
 def test_estimates_of_a_calibrated_forecast_are_zero_on_average(estimator):
     values = np.array(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from calibrant.metrics.uncertainty import Law, pvalue_of, steps_for
+from calibrant.metrics.uncertainty import NEAR_ONE, Law, pvalue_of, steps_for
 
 DRAWS = 4000
 
@@ -89,6 +89,12 @@ def test_a_value_of_zero_has_an_interval_that_ends_above_it():
     assert found.upper == pytest.approx(np.median(mean(noise)))
     assert found.detectable >= np.quantile(mean(noise), 0.95)
     assert found.pvalue == 1.0
+
+
+def test_a_value_of_nothing_is_stretched_by_its_own_size_alone():
+    noise = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_array_equal(steps_for(0.0, noise), np.unique([0.0, *NEAR_ONE]))
+    assert steps_for(1e-3, noise).max() > 1000.0
 
 
 def test_a_p_value_counts_ties_and_is_never_zero():

@@ -57,6 +57,12 @@ def test_the_shift_is_the_derivative_of_the_size(size, derivative):
     np.testing.assert_allclose(found[0], derivative(direction, noise), atol=1e-3)
 
 
+def test_noise_of_which_a_draw_is_nothing_shifts_as_any_other():
+    direction, noise = np.array([[1.0, -1.0]]), np.array([[0.0, 0.0], [0.3, 0.5]])
+    found = _shifts_of(Sizes(lambda d: [d], lambda seen: np.abs(seen[0]).sum(axis=1)), direction, noise)
+    np.testing.assert_allclose(found, [[0.0, 0.3 - 0.5]], atol=1e-3)
+
+
 def test_without_deviations_noise_shifts_by_its_own_size():
     noise = np.array([[1.0, -2.0], [0.5, 0.0]])
     sizes = Sizes(lambda d: [d], lambda seen: np.abs(seen[0]).sum(axis=1))

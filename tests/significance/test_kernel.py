@@ -10,6 +10,7 @@ from strategies import columns, tables
 from calibrant import CalibrationWarning, kernel_calibration_error, kernel_test
 from calibrant._core.validation import as_problem
 from calibrant.metrics import pairs as pairs_module
+from calibrant.notions.class_wise import ClassWise
 from calibrant.significance.kernel import student
 
 
@@ -169,6 +170,21 @@ def test_the_statistic_of_blocks_is_their_mean_over_its_standard_error():
     means = blocks.total / blocks.number
     expected = means.mean() / (means.std(ddof=1) / np.sqrt(9))
     assert kernel_test(label, prob, estimator="block", block_size=10).statistic == pytest.approx(expected, rel=1e-10)
+
+
+def test_of_several_problems_means_and_standard_errors_are_added_by_their_shares():
+    """The problems of a notion share their rows: nothing is known of how their means vary together but the sum."""
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet(np.ones(3), 90)
+    label = drawn(rng, prob)
+    found = [
+        (pairs.share, pairs.blocks(10)) for pairs in pairs_module.pairs_of(as_problem(label, prob), ClassWise(), None)
+    ]
+    means = [(share, blocks.total / blocks.number) for share, blocks in found]
+    value = sum(share * each.mean() for share, each in means)
+    error = sum(share * each.std(ddof=1) / np.sqrt(9) for share, each in means)
+    statistic = kernel_test(label, prob, notion="class-wise", estimator="block", block_size=10).statistic
+    assert statistic == pytest.approx(value / error, rel=1e-10)
 
 
 # What has no answer, and what is refused

@@ -121,6 +121,14 @@ def test_separated_is_what_a_linear_program_says(family, rows):
     assert is_separated(x.astype(float), label, family) == twin.is_separated(features, x.tolist(), label, bounds)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_parabola_separates_the_rows_of_an_interval(inside):
+    x = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    label = (np.abs(x) < 1.5) == inside
+    assert is_separated(x, label, "bent")
+    assert not is_separated(x, label, "straight")
+
+
 @pytest.mark.parametrize("family", LIMITS)
 @pytest.mark.parametrize("turned", [(), (5,), (5, 1500), (1200, 1300, 1800, 2900)])
 def test_the_first_rows_do_not_mislead(family, turned):

@@ -19,7 +19,7 @@ from calibrant import (
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant._kernels.irp import side_of
-from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits
+from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits, multiclass_irp
 from calibrant.interop.persistence import from_document, to_document
 from calibrant.solvers import simplex_tree, split_candidates
 from calibrant.solvers.folds import folds_of
@@ -323,6 +323,22 @@ def test_what_cross_validation_finds_can_be_given():
     assert by_folds.smoothing_ in SMOOTHINGS
     given_both = fitted((label, prob, weight), max_regions=by_folds.n_regions_, smoothing=by_folds.smoothing_)
     np.testing.assert_array_equal(given_both.predict_proba(prob), by_folds.predict_proba(prob))
+
+
+def test_the_smoothing_of_whole_trees_is_chosen_by_whole_trees(monkeypatch):
+    """Of a path that goes on to its end no earlier stage may speak for a smoothing."""
+    seen = []
+    choose = multiclass_irp.choose_stage
+
+    def spied(*given, **named):
+        seen.append(named["only_last"])
+        return choose(*given, **named)
+
+    monkeypatch.setattr(multiclass_irp, "choose_stage", spied)
+    rows = random_rows(6, 120, 3)
+    for most, only_last in ((None, True), (3, True), ("cv", False)):
+        fitted(rows, max_regions=most, smoothing="cv")
+        assert seen.pop() is only_last
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -19,6 +19,7 @@ from calibrant.metrics.roc.surface import SurfaceRows, corner_thresholds, grid_t
 from calibrant.metrics.roc.thresholds import _sample, as_thresholds
 from calibrant.metrics.roc.tuples import sorted_right
 from calibrant.metrics.roc.volume import Rays, hull_volume, influence
+from calibrant.metrics.roc.vus import _variance
 
 two_to_four, three_or_four = st.integers(2, 4), st.integers(3, 4)
 
@@ -205,6 +206,26 @@ def test_the_mean_influence_in_each_class_is_the_volume(n_classes):
     for k in range(n_classes):
         own = rows.label == k
         assert np.average(added[own], weights=rows.weight[own]) == pytest.approx(hull.volume)
+
+
+def test_the_variance_is_the_same_seen_from_above():
+    """Half of the rows that are added to each class have the largest influence, half none."""
+    label, prob = drawn(60, 3, seed=7)
+    rows = rows_of(label, prob)
+    gamma = as_thresholds("data", 300, rows)
+    pull = Hull.of(surface_points(rows, gamma)).pull
+    added, highest = influence(rows, gamma, pull), pull.sum(axis=0)
+    for z in (0.0, 1.96):
+        turned = sum(_spread(highest[k] - added[rows.label == k], highest[k], z**2 / 2.0) for k in range(3))
+        assert _variance(rows, gamma, pull, z) == pytest.approx(turned, rel=1e-10)
+
+
+def _spread(values, highest, extra):
+    """Variance of the mean of values, with so many of the highest and as many zeros added."""
+    n = len(values)
+    mean = (values.sum() + extra * highest) / (n + 2 * extra)
+    squares = ((values - mean) ** 2).sum() + extra * ((highest - mean) ** 2 + mean**2)
+    return squares / (n + 2 * extra) ** 2
 
 
 def test_sums_over_own_sides_are_those_of_the_points():
