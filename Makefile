@@ -2,11 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # What a person runs: the same tests and the same examples each time. `deep` marks what only `make test-all` runs.
-QUICK := -m pytest --numprocesses auto -m "not deep" -p tools.progress -o console_output_style=classic --quiet
+QUICK := -m pytest --numprocesses auto --dist loadfile -m "not deep" -p tools.progress -o console_output_style=classic --quiet
 # Tests of kernels. Those of whole fits of SCIR and of the multi-class IRP take too long as plain Python.
 TWINS = tests/metrics/test_pairs.py $(filter-out %/test_scir.py %/test_multiclass_irp.py, $(shell grep -rl "calibrant\._kernels" tests --include="test_*.py"))
 SEED := $(or $(SEED),$(shell date +%s))
 BUDGET ?= 120
+
+# The workers share the cores: each computes on one thread. They and the processes that they start read what is compiled once.
+test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean

@@ -237,6 +237,7 @@ def test_every_field_of_a_public_dataclass_is_documented(name):
     assert {f.name for f in dataclasses.fields(target)} <= {n for line in documented for n in line.split(", ")}
 
 
+@pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
 def test_every_example_runs(name, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib").use("agg")

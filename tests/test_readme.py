@@ -32,6 +32,7 @@ def run_command(words):
             raise AssertionError(f"the README shows a command that this test does not know: {words}")
 
 
+@pytest.mark.usefixtures("unsettled")
 @pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression of few rows calls events impossible
 def test_every_block_runs_and_prints_what_the_page_shows(capsys, monkeypatch, tmp_path):
     """A ``text`` block is part of what the blocks before it print."""

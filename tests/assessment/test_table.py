@@ -239,7 +239,7 @@ def test_an_assessment_cannot_be_changed():
 
 # Coverage: the interval and the test keep their word, at calibration and away from it
 
-RESAMPLES, LEVEL, WORLDS = 99, 0.1, 150
+RESAMPLES, LEVEL, WORLDS, FEWER = 99, 0.1, 150, 40
 SPELLED = ["ece", "rmsce", "mce", "classwise-ece", "top-label-ece", "top-label-mce"]
 CONFIDENCE = {"calibrated": 1.0, "slightly over-confident": 1.15, "over-confident": 2.0, "nearly certain": 9.0}
 
@@ -253,16 +253,24 @@ def true_errors(prob, truth):
 
 
 @cache
-def simulated(confidence):
-    """In each world new labels for the same forecast: what `assess` finds, and the true errors."""
+def forecast_of(confidence):
+    """What was found for one forecast so far, how to assess it with new labels once more, and its true errors."""
     rng = np.random.default_rng(0)
     truth = rng.dirichlet(np.ones(3), 200)
     prob = truth**confidence / (truth**confidence).sum(axis=1, keepdims=True)
-    found = []
-    for _ in range(WORLDS):
+
+    def world():
         label = (rng.random((200, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-        found.append(assess(label, prob, metrics=SPELLED, binning=8, level=LEVEL, n_resamples=RESAMPLES, rng=rng))
-    return found, true_errors(prob, truth)
+        return assess(label, prob, metrics=SPELLED, binning=8, level=LEVEL, n_resamples=RESAMPLES, rng=rng)
+
+    return [], world, true_errors(prob, truth)
+
+
+def simulated(confidence, worlds=WORLDS):
+    """What `assess` finds in as many worlds, and the true errors. Of a few that are asked for no more are computed."""
+    found, world, truth = forecast_of(confidence)
+    found += [world() for _ in range(worlds - len(found))]
+    return found[:worlds], truth
 
 
 @pytest.mark.deep
@@ -302,14 +310,14 @@ def test_the_test_does_not_hold_back_either():
 
 
 def test_miscalibration_is_found():
-    found, _ = simulated(CONFIDENCE["over-confident"])
+    found, _ = simulated(CONFIDENCE["over-confident"], 100)
     assert np.mean([one["ece"].pvalue <= 0.05 for one in found]) > 0.95
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCE.values(), ids=list(CONFIDENCE))
 @pytest.mark.parametrize("name", SPELLED)
 def test_an_interval_excludes_zero_where_the_test_rejects_and_nowhere_else(confidence, name):
-    found, _ = simulated(confidence)
+    found, _ = simulated(confidence, FEWER)
     assert [one[name].lower > 0 for one in found] == [one[name].pvalue <= LEVEL for one in found]
 
 
@@ -317,7 +325,7 @@ def test_an_interval_excludes_zero_where_the_test_rejects_and_nowhere_else(confi
 @pytest.mark.parametrize("name", [name for name in SPELLED if not name.endswith("mce")])
 def test_the_debiased_error_is_nearer_to_the_truth_than_the_plain_one(confidence, name):
     """Of a mean over bins; a maximum is that of the emptiest bin, and what is left of it without noise is often nothing."""
-    found, truth = simulated(confidence)
+    found, truth = simulated(confidence, FEWER)
     plain, debiased = (np.median([getattr(one[name], which) for one in found]) for which in ("value", "debiased"))
     assert abs(debiased - truth[name]) < abs(plain - truth[name])
 
@@ -333,7 +341,7 @@ def test_an_error_that_is_detectable_is_detected_four_times_in_five():
         return assess(outcome, score, metrics=["ece"], binning=8, n_resamples=RESAMPLES, rng=rng)["ece"]
 
     error_of_strength_one = float(np.mean(np.abs(shape)))  # within a few per cent of the binned one
-    strength = np.median([world(0.5).detectable for _ in range(WORLDS)]) / error_of_strength_one
+    strength = np.median([world(0.5).detectable for _ in range(FEWER)]) / error_of_strength_one
     found = np.mean([world(strength).pvalue <= 0.05 for _ in range(WORLDS)])
     assert abs(found - 0.8) < 0.1 + 3 * np.sqrt(0.8 * 0.2 / WORLDS)
 

@@ -102,10 +102,9 @@ else:
     raise SystemExit("the simulation does not bite")
 
 import numpy as np
-from calibrant._kernels.binned import equal_width_sums
+from calibrant._kernels.resampled import categorical
 
-sums = equal_width_sums(np.array([0.2, 0.9]), np.array([False, True]), np.ones(2), np.array([0.0, 0.5, 1.0]))
-assert sums.tolist() == [[1.0, 1.0], [1.0, 1.0], [0.2, 0.9], [0.0, 1.0]]
+assert categorical(np.array([[0.2, 1.0], [0.2, 1.0]]), np.array([0.1, 0.9])).tolist() == [0, 1]
 print("computed")
 """
 

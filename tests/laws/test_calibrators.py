@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -72,6 +73,12 @@ def random_table(k, n=60, seed=0):
 
 def table_for(key, seed=0):
     return random_table(2 if key in OF_TWO_CLASSES else 3, seed=seed)
+
+
+@cache
+def once_fitted(key):
+    """The calibrator of `table_for(key)`, for all laws that fit it no further."""
+    return fitted(key, table_for(key))
 
 
 @each
@@ -149,7 +156,7 @@ def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(key, monkeypatch):
 @each
 def test_a_clone_fits_the_same_map(key):
     label, prob, weight = table_for(key)
-    original = fitted(key, (label, prob, weight))
+    original = once_fitted(key)
     copy = clone(original)
     assert not [name for name in vars(copy) if name.endswith("_")]
     np.testing.assert_array_equal(copy.fit(prob, label, weight).calibrate(prob), original.calibrate(prob))
@@ -158,7 +165,7 @@ def test_a_clone_fits_the_same_map(key):
 @each
 def test_a_pickle_holds_the_same_map(key):
     rows = table_for(key)
-    original = fitted(key, rows)
+    original = once_fitted(key)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(original)).calibrate(rows[1]), original.calibrate(rows[1]))
 
 
@@ -202,14 +209,14 @@ def test_row_order_is_irrelevant(key):
     rows = table_for(key)
     order = np.random.default_rng(3).permutation(len(rows[0]))
     shuffled = fitted(key, tuple(column[order] for column in rows))
-    np.testing.assert_allclose(shuffled.calibrate(rows[1]), fitted(key, rows).calibrate(rows[1]), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(shuffled.calibrate(rows[1]), once_fitted(key).calibrate(rows[1]), rtol=1e-8, atol=1e-12)
 
 
 @each
 def test_labels_of_text_change_names_and_nothing_else(key):
     label, prob, weight = table_for(key)
     names = np.array(["ape", "bee", "cat"])[: prob.shape[1]]
-    numbers = fitted(key, (label, prob, weight))
+    numbers = once_fitted(key)
     text = fitted(key, (names[label], prob, weight), labels=None)
     np.testing.assert_array_equal(text.classes_, names)
     np.testing.assert_array_equal(text.calibrate(prob), numbers.calibrate(prob))
@@ -222,7 +229,7 @@ def test_given_labels_name_the_columns_in_their_order(key):
     names = np.array(["cat", "ape", "bee"])[: prob.shape[1]]
     text = fitted(key, (names[label], prob, weight), labels=names)
     np.testing.assert_array_equal(text.classes_, names)
-    np.testing.assert_array_equal(text.calibrate(prob), fitted(key, (label, prob, weight)).calibrate(prob))
+    np.testing.assert_array_equal(text.calibrate(prob), once_fitted(key).calibrate(prob))
 
 
 @each
@@ -240,7 +247,7 @@ def test_the_input_is_neither_touched_nor_returned(key):
 @each
 def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
     label, prob, weight = table_for(key)
-    expected = fitted(key, (label, prob, weight)).calibrate(prob)
+    expected = once_fitted(key).calibrate(prob)
     frozen = prob.copy()
     frozen.flags.writeable = False
     for other in (frozen, np.asfortranarray(prob), np.repeat(prob, 2, axis=0)[::2]):
@@ -268,7 +275,7 @@ def test_the_layout_of_logits_in_memory_makes_no_difference(key):
 @each
 def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
     rows = table_for(key)
-    calibrator = fitted(key, rows)
+    calibrator = once_fitted(key)
     one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in rows[1]])
     np.testing.assert_allclose(one_by_one, calibrator.calibrate(rows[1]), rtol=1e-14)
 
@@ -276,7 +283,7 @@ def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
 @each
 def test_what_is_saved_comes_back_to_the_last_bit(key, tmp_path):
     rows = table_for(key)
-    original = fitted(key, rows)
+    original = once_fitted(key)
     save_calibrator(original, tmp_path / "c.json")
     new = np.vstack([rows[1], np.eye(rows[1].shape[1])])
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), original.calibrate(new))
@@ -285,7 +292,7 @@ def test_what_is_saved_comes_back_to_the_last_bit(key, tmp_path):
 @each
 def test_blocks_of_rows_do_not_show(key, monkeypatch):
     rows = table_for(key)
-    calibrator = fitted(key, rows)
+    calibrator = once_fitted(key)
     whole = calibrator.calibrate(rows[1])
     monkeypatch.setattr(type(calibrator), "block", 7)
     np.testing.assert_allclose(calibrator.calibrate(rows[1]), whole, rtol=1e-14)

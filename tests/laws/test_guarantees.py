@@ -53,7 +53,20 @@ def with_new_rows(prob):
     return np.vstack([prob, np.random.default_rng(0).dirichlet(np.ones(prob.shape[1]), 50)])
 
 
+FITTED = {}
+"""Calibrators by what they were fitted to without weights: five of the guarantees ask of the same fits."""
+
+
 def fitted(calibrator, prob, label, weight=None):
+    if weight is None:
+        key = repr(calibrator), prob.shape, prob.tobytes(), label.tobytes()
+        if key not in FITTED:
+            FITTED[key] = newly_fitted(calibrator, prob, label)
+        return FITTED[key]
+    return newly_fitted(calibrator, prob, label, weight)
+
+
+def newly_fitted(calibrator, prob, label, weight=None):
     calibrator = clone(calibrator).set_params(labels=np.arange(prob.shape[1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its documented answer must keep the promise, too
@@ -81,12 +94,13 @@ def argmax_preserving(calibrator, prob, label):
 def hull_of_roc(score, came):
     """Corners of the convex hull of the ROC curve, from the definition: the points that no line between others tops."""
     at = [np.inf, *np.unique(score)[::-1]]
-    points = np.array([((score >= t)[~came].sum(), (score >= t)[came].sum()) for t in at], dtype=float)
     hull = []
-    for point in points:
-        while len(hull) > 1 and np.linalg.det([hull[-1] - hull[-2], point - hull[-2]]) > -1e-6:
+    for x, y in [(int((score >= t)[~came].sum()), int((score >= t)[came].sum())) for t in at]:
+        while len(hull) > 1 and (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1]) >= (
+            (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0])
+        ):
             hull.pop()
-        hull.append(point)
+        hull.append((x, y))
     return np.array(hull)
 
 

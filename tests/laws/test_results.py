@@ -134,6 +134,7 @@ def test_arrays_of_a_result_and_of_its_parts_cannot_be_written_to(name):
     assert not any(array.flags.writeable for array in arrays(example(name)))
 
 
+@pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("drawn", DRAWN, ids=lambda c: c.__name__)
 def test_a_picture_is_drawn_by_the_function_that_its_docstring_names(drawn):
     pytest.importorskip("matplotlib").use("agg")

@@ -387,6 +387,7 @@ def test_two_given_axes_in_log_odds_keep_their_room(data, first, second):
     assert min(ax.get_position().width for ax in axes) > 0.2
 
 
+@pytest.mark.settled
 @pytest.mark.parametrize("axis", ["probability", "log-odds"])
 def test_nothing_hides_anything_else(axis):
     ax = plot_bin_test(bin_test_curve(TIED, FAR, binning=EqualMass(10)), axis=axis)

@@ -158,6 +158,7 @@ def test_settings_of_matplotlib_are_left_alone():
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.settled
 @pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
 def test_nothing_is_clipped(several):
     """All text, and the legend, lie inside the figure, and the legend does not cover the title."""

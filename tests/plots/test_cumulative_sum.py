@@ -97,6 +97,7 @@ def slopes(axes):
     return [text.get_text() for text in axes[1, 1].texts if text.get_text()]
 
 
+@pytest.mark.settled
 @pytest.mark.first(2)
 @pytest.mark.parametrize("kind", ["digits", "many", "ten rows", "one row", "one class"])
 def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):

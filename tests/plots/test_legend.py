@@ -36,6 +36,8 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
+pytestmark = pytest.mark.settled
+
 KNOWN = {"labels": [0, 1]}
 LONG = "a forecast with a name as long as names of models are"
 

@@ -300,6 +300,7 @@ def test_a_picture_can_be_saved_without_a_warning(ending, tmp_path):
     assert (tmp_path / f"picture.{ending}").stat().st_size > 1000
 
 
+@pytest.mark.settled
 def test_nothing_is_clipped():
     """The text of every Axes lies inside the figure."""
     ax = reliability_curve(Y, PROB).plot()

@@ -193,7 +193,7 @@ def test_outside_forecasts_have_the_size_of_the_law():
 @pytest.mark.parametrize(("mean", "spread"), [(0.0, 1.5), (-4.2, 0.8)], ids=["usual", "rare"])
 def test_the_default_has_its_size_on_50_held_out_rows_and_rare_events(mean, spread):
     """Four standard errors on both sides; the law for fitted models rejects 10 % of the first and 22 % of the second."""
-    rng, runs = np.random.default_rng(3), 1500
+    rng, runs = np.random.default_rng(3), 600
     pvalue = []
     for _ in range(runs):
         p = 1 / (1 + np.exp(-rng.normal(mean, spread, 50)))
