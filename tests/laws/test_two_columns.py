@@ -18,24 +18,20 @@ from strategies import columns
 import calibrant
 from calibrant import (
     ByNotion,
-    CalibrationWarning,
     IsotonicCalibration,
     assess,
-    by_class,
-    by_group,
-    calibration_shift,
     calibration_slope,
     cli,
-    cox_test,
     decide,
-    entries,
-    estimate_prior,
     paired_test,
     reliability_curve,
-    resampling_test,
-    shift_prior,
 )
+from calibrant.curves import calibration_shift
+from calibrant.decisions import estimate_prior, shift_prior
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
+from calibrant.registry import entries
+from calibrant.significance import by_class, by_group, cox_test, resampling_test
 
 RNG = np.random.default_rng(16)
 P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])
@@ -56,7 +52,7 @@ NEEDS = {
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},
-    "partition_path": {"calibrator": calibrant.MulticlassRecursivePartitioning().fit(table(P), Y)},
+    "partition_path": {"calibrator": calibrant.calibrators.MulticlassRecursivePartitioning().fit(table(P), Y)},
 }
 """What a function of labels and forecast must be given besides; None where it does not look at two classes."""
 
@@ -186,7 +182,7 @@ def test_functions_of_several_forecasts_speak_of_the_second_column():
     other = calibration_shift(table(P), table(Q), pos_label=0)
     assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
     assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
-    for curve in (calibrant.decision_curve, calibrant.expected_cost_curve):
+    for curve in (calibrant.decision_curve, calibrant.decisions.expected_cost_curve):
         assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))
 
 
