@@ -81,6 +81,7 @@ def test_every_public_name_is_in_exactly_one_package():
 def test_public_names_are_listed_once_and_shown_by_dir(package):
     assert len(set(package.__all__)) == len(package.__all__)
     assert set(package.__all__) <= set(dir(package))
+    assert [name for name in dir(package) if not hasattr(package, name)] == []
 
 
 FRONT_DOOR = 50
@@ -137,6 +138,13 @@ def test_an_old_name_is_answered_with_the_new_one():
 @pytest.mark.parametrize("name", RETIRED)
 def test_what_is_done_otherwise_now_is_said(name):
     assert where(name).startswith("Call ")
+
+
+def test_a_module_is_imported_though_its_name_is_nearly_one_of_a_function():
+    assert where("cumulative_residual").startswith("Did you mean")
+    statement = "from calibrant.curves import cumulative_residual; print(cumulative_residual.__name__)"
+    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
+    assert done.stdout == "calibrant.curves.cumulative_residual\n"
 
 
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant():
