@@ -16,6 +16,7 @@ from calibrant import (
     maximum_calibration_error,
     reliability_curve,
 )
+from calibrant._core.elsewhere import load
 from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
 from calibrant.metrics import (
     classwise_maximum_calibration_error,
@@ -87,7 +88,7 @@ def test_scores_of_the_second_table():
 )
 def test_decompositions_of_the_second_table(score, by, first, second, tolerance):
     truth = (TOY.posterior,) if by == "epistemic_irreducible" else ()
-    found = getattr(calibrant, by)(TOY.y, TOY.prob, *truth, score=score, **CLASSES)
+    found = load(by)(TOY.y, TOY.prob, *truth, score=score, **CLASSES)
     values = [value for _, value in found.terms]
     assert values[:2] == pytest.approx([first, second], abs=tolerance)
     assert values[2:] == pytest.approx([0] * len(values[2:]), abs=EXACT)

@@ -15,6 +15,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calibrant as ca
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 from calibrant.metrics.roc.areas import area_under_roc
 
@@ -227,7 +228,7 @@ def of_labels_and_forecast(target):
     )
 
 
-PUBLIC = [name for name in ca.__all__ if of_labels_and_forecast(getattr(ca, name))]
+PUBLIC = [name for name in homes() if of_labels_and_forecast(load(name))]
 METHODS = {name: entry.target for name, entry in entries("calibrator").items()}
 MASKED = np.ma.array(TWO, mask=TWO > 0.85)
 NO_CELLS = {
@@ -247,7 +248,7 @@ def test_every_function_refuses_masked_cells_and_text_in_the_same_words(case):
     table, message = NO_CELLS[case]
     needed = {"posterior": TWO, "calibrator": ca.TemperatureScaling().fit(TWO, Y)}
     for name in PUBLIC:
-        function = getattr(ca, name)
+        function = load(name)
         wanted = {word: value for word, value in needed.items() if word in inspect.signature(function).parameters}
         with pytest.raises((ValueError, TypeError), match=message):
             function(Y, table, **wanted)

@@ -26,6 +26,7 @@ from calibrant import (
     paired_test,
     reliability_curve,
 )
+from calibrant._core.elsewhere import homes, load
 from calibrant.curves import calibration_shift
 from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.exceptions import CalibrationWarning
@@ -59,8 +60,8 @@ NEEDS = {
 
 def of_labels_and_forecast():
     """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
-    for name in sorted(dir(calibrant)):
-        function = getattr(calibrant, name)
+    for name in sorted(homes()):
+        function = load(name)
         if not isinstance(function, types.FunctionType):
             continue
         given_first, *others = inspect.signature(function).parameters.values() or [None]
@@ -120,7 +121,7 @@ def both(function, y, p, **options):
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
 def test_every_public_function_speaks_of_the_second_column(name, weight):
-    assert_same(*both(getattr(calibrant, name), Y, P, sample_weight=weight))
+    assert_same(*both(load(name), Y, P, sample_weight=weight))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -128,7 +129,7 @@ def test_logits_speak_of_the_second_column(name):
     if "posterior" in (NEEDS.get(name) or {}):
         pytest.skip("a truth is never a logit")
     logit = np.log(P / (1.0 - P))
-    function = partial(getattr(calibrant, name), input="logit", **(NEEDS.get(name) or {}))
+    function = partial(load(name), input="logit", **(NEEDS.get(name) or {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
@@ -137,7 +138,7 @@ def test_logits_speak_of_the_second_column(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
-    y, function, two = np.where(Y, "yes", "no"), getattr(calibrant, name), table(P)[:, ::-1]
+    y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
     if name == "partition_path":  # of a calibrator, which knows its columns in their order
         return
