@@ -8,7 +8,7 @@ import warnings
 from benchmarks.calibrators import BINARY, LONG_TABLE, QUICK_BINARY, QUICK_TABLE, TABLE, column, table
 from benchmarks.fitting import Run, race
 from benchmarks.peers.calibrant import registered
-from calibrant import entries
+from calibrant.registry import entries
 
 TITLE = "Every calibrator"
 MOST_ROUNDS = 3

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.fresh import in_fresh_process
 from benchmarks.measure import interleaved
-from calibrant import entries
+from calibrant.registry import entries
 
 TITLE = "A million rows"
 ROWS, QUICK_ROWS, MOST_ROUNDS = 10**6, 10**5, 3

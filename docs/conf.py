@@ -1,8 +1,10 @@
 """Configuration of the documentation. Build with `make docs`; every warning is an error."""
 
+from importlib import import_module
 from pathlib import Path
 
 import calibrant
+from calibrant._core.elsewhere import PACKAGES, homes, load
 from calibrant._core.registry import GUARANTEES, HOMES, entries
 from calibrant.metrics.metric import metric_named
 
@@ -20,6 +22,15 @@ autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 myst_heading_anchors = 3
+
+
+SHELVES = {
+    "around": "Around others",
+    "one_score": "Of one score",
+    "simplex": "Of whole rows",
+    "guarantees": "Guarantees",
+}
+"""Headings of the calibrators, by their folders."""
 
 
 def _row(cells: list[str]) -> str:
@@ -49,16 +60,57 @@ def _tables() -> str:
     return "\n".join(lines)
 
 
-def _reference() -> str:
-    names = [f"   {name}" for name in sorted(calibrant.__all__, key=str.lower)]
-    head = ["# Reference", "", "Everything public is in the namespace `calibrant`.", "", "```{eval-rst}"]
-    directive = [".. currentmodule:: calibrant", "", ".. autosummary::", "   :toctree: .", ""]
-    return "\n".join([*head, *directive, *names, "```", ""])
+def _index() -> str:
+    """Return the page of the front door, with links to where each name is described, and of the packages."""
+    rows = [f"* {{py:obj}}`{name} <{homes()[name]}.{name}>`" for name in calibrant.__all__]
+    head = ["# Reference", "", "These names are imported from `calibrant`:", ""]
+    rest = ["", "All public names, these as well, stand in a package each:", "", "```{toctree}", *PACKAGES, "```", ""]
+    return "\n".join([*head, *rows, *rest])
+
+
+def _group(name: str) -> str:
+    """Return the heading under which a public name stands on the page of its package."""
+    target = load(name)
+    shelf = target.__module__.removeprefix("calibrant.calibrators.").partition(".")[0]
+    if homes()[name] == "calibrant.calibrators":
+        return SHELVES.get(shelf, "Bases")
+    return "Classes" if isinstance(target, type) else "Functions"
+
+
+def _page(package: str) -> str:
+    """Return the page of a package: its public names, by group."""
+    home = import_module(f"calibrant.{package}")
+    groups: dict[str, list[str]] = {}
+    for name in sorted(home.__all__, key=str.lower):
+        groups.setdefault(_group(name), []).append(name)
+    lines = [f"# calibrant.{package}", "", home.__doc__.strip(), ""]
+    for group in sorted(groups, key=[*SHELVES.values(), "Bases", "Functions", "Classes"].index):
+        names = [f"   {name}" for name in groups[group]]
+        directive = [f".. currentmodule:: calibrant.{package}", "", ".. autosummary::", "   :toctree: .", ""]
+        lines += [f"## {group}", "", "```{eval-rst}", *directive, *names, "```", ""]
+    return "\n".join(lines)
+
+
+def _of_any_package(app, env, node, content):
+    """Resolve a public name that is written without its package, as docstrings write it."""
+    target = node.get("reftarget", "").removeprefix("calibrant.")
+    home = homes().get(target.partition(".")[0])
+    if node.get("refdomain") != "py" or home is None:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"{home}.{target}", node, content)
+
+
+def setup(app):
+    """Tell Sphinx of what stands above."""
+    app.connect("missing-reference", _of_any_package)
 
 
 here = Path(__file__).parent / "reference"
 here.mkdir(exist_ok=True)
-(here / "index.md").write_text(_reference())
+(here / "index.md").write_text(_index())
+for package in PACKAGES:
+    (here / f"{package}.md").write_text(_page(package))
 (here / "tables.md").write_text(
     "# What there is\n\nAs `calibrant list` prints it, from the same declarations.\n\n" + _tables() + "\n"
 )

@@ -16,9 +16,9 @@ from calibrant import (
     expected_calibration_error,
     log_loss,
     top_label_calibration_error,
-    top_label_maximum_calibration_error,
 )
 from calibrant._core.registry import find
+from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.metrics.scores import accuracy
 
 MASS = EqualMass(15)

@@ -6,7 +6,7 @@ import sys
 SCRIPT = """
 import os, signal, time
 import numpy as np
-from calibrant import kernel_test
+from calibrant.significance import kernel_test
 
 def forecast(rows):
     rng = np.random.default_rng(0)

@@ -9,20 +9,21 @@ import pytest
 
 import calibrant
 from calibrant import (
-    OneVsRest,
     brier_score_loss,
     classwise_calibration_error,
-    classwise_maximum_calibration_error,
-    classwise_mean_maximum_calibration_error,
-    classwise_worst_calibration_error,
     expected_calibration_error,
-    load_hallenbeck_forecasts,
-    load_survey_table_2,
-    load_survey_table_3,
     log_loss,
     maximum_calibration_error,
     reliability_curve,
 )
+from calibrant._core.elsewhere import load
+from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
+from calibrant.metrics import (
+    classwise_maximum_calibration_error,
+    classwise_mean_maximum_calibration_error,
+    classwise_worst_calibration_error,
+)
+from calibrant.notions import OneVsRest
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "survey.md").read_text(encoding="utf-8")
 EXACT = 1e-12
@@ -87,7 +88,7 @@ def test_scores_of_the_second_table():
 )
 def test_decompositions_of_the_second_table(score, by, first, second, tolerance):
     truth = (TOY.posterior,) if by == "epistemic_irreducible" else ()
-    found = getattr(calibrant, by)(TOY.y, TOY.prob, *truth, score=score, **CLASSES)
+    found = load(by)(TOY.y, TOY.prob, *truth, score=score, **CLASSES)
     values = [value for _, value in found.terms]
     assert values[:2] == pytest.approx([first, second], abs=tolerance)
     assert values[2:] == pytest.approx([0] * len(values[2:]), abs=EXACT)
@@ -175,7 +176,7 @@ def test_the_eighth_table():
 def test_the_resampling_test(metric, strict, pvalue):
     """The figures have a standard error of 0.00008, two million draws; that of confidence may be half a digit off."""
     draws = 40_000
-    test = calibrant.resampling_test(
+    test = calibrant.significance.resampling_test(
         *RUNNING, metric=metric, binning=5, n_resamples=draws, strict=strict, correction=False, rng=1, **CLASSES
     )
     error = np.hypot(np.sqrt(pvalue * (1 - pvalue) / draws), 0.00008)

@@ -11,19 +11,16 @@ from hypothesis import given
 from strategies import tables
 
 from calibrant import (
-    SharedClassWise,
-    SimplexUnique,
-    Unique,
     calibration_error,
-    canonical_calibration_error,
     classwise_calibration_error,
     expected_calibration_error,
-    load_top_label_example,
-    load_two_patients,
     top_label_calibration_error,
 )
 from calibrant._core.validation import as_problem
-from calibrant.notions import as_notion
+from calibrant.binning import SimplexUnique, Unique
+from calibrant.datasets import load_top_label_example, load_two_patients
+from calibrant.metrics import canonical_calibration_error
+from calibrant.notions import SharedClassWise, as_notion
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "notions.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, flags=re.M | re.S)

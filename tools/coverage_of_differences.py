@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from calibrant import paired_difference
+from calibrant.significance import paired_difference
 from studies.markdown import table
 
 SIZES, METRICS, RESAMPLES = (100, 500, 2000), ("nll", "brier", "accuracy", "debiased-ece", "ece"), 200

@@ -14,14 +14,11 @@ from functools import partial
 
 import numpy as np
 
-from calibrant import (
-    CalibrationWarning,
-    assess,
-    bin_test_calibration_error,
-    entries,
-    kernel_calibration_error,
-)
+from calibrant import assess, bin_test_calibration_error
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.losses import NormOfBins
+from calibrant.registry import entries
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}

@@ -23,7 +23,7 @@ SAVED = Path(__file__).resolve().parent.parent / "tests" / "interop" / "saved_ca
 
 ROWS = 14
 FEW = {  # what makes a small file of a method whose default is large
-    "canonical-binning": {"binning": calibrant.Projection(3)},
+    "canonical-binning": {"binning": calibrant.binning.Projection(3)},
     "cdf-spline": {"n_knots": 3},
     "histogram-binning": {"binning": 3},
     "multiclass-irp": {"max_regions": 4, "smoothing": 1.0},
@@ -57,13 +57,13 @@ def makers() -> dict[str, Callable[[], Any]]:
             entry.target(**BINNINGS.get(name, {"n_bins": 3} if name.startswith("equal") else {}))
         )
     for name, entry in entries("simplex-binning").items():
-        found[f"simplex-binning {name}"] = lambda name=name, entry=entry: calibrant.CanonicalBinning(
+        found[f"simplex-binning {name}"] = lambda name=name, entry=entry: calibrant.calibrators.CanonicalBinning(
             entry.target(**SIMPLEX_BINNINGS.get(name, {}))
         )
     found["logits"] = lambda: calibrant.VectorScaling(input="logit")
     found["words"] = lambda: calibrant.TemperatureScaling(labels=["zebra", "ant", "gnu"])
     found["inside"] = lambda: calibrant.SafeCalibrator(
-        calibrant.ByNotion(calibrant.ScalingBinning(calibrant.BetaCalibration(), n_bins=2)), caution=0.0
+        calibrant.ByNotion(calibrant.calibrators.ScalingBinning(calibrant.BetaCalibration(), n_bins=2)), caution=0.0
     )
     return found
 
@@ -77,7 +77,7 @@ def saved(name: str, unfitted: Any) -> dict[str, Any]:
     label[:3] = [0, 1, 2]
     new = np.vstack([np.eye(3), np.full((1, 3), 1.0 / 3.0), rng.dirichlet(np.ones(3), 2).round(3)])
     new[4:, 2] = 1.0 - new[4:, 0] - new[4:, 1]
-    if isinstance(unfitted, calibrant.BinaryCalibrator) or name == "notion binary":
+    if isinstance(unfitted, calibrant.calibrators.BinaryCalibrator) or name == "notion binary":
         prob, new, label = prob[:, 0], new[:, 0], label == 0
     if unfitted.input == "logit":
         prob, new = np.log(prob + 0.01).round(3), np.log(new + 0.01).round(3)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.neural_network import MLPClassifier
 
-from calibrant import SurveyMixture
+from calibrant.datasets import SurveyMixture
 
 TARGET = Path(__file__).parents[1] / "src" / "calibrant" / "_data" / "survey_networks.npz"
 

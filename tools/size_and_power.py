@@ -14,16 +14,18 @@ from scipy.special import expit, logit, softmax
 from calibrant import (
     EqualWidth,
     calibration_error,
-    cox_test,
     equivalence_test,
     hosmer_lemeshow_test,
+    paired_test,
+    spiegelhalter_test,
+)
+from calibrant.significance import (
+    cox_test,
     kernel_test,
     kolmogorov_smirnov_test,
     kuiper_test,
-    paired_test,
     pearson_test,
     resampling_test,
-    spiegelhalter_test,
 )
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000

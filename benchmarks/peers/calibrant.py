@@ -23,13 +23,14 @@ def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
 
 
 def resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import resampling_test
+    from calibrant.significance import resampling_test
 
     return lambda: resampling_test(y, prob, metric="classwise-ece", n_resamples=200).pvalue
 
 
 def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import canonical_calibration_error, resampling_test
+    from calibrant.metrics import canonical_calibration_error
+    from calibrant.significance import resampling_test
 
     def simplex_error(labels: np.ndarray, forecast: np.ndarray) -> float:
         return canonical_calibration_error(labels, forecast, binning=15)
@@ -38,7 +39,7 @@ def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], flo
 
 
 def kernel_test(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import kernel_test
+    from calibrant.significance import kernel_test
 
     return lambda: kernel_test(y, p, n_resamples=999, null="bootstrap").pvalue
 
@@ -54,7 +55,7 @@ def corp_bands(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
 
 
 def kernel_test_of_labels(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import kernel_test
+    from calibrant.significance import kernel_test
 
     return lambda: kernel_test(y, p, n_resamples=999).pvalue
 
@@ -90,20 +91,20 @@ def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
 
 
 def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import entries
+    from calibrant.registry import entries
 
     target = entries("metric")["tce"].target
     return lambda: float(target(y, p))
 
 
 def volume_of_hull(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import volume_under_surface_score
+    from calibrant.metrics import volume_under_surface_score
 
     return lambda: float(volume_under_surface_score(y, prob, thresholds=100))
 
 
 def volume_of_tuples(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import volume_under_surface_score
+    from calibrant.metrics import volume_under_surface_score
 
     return lambda: float(volume_under_surface_score(y, prob, method="probability"))
 
@@ -112,7 +113,9 @@ def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray
     """The registered calibrator of that name; a binary one is fitted for each class of a table."""
 
     def prepare(y: np.ndarray, prob: np.ndarray) -> Method:
-        from calibrant import BinaryCalibrator, ByNotion, entries
+        from calibrant import ByNotion
+        from calibrant.calibrators import BinaryCalibrator
+        from calibrant.registry import entries
 
         target = entries("calibrator")[name].target
 
@@ -127,7 +130,8 @@ def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray
 
 
 def top_label_histogram(y: np.ndarray, prob: np.ndarray) -> Method:
-    from calibrant import ByNotion, HistogramBinning, PointsPerBin
+    from calibrant import ByNotion, HistogramBinning
+    from calibrant.binning import PointsPerBin
 
     def fit() -> Any:
         return ByNotion(HistogramBinning(PointsPerBin(50)), "top-label").fit(prob, y)

@@ -15,7 +15,8 @@ LEVEL = 0.05
 
 def of_bins(y: np.ndarray, p: np.ndarray, tested: int) -> Callable[[], float]:
     """Test the first ``tested`` predictions only: the percentage of them that is rejected."""
-    from calibrant import BoundedIsotonic, reliability_curve
+    from calibrant import reliability_curve
+    from calibrant.binning import BoundedIsotonic
 
     edges = reliability_curve(y, p, binning=BoundedIsotonic()).panels[0].bins.edges
     at = np.searchsorted(edges[1:-1], p, side="left")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant import advise, paired_difference
+from calibrant import advise
 from calibrant.assessment.advice import (
     IDENTITY,
     LEAST_ROWS,
@@ -31,6 +31,7 @@ from calibrant.assessment.advice import (
     OF_CLASSES,
     OF_ONE_EVENT,
 )
+from calibrant.significance import paired_difference
 from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
 from studies.markdown import table
 

@@ -21,14 +21,9 @@ import numpy as np
 from scipy.stats import rankdata, spearmanr
 from threadpoolctl import threadpool_limits
 
-from calibrant import (
-    BinaryCalibrator,
-    ByNotion,
-    brier_score_loss,
-    entries,
-    expected_calibration_error,
-    log_loss,
-)
+from calibrant import ByNotion, brier_score_loss, expected_calibration_error, log_loss
+from calibrant.calibrators import BinaryCalibrator
+from calibrant.registry import entries
 from studies.arena.forecasts import PUBLISHED, Forecast, classifiers, published, tables, trained
 from studies.markdown import table
 

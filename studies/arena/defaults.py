@@ -27,16 +27,18 @@ from threadpoolctl import threadpool_limits
 
 from calibrant import (
     ByNotion,
-    CenteredIsotonicCalibration,
     DirichletCalibration,
-    EnsembleNearIsotonic,
     IsotonicCalibration,
-    MatrixScaling,
-    NearIsotonicCalibration,
     SafeCalibrator,
     SortedCumulativeIsotonic,
     VectorScaling,
     log_loss,
+)
+from calibrant.calibrators import (
+    CenteredIsotonicCalibration,
+    EnsembleNearIsotonic,
+    MatrixScaling,
+    NearIsotonicCalibration,
 )
 from studies.arena import harm
 from studies.arena.compare import WORSE

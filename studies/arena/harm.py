@@ -29,8 +29,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import BinaryCalibrator, ByNotion
+from calibrant import ByNotion
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator
 from calibrant.calibrators.around.safe import SafeCalibrator
 from calibrant.calibrators.base import Calibrator
 from studies.arena.forecasts import prob_of_rows, published, spambase

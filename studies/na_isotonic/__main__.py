@@ -9,7 +9,7 @@ import warnings
 
 from threadpoolctl import threadpool_limits
 
-from calibrant import CalibrationWarning
+from calibrant.exceptions import CalibrationWarning
 from studies.claims import Row, claims_table, run
 from studies.coverage import coverage_table
 from studies.data import require

@@ -15,7 +15,6 @@ import numpy as np
 from calibrant import (
     ByNotion,
     IsotonicCalibration,
-    MatrixScaling,
     NormalizedFlattenedIsotonic,
     SortedCumulativeIsotonic,
     TemperatureScaling,
@@ -23,12 +22,12 @@ from calibrant import (
     classwise_calibration_error,
     expected_calibration_error,
     log_loss,
-    mean_class_brier_loss,
-    resampling_test,
-    thresholded_adaptive_calibration_error,
 )
+from calibrant.calibrators import MatrixScaling
 from calibrant.calibrators.base import Calibrator
+from calibrant.metrics import mean_class_brier_loss, thresholded_adaptive_calibration_error
 from calibrant.metrics.scores import accuracy
+from calibrant.significance import resampling_test
 from studies.na_isotonic.forecasts import Model, models
 
 RESAMPLES = 199

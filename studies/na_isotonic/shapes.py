@@ -13,10 +13,10 @@ from calibrant import (
     IsotonicCalibration,
     NormalizedFlattenedIsotonic,
     TemperatureScaling,
-    estimate_calibration_error,
     expected_calibration_error,
 )
 from calibrant.calibrators.base import Calibrator
+from calibrant.metrics import estimate_calibration_error
 from studies.na_isotonic.forecasts import Model, published_models
 from studies.na_isotonic.splits import SCIR, calibrated, name_of, splits
 

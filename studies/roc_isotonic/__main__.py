@@ -27,7 +27,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "roc-isotonic.md"
 
 SOFTEN = """```python
 import numpy as np
-from calibrant import MulticlassRecursivePartitioning
+from calibrant.calibrators import MulticlassRecursivePartitioning
 
 rng = np.random.default_rng(0)
 p = rng.dirichlet(np.ones(3), 300)

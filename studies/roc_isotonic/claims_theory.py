@@ -7,15 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import (
-    IsotonicCalibration,
-    IsotonicRecursivePartitioning,
-    MulticlassRecursivePartitioning,
-    area_under_roc_hull_score,
-    roc_surface,
-    volume_under_surface_score,
-)
+from calibrant import IsotonicCalibration
+from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.calibrators.simplex import Splits
+from calibrant.curves import roc_surface
+from calibrant.metrics import area_under_roc_hull_score, volume_under_surface_score
 from studies.claims import Claim, Numbers, Verdict
 from studies.judging import all_of, holds
 from studies.roc_isotonic.authors import irp, partitioning

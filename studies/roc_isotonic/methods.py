@@ -6,17 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from calibrant import (
-    ByNotion,
+from calibrant import ByNotion, IsotonicCalibration, StructuredMatrixScaling, TemperatureScaling, log_loss
+from calibrant.binning import RecursiveSplit
+from calibrant.calibrators import (
     CanonicalBinning,
-    IsotonicCalibration,
     IsotonicRecursivePartitioning,
     MulticlassIsotonic,
     MulticlassRecursivePartitioning,
-    RecursiveSplit,
-    StructuredMatrixScaling,
-    TemperatureScaling,
-    log_loss,
 )
 from studies.roc_isotonic.authors import partitioning
 from studies.roc_isotonic.forecasts import Forecasts, of_paper

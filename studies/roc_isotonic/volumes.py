@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import hand_till_score, volume_under_surface_score
+from calibrant.metrics import hand_till_score, volume_under_surface_score
 from studies.markdown import table
 from studies.roc_isotonic.authors import SURFACE_STEPS
 from studies.roc_isotonic.forecasts import of_paper

@@ -15,7 +15,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import SymLogNorm
 
-from calibrant import simplex_map
+from calibrant.curves import simplex_map
 from calibrant.curves.simplex_points import CORNERS
 from calibrant.plots import _style
 from calibrant.plots._legend import legend_above

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from calibrant import (
-    OneVsRest,
     brier_score_loss,
-    calibration_refinement,
     classwise_calibration_error,
-    classwise_maximum_calibration_error,
-    classwise_mean_maximum_calibration_error,
-    classwise_worst_calibration_error,
-    epistemic_irreducible,
     expected_calibration_error,
-    load_hallenbeck_forecasts,
-    load_survey_table_2,
-    load_survey_table_3,
     log_loss,
     maximum_calibration_error,
     reliability_curve,
 )
+from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
+from calibrant.metrics import (
+    calibration_refinement,
+    classwise_maximum_calibration_error,
+    classwise_mean_maximum_calibration_error,
+    classwise_worst_calibration_error,
+    epistemic_irreducible,
+)
+from calibrant.notions import OneVsRest
 from studies.claims import Claim, Verdict
 from studies.survey.printed import decimal, entries, exact, figure, of_entries
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from calibrant import hosmer_lemeshow_test, load_survey_table_3, resampling_test
+from calibrant import hosmer_lemeshow_test
+from calibrant.datasets import load_survey_table_3
+from calibrant.significance import resampling_test
 from studies.claims import Claim, Verdict
 from studies.judging import CLEAR
 from studies.survey.printed import decimal, entries, exact, figure

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant import SurveyMixture, make_survey_forecast
+from calibrant.datasets import SurveyMixture, make_survey_forecast
 from calibrant.datasets.network import survey_network
 from calibrant.datasets.survey import SLOPES
 

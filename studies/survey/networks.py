@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neural_network import MLPClassifier
 
-from calibrant import SurveyMixture
+from calibrant.datasets import SurveyMixture
 
 SEEDS = (0, 1, 2)
 """Training sets. Sentences about networks will need more: these serve the highest probability of class 3 alone."""

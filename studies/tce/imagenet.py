@@ -10,21 +10,15 @@ from typing import Any
 import numpy as np
 
 from calibrant import (
-    Binning,
-    BinTest,
-    BinTestCurve,
-    BoundedIsotonic,
     EqualMass,
-    Isotonic,
     bin_test_calibration_error,
-    bin_test_curve,
-    binning_quality,
-    calibration_in_the_large,
     calibration_slope,
-    estimate_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
 )
+from calibrant.binning import Binning, BoundedIsotonic, Isotonic
+from calibrant.curves import BinTestCurve, bin_test_curve, binning_quality
+from calibrant.metrics import BinTest, calibration_in_the_large, estimate_calibration_error
 from studies.data import data_dir
 from studies.markdown import table
 from studies.tce.paper import PRINTED, SECONDS

@@ -11,17 +11,14 @@ import numpy as np
 from scipy.stats import t as student
 
 from calibrant import (
-    BinaryProblem,
-    Binning,
-    Bins,
-    BoundedIsotonic,
     EqualMass,
-    Isotonic,
     bin_test_calibration_error,
     calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
 )
+from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
+from calibrant.notions import BinaryProblem
 from studies.tce.forecasts import N_TEST, Draw, Forecast, draw
 
 

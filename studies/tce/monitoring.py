@@ -9,16 +9,10 @@ from operator import itemgetter
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant import (
-    BoundedIsotonic,
-    EqualMass,
-    bin_test_calibration_error,
-    calibration_in_the_large,
-    calibration_slope,
-    cox_test,
-    debiased_calibration_error,
-    expected_calibration_error,
-)
+from calibrant import EqualMass, bin_test_calibration_error, calibration_slope, expected_calibration_error
+from calibrant.binning import BoundedIsotonic
+from calibrant.metrics import calibration_in_the_large, debiased_calibration_error
+from calibrant.significance import cox_test
 from studies.markdown import table
 from studies.tce.forecasts import SLOPE, draw
 

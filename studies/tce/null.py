@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import (
-    BinTest,
-    BoundedIsotonic,
-    EqualMass,
-    Isotonic,
-    bin_test_calibration_error,
-    estimate_calibration_error,
-)
+from calibrant import EqualMass, bin_test_calibration_error
+from calibrant.binning import BoundedIsotonic, Isotonic
+from calibrant.metrics import BinTest, estimate_calibration_error
 from studies.markdown import table
 from studies.tce.forecasts import Forecast, draw, stored, true_probability
 from studies.tce.seeds import SEEDS, summary

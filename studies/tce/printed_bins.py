@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant import BinaryProblem, Binning, Bins, BoundedIsotonic, bin_test_calibration_error
+from calibrant import bin_test_calibration_error
+from calibrant.binning import Binning, Bins, BoundedIsotonic
+from calibrant.notions import BinaryProblem
 from studies.tce.imagenet import NETWORKS, dogs
 
 BLOCKS = BoundedIsotonic()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant import CalibrationWarning
+from calibrant.exceptions import CalibrationWarning
 from studies.claims import AGAINST, Row, Verdict, claims_table, run
 from studies.coverage import coverage_table
 from studies.data import require

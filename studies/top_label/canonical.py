@@ -9,23 +9,14 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import (
-    CanonicalBinning,
-    DirichletCalibration,
-    Projection,
-    Sierpinski,
-    SimplexGrid,
-    SimplexUnique,
-    TemperatureScaling,
-    assess,
-    brier_score_loss,
-    canonical_calibration_error,
-    log_loss,
-    plot_simplex_partition,
-    simplex_partition,
-)
+from calibrant import DirichletCalibration, TemperatureScaling, assess, brier_score_loss, log_loss
+from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
+from calibrant.calibrators import CanonicalBinning
+from calibrant.curves import simplex_partition
+from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.scores import accuracy
 from calibrant.metrics.uncertainty import Estimate
+from calibrant.plots import plot_simplex_partition
 from studies.data import data_dir
 from studies.markdown import table
 from studies.top_label.forecasts import LEVEL, RESAMPLES

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import CanonicalBinning, Projection, Sierpinski
+from calibrant.binning import Projection, Sierpinski
+from calibrant.calibrators import CanonicalBinning
 from studies.claims import Claim, Verdict
 from studies.judging import CLEAR
 from studies.top_label import judges

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import (
-    SimplexUnique,
-    Unique,
-    binary_problems,
-    binning_guarantee,
-    calibration_error,
-    canonical_calibration_error,
-    load_top_label_example,
-    load_two_patients,
-)
+from calibrant import calibration_error
+from calibrant.binning import SimplexUnique, Unique
+from calibrant.calibrators import binning_guarantee
+from calibrant.datasets import load_top_label_example, load_two_patients
+from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.scores import accuracy
+from calibrant.notions import binary_problems
 from studies.claims import Claim, Verdict
 from studies.top_label import judges
 from studies.top_label.forecasts import cifar, forecasts

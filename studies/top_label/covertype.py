@@ -10,18 +10,10 @@ from functools import cache
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from calibrant import (
-    ByNotion,
-    ClassErrors,
-    EqualMass,
-    EqualWidth,
-    HistogramBinning,
-    PointsPerBin,
-    Unique,
-    class_errors,
-)
+from calibrant import ByNotion, EqualMass, EqualWidth, HistogramBinning
 from calibrant._core.problem import BinaryProblem
-from calibrant.binning import Binning, Bins
+from calibrant.binning import Binning, Bins, PointsPerBin, Unique
+from calibrant.curves import ClassErrors, class_errors
 from calibrant.metrics.losses import Loss
 from studies.data import data_dir
 from studies.top_label.forecasts import DELTA

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import bin_sweep
+from calibrant.curves import bin_sweep
 from studies.top_label.forecasts import Forecast, cifar, forecasts
 from studies.top_label.networks import BINS, NOTION, estimate
 

@@ -14,15 +14,14 @@ from calibrant import (
     DirichletCalibration,
     EqualMass,
     HistogramBinning,
-    PointsPerBin,
     TemperatureScaling,
     VectorScaling,
-    WithinGroups,
     calibration_error,
-    estimate_calibration_error,
 )
-from calibrant.binning import Binning
+from calibrant.binning import Binning, PointsPerBin
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.uncertainty import Estimate
+from calibrant.notions import WithinGroups
 from studies.data import data_dir
 
 LEVEL, RESAMPLES = 0.05, 500

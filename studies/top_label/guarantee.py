@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom
 
-from calibrant import HistogramBinning, PointsPerBin, binning_guarantee, canonical_binning_guarantee
+from calibrant import HistogramBinning
+from calibrant.binning import PointsPerBin
+from calibrant.calibrators import binning_guarantee, canonical_binning_guarantee
 from studies.judging import mean_and_error
 from studies.markdown import table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant import estimate_calibration_error
+from calibrant.metrics import estimate_calibration_error
 from studies.judging import mean_and_error
 from studies.markdown import table
 from studies.top_label.forecasts import cifar, forecasts

@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import EqualMass, Unique, log_loss
+from calibrant import EqualMass, log_loss
+from calibrant.binning import Unique
 from calibrant.metrics.scores import accuracy
 from calibrant.metrics.uncertainty import Estimate
 from studies.markdown import table

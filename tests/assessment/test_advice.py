@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from calibrant import advise, load_digits_forecast, log_loss, make_softmax_forecast, paired_difference
+from calibrant import advise, load_digits_forecast, log_loss
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
+from calibrant.datasets import make_softmax_forecast
+from calibrant.significance import paired_difference
 
 
 def one_event(rng, n, change=lambda z: z):

@@ -8,18 +8,11 @@ from hypothesis import strategies as st
 from spellings import spelling_of
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    CrossValidatedBins,
-    EqualMass,
-    EqualWidth,
-    Isotonic,
-    MonotonicSweep,
-    Unique,
-    assess,
-)
+from calibrant import EqualMass, EqualWidth, assess
 from calibrant._core.registry import entries
 from calibrant.assessment.table import FIGURES, Row, _cells_of
+from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Unique
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.metric import metrics
 from calibrant.metrics.through_lens import ThroughLens
 from calibrant.metrics.uncertainty import MOSTLY_NOISE, Estimate

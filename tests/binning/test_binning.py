@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from reference import binned, histogram, tuned_binning
 from strategies import columns
 
-from calibrant import CrossValidatedBins, EqualMass, EqualWidth, Isotonic, MonotonicSweep, PointsPerBin, Unique
+from calibrant import EqualMass, EqualWidth
 from calibrant._core.validation import as_problem
-from calibrant.binning import as_binning
+from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique, as_binning
 from calibrant.binning.cross_validated import Residuals
 from calibrant.binning.ordered import Ordered
 

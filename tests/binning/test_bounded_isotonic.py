@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from reference import bounded_isotonic as reference
 from strategies import columns
 
-from calibrant import Isotonic, calibration_error
+from calibrant import calibration_error
 from calibrant._core.validation import as_problem
-from calibrant.binning import BoundedIsotonic, as_binning
+from calibrant.binning import BoundedIsotonic, Isotonic, as_binning
 
 outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=30)
 sizes = st.tuples(st.integers(0, 8), st.integers(1, 20)).filter(lambda pair: pair[0] <= pair[1])

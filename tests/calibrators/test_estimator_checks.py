@@ -5,8 +5,9 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
 FROM_ONE = "gives two columns and the labels 1 and 2; such labels are named with labels="

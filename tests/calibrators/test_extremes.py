@@ -7,8 +7,9 @@ import pytest
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import BinaryCalibrator, CalibrationWarning
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator
+from calibrant.exceptions import CalibrationWarning
 from calibrant.solvers.logistic import Recalibration
 
 NAMES = [

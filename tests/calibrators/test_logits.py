@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from calibrant import (
     DirichletCalibration,
-    MatrixScaling,
     PlattScaling,
     SafeCalibrator,
     VectorScaling,
@@ -17,6 +16,7 @@ from calibrant import (
     log_loss,
     save_calibrator,
 )
+from calibrant.calibrators import MatrixScaling
 from calibrant.interop.persistence import _checksum
 
 WORDS = ("as-given", "log-softmax", "reference")

@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import BinaryCalibrator, ByNotion, CalibratedClassifier, SafeCalibrator
+from calibrant import ByNotion, CalibratedClassifier, SafeCalibrator
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}

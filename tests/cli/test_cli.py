@@ -12,37 +12,32 @@ import pytest
 from calibrant import (
     BetaCalibration,
     ByNotion,
-    CanonicalBinning,
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
-    IsotonicRecursivePartitioning,
-    MulticlassRecursivePartitioning,
     PlattScaling,
-    PointsPerBin,
-    RecursiveSplit,
     SafeCalibrator,
-    Sierpinski,
     TemperatureScaling,
     VectorScaling,
     advise,
     assess,
-    calibration_in_the_large,
     cli,
-    confusion_table,
     decide,
     hosmer_lemeshow_test,
     load_calibrator,
     load_digits_forecast,
-    make_survey_forecast,
-    paired_difference,
-    shift_prior,
     spiegelhalter_test,
 )
 from calibrant._core.registry import HOMES, entries
+from calibrant.binning import PointsPerBin, RecursiveSplit, Sierpinski
+from calibrant.calibrators import CanonicalBinning, IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.calibrators.simplex import DataPoints, Splits
 from calibrant.cli.commands import USUAL_TESTS
+from calibrant.datasets import make_survey_forecast
+from calibrant.decisions import confusion_table, shift_prior
 from calibrant.interop.tables import read_table, write_table
+from calibrant.metrics import calibration_in_the_large
+from calibrant.significance import paired_difference
 
 ENDINGS = ["csv", "parquet", "feather", "npz"]
 RNG = np.random.default_rng(5)

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import by_class, cli, equivalence_test, kernel_test, kuiper_test, resampling_test
+from calibrant import cli, equivalence_test
 from calibrant._core.result import shown_pvalue
 from calibrant.cli.gates import draws_for
 from calibrant.cli.words import parser
 from calibrant.interop.tables import write_table
 from calibrant.metrics.pairs import SimplexPairs
+from calibrant.significance import by_class, kernel_test, kuiper_test, resampling_test
 
 RNG = np.random.default_rng(0)
 P = RNG.random(300)

@@ -14,7 +14,6 @@ from calibrant import (
     BetaCalibration,
     ByNotion,
     CalibratedClassifier,
-    CalibrationWarning,
     HistogramBinning,
     PlattScaling,
     SafeCalibrator,
@@ -22,10 +21,11 @@ from calibrant import (
     advise,
     assess,
     equivalence_test,
-    paired_difference,
     paired_test,
 )
+from calibrant.exceptions import CalibrationWarning
 from calibrant.report.summary import summarise
+from calibrant.significance import paired_difference
 
 RNG = np.random.default_rng(0)
 N = 120

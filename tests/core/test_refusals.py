@@ -5,33 +5,22 @@ import pytest
 
 from calibrant import (
     EqualMass,
-    Projection,
-    Unique,
-    bin_sweep,
-    bin_test_curve,
-    by_class,
-    by_group,
-    calibration_map,
-    canonical_calibration_error,
     corp_curve,
-    corp_decomposition,
-    cox_test,
-    entries,
     equivalence_test,
     expected_calibration_error,
     integrated_calibration_index,
-    kernel_calibration_error,
-    make_softmax_forecast,
-    make_survey_forecast,
     paired_test,
-    pearson_test,
-    plot_bin_test,
     plot_reliability,
-    plot_smooth_reliability,
     reliability_curve,
-    simplex_split,
     smooth_reliability_curve,
 )
+from calibrant.binning import Projection, Unique
+from calibrant.curves import bin_sweep, bin_test_curve, calibration_map, simplex_split
+from calibrant.datasets import make_softmax_forecast, make_survey_forecast
+from calibrant.metrics import canonical_calibration_error, corp_decomposition, kernel_calibration_error
+from calibrant.plots import plot_bin_test, plot_smooth_reliability
+from calibrant.registry import entries
+from calibrant.significance import by_class, by_group, cox_test, pearson_test
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
 REFUSED = {

@@ -30,12 +30,6 @@ def test_every_entry_says_what_it_is(kind):
         assert entry.summary.endswith(".")
 
 
-@pytest.mark.parametrize("kind", ["metric", "binning", "simplex-binning", "calibrator"])
-def test_every_entry_is_public(kind):
-    for entry in entries(kind).values():
-        assert getattr(calibrant, entry.target.__name__) is entry.target
-
-
 def test_a_metric_is_one_of_three_things_and_has_a_range():
     for metric in entries("metric").values():
         assert sum(isinstance(metric, kind) for kind in (ThroughLens, MeanOfRows, Own)) == 1

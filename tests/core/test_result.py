@@ -132,7 +132,7 @@ def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):
 
     @dataclass(frozen=True, eq=False)
     class Drawn(DrawnResult):
-        _picture = Picture("a thing", "corp.plot_corp", axes="axes", of="value")
+        _picture = Picture("a thing", "corp.plot_corp", options="``band``.", axes="axes", of="value")
         _summary = ""
 
         value: float
@@ -141,5 +141,5 @@ def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):
     Drawn(4.0).plot("here", style="lines")
     assert calls == [((3.0,), {}), ((4.0,), {"axes": "here", "style": "lines"})]
     assert inspect.getdoc(Drawn.plot).startswith("Draw a thing with matplotlib.")
-    assert "Those of `plot_corp`." in Drawn.plot.__doc__
+    assert "``band``." in Drawn.plot.__doc__
     assert list(inspect.signature(Drawn.plot).parameters) == ["self", "ax", "options"]

@@ -6,17 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import (
-    ByNotion,
-    MulticlassRecursivePartitioning,
-    SortedCumulativeIsotonic,
-    TemperatureScaling,
-    cli,
-    spiegelhalter_test,
-)
+from calibrant import ByNotion, SortedCumulativeIsotonic, TemperatureScaling, cli, spiegelhalter_test
 from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.cli.words import parser
 from calibrant.interop.tables import write_table

@@ -17,22 +17,19 @@ from calibrant import (
     TemperatureScaling,
     assess,
     brier_score_loss,
-    calibration_regret,
-    calibration_shift,
     cli,
     decide,
     decision_curve,
-    epistemic_irreducible,
-    estimate_prior,
     expected_calibration_error,
     paired_test,
     reliability_curve,
-    shift_prior,
-    simplex_points,
     spiegelhalter_test,
 )
 from calibrant._core.validation import as_problem
+from calibrant.curves import calibration_shift, simplex_points
+from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
 from calibrant.interop.tables import read_table, write_table
+from calibrant.metrics import epistemic_irreducible
 
 Y = np.array([0, 1, 2, 0, 1, 2])
 PERCENT = np.array(

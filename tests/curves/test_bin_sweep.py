@@ -1,5 +1,7 @@
 """The sweep is the calibration error for each number of bins, and its noise that of labels drawn from the forecast."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,9 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import tables
 
-from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, WithinGroups, bin_sweep, calibration_error
-from calibrant.curves import bin_sweep as module
+from calibrant import EqualMass, EqualWidth, calibration_error
+from calibrant.curves import bin_sweep
+from calibrant.notions import ThresholdedClassWise, WithinGroups
 
 TWINS = {EqualWidth: binned.equal_width, EqualMass: binned.equal_mass}
 Y = [0, 1, 2, 1]
@@ -71,7 +74,7 @@ def draw(row, u):
 
 def test_draws_in_blocks_are_the_same_draws(monkeypatch):
     whole = bin_sweep(Y, P, n_bins=[2, 5], n_resamples=20)
-    monkeypatch.setattr(module, "MOST_CELLS", 1)
+    monkeypatch.setattr(sys.modules[bin_sweep.__module__], "MOST_CELLS", 1)
     blocks = bin_sweep(Y, P, n_bins=[2, 5], n_resamples=20)
     np.testing.assert_array_equal(whole.noise_floor, blocks.noise_floor)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import logit
 from strategies import columns, tables
 
-from calibrant import EqualMass, Unique
+from calibrant import EqualMass
+from calibrant.binning import Unique
 from calibrant.curves.bin_test import bin_test_curve
 from calibrant.metrics.rejections.bin_test import bin_test_calibration_error
 

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from reference import bounded_isotonic as reference
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, Isotonic, Unique, murphy_decomposition
+from calibrant import EqualMass, EqualWidth
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
-from calibrant.binning import BoundedIsotonic
+from calibrant.binning import BoundedIsotonic, Isotonic, Unique
 from calibrant.curves.binning_quality import (
     BinningQuality,
     binning_criterion,
     binning_quality,
     within_bin_error,
 )
+from calibrant.metrics import murphy_decomposition
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
 BOTH = {"labels": [0, 1]}

@@ -7,12 +7,12 @@ from calibrant import (
     ByNotion,
     IsotonicCalibration,
     NormalizedFlattenedIsotonic,
-    OneVsRest,
     TemperatureScaling,
-    calibration_map,
     load_digits_forecast,
     reliability_curve,
 )
+from calibrant.curves import calibration_map
+from calibrant.notions import OneVsRest
 
 Y, PROB = load_digits_forecast()
 GRID = np.linspace(0.0, 1.0, 11)

@@ -7,16 +7,11 @@ from hypothesis import strategies as st
 from reference import shift
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    EqualMass,
-    Isotonic,
-    OneVsRest,
-    TemperatureScaling,
-    load_digits_forecast,
-    reliability_curve,
-)
+from calibrant import EqualMass, TemperatureScaling, load_digits_forecast, reliability_curve
+from calibrant.binning import Isotonic
 from calibrant.curves.calibration_shift import calibration_shift
+from calibrant.exceptions import CalibrationWarning
+from calibrant.notions import OneVsRest
 
 NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
 Y, PROB = load_digits_forecast()

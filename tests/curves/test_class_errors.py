@@ -1,5 +1,7 @@
 """The error of each class is that of its rows alone, and its noise floor that of labels drawn from the forecast."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,19 +9,10 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    EqualMass,
-    EqualWidth,
-    HistogramBinning,
-    Isotonic,
-    Unique,
-    WithinGroups,
-    calibration_error,
-    class_errors,
-    load_digits_forecast,
-)
-from calibrant.curves import class_errors as module
+from calibrant import ByNotion, EqualMass, EqualWidth, HistogramBinning, calibration_error, load_digits_forecast
+from calibrant.binning import Isotonic, Unique
+from calibrant.curves import class_errors
+from calibrant.notions import WithinGroups
 
 TWINS = {EqualWidth(3): binned.equal_width(3), EqualMass(4): binned.equal_mass(4), Unique(): binned.unique}
 LOSSES = {"gap": binned.gap, "debiased squared gap": binned.debiased_squared_gap}
@@ -124,7 +117,7 @@ def draw(row, u):
 
 def test_draws_in_blocks_are_the_same_draws(monkeypatch):
     whole = class_errors(Y[:200], PROB[:200], n_resamples=20)
-    monkeypatch.setattr(module, "MOST_CELLS", 1)
+    monkeypatch.setattr(sys.modules[class_errors.__module__], "MOST_CELLS", 1)
     blocks = class_errors(Y[:200], PROB[:200], n_resamples=20)
     np.testing.assert_allclose(whole.noise_floor, blocks.noise_floor)
 

@@ -8,8 +8,9 @@ from reference import isotonic
 from scipy.special import expit
 from strategies import columns, tables
 
-from calibrant import corp_curve, corp_decomposition, load_digits_forecast
+from calibrant import corp_curve, load_digits_forecast
 from calibrant.curves.corp import MOST_PLACES, places
+from calibrant.metrics import corp_decomposition
 
 BANDS = ["consistency", "confidence", "simultaneous"]
 each_band = pytest.mark.parametrize("band", BANDS)

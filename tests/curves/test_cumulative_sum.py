@@ -8,7 +8,8 @@ from reference import isotonic as reference_isotonic
 from reference import roc as reference
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, cumulative_sum_curve, roc_curve
+from calibrant.curves import cumulative_sum_curve, roc_curve
+from calibrant.exceptions import CalibrationWarning
 
 fractions = st.floats(0.01, 5.0)
 any_weights = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions))

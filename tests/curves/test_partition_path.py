@@ -5,17 +5,11 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from calibrant import (
-    CanonicalBinning,
-    IsotonicRecursivePartitioning,
-    MulticlassRecursivePartitioning,
-    SimplexGrid,
-    brier_score_loss,
-    expected_calibration_error,
-    log_loss,
-    partition_path,
-    volume_under_surface_score,
-)
+from calibrant import brier_score_loss, expected_calibration_error, log_loss
+from calibrant.binning import SimplexGrid
+from calibrant.calibrators import CanonicalBinning, IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
+from calibrant.curves import partition_path
+from calibrant.metrics import volume_under_surface_score
 
 RNG = np.random.default_rng(5)
 N = 60

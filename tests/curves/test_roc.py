@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import CalibrationWarning, area_under_roc_hull_score, roc_convex_hull, roc_curve
+from calibrant.curves import roc_curve
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
 from calibrant.metrics.roc.areas import area_under_roc
 
 Y = [0, 1, 2, 1]

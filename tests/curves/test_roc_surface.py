@@ -5,7 +5,9 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning, roc_curve, roc_surface, volume_under_surface_score
+from calibrant.curves import roc_curve, roc_surface
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import volume_under_surface_score
 
 
 def forecasts(n=60, n_classes=3, seed=0):

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from strategies import columns, tables
 
-from calibrant import EqualMass, score_distribution
+from calibrant import EqualMass
+from calibrant.curves import score_distribution
 
 Y = ["sun", "rain", "rain", "sun"]
 P = np.array([0.1, 0.4, 0.9, 0.9])

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, IsotonicCalibration, TemperatureScaling, load_digits_forecast, simplex_map
+from calibrant import ByNotion, IsotonicCalibration, TemperatureScaling, load_digits_forecast
+from calibrant.curves import simplex_map
 
 Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)

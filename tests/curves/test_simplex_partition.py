@@ -6,17 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import (
-    CanonicalBinning,
-    MulticlassRecursivePartitioning,
-    Projection,
-    RecursiveSplit,
-    Sierpinski,
-    SimplexGrid,
-    TemperatureScaling,
-    load_digits_forecast,
-    simplex_map,
-)
+from calibrant import TemperatureScaling, load_digits_forecast
+from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
+from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
+from calibrant.curves import simplex_map
 from calibrant.curves.simplex_mesh import small_triangles
 from calibrant.curves.simplex_partition import simplex_partition, simplex_split, splits_inside
 

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import CanonicalBinning, RecursiveSplit, Sierpinski, SplitTree, TemperatureScaling, load_digits_forecast
+from calibrant import TemperatureScaling, load_digits_forecast
+from calibrant.binning import RecursiveSplit, Sierpinski, SplitTree
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
 
 Y, PROB = load_digits_forecast()

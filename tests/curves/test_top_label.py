@@ -12,14 +12,13 @@ from strategies import tables
 from calibrant import (
     EqualMass,
     EqualWidth,
-    Unique,
     calibration_error,
     expected_calibration_error,
     reliability_curve,
     top_label_calibration_error,
-    top_label_curve,
 )
-from calibrant.binning import Binning
+from calibrant.binning import Binning, Unique
+from calibrant.curves import top_label_curve
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])

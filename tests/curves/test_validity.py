@@ -7,15 +7,11 @@ from hypothesis import strategies as st
 from reference import binned, validity
 from strategies import tables
 
-from calibrant import (
-    CalibrationWarning,
-    EqualMass,
-    EqualWidth,
-    ThresholdedClassWise,
-    Unique,
-    calibration_error,
-    validity_curve,
-)
+from calibrant import EqualMass, EqualWidth, calibration_error
+from calibrant.binning import Unique
+from calibrant.curves import validity_curve
+from calibrant.exceptions import CalibrationWarning
+from calibrant.notions import ThresholdedClassWise
 
 TWINS = {EqualWidth(3): binned.equal_width(3), EqualMass(4): binned.equal_mass(4), Unique(): binned.unique}
 NOTIONS = ["confidence", "top-label", "class-wise"]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import mixtures
 from scipy.integrate import quad
 
-from calibrant import SurveyMixture, make_survey_forecast
+from calibrant.datasets import SurveyMixture, make_survey_forecast
 
 ORDER = {2: (2, 1), 3: (1, 2, 3)}  # the survey's class of each label
 LOGISTIC = ["under-confident", "over-confident"]

@@ -6,8 +6,8 @@ from reference import random_softmax
 from scipy.integrate import quad
 from scipy.special import expit
 
-from calibrant import TemperatureScaling, make_softmax_forecast
-from calibrant.datasets import synthetic
+from calibrant import TemperatureScaling
+from calibrant.datasets import make_softmax_forecast, synthetic
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0, 1000.0])

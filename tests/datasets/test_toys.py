@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
+from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
 from calibrant.datasets.toys import load_top_label_example, load_two_patients
 
 

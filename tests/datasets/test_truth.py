@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import KnownTruth, load_survey_table_2, make_softmax_forecast, make_survey_forecast
+from calibrant.datasets import KnownTruth, load_survey_table_2, make_softmax_forecast, make_survey_forecast
 
 MADE = [
     make_survey_forecast(8, model="under-confident", rng=0),

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant import CalibrationWarning, OneVsRest, brier_score_loss, corp_decomposition, load_digits_forecast
+from calibrant import brier_score_loss, load_digits_forecast
 from calibrant.decisions.expected_cost import AXES, expected_cost_curve
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import corp_decomposition
+from calibrant.notions import OneVsRest
 
 each_axis = pytest.mark.parametrize("axis", AXES)
 PLACES = [0.0, 0.07, 0.2, 0.41, 0.5, 0.73, 0.9, 1.0]

@@ -8,9 +8,10 @@ from reference import decisions as slow
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, make_softmax_forecast
+from calibrant.datasets import make_softmax_forecast
 from calibrant.decisions.black_box_shift import on_simplex
 from calibrant.decisions.prior_estimate import METHODS, estimate_prior
+from calibrant.exceptions import CalibrationWarning
 from calibrant.solvers import mixture, newton
 
 each_method = pytest.mark.parametrize("method", METHODS)

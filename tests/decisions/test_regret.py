@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant import OneVsRest, corp_decomposition, load_digits_forecast, make_softmax_forecast, make_survey_forecast
+from calibrant import load_digits_forecast
+from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.decisions.confusion import confusion_table
 from calibrant.decisions.decide import decide
 from calibrant.decisions.expected_cost import expected_cost_curve
 from calibrant.decisions.regret import CostScore, calibration_regret
+from calibrant.metrics import corp_decomposition
+from calibrant.notions import OneVsRest
 
 errors = st.integers(1, 9)
 

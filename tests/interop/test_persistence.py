@@ -12,30 +12,25 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant import (
-    BinaryCalibrator,
     ByNotion,
-    CanonicalBinning,
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
     NormalizedFlattenedIsotonic,
-    OneVsRest,
-    Projection,
     SafeCalibrator,
     SortedCumulativeIsotonic,
     StructuredMatrixScaling,
     TemperatureScaling,
-    ThresholdedClassWise,
-    TopKConfidence,
-    TopKLabel,
     load_calibrator,
     save_calibrator,
 )
 from calibrant._core.registry import _ENTRIES, Entry, entries
+from calibrant.binning import Projection
+from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
 from calibrant.interop.descriptions import Reader, Writer
 from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_document, to_document
 from calibrant.interop.values import decode, encode
-from calibrant.notions import as_notion
+from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:no row to calibrate on is of class")
 
@@ -59,7 +54,7 @@ FITTED = {
 
 def by_notion(notion, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", calibrant.CalibrationWarning)  # the part without rows
+        warnings.simplefilter("ignore", calibrant.exceptions.CalibrationWarning)  # the part without rows
         return ByNotion(IsotonicCalibration(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import GRID, columns
 
-from calibrant import EqualWidth, PointsPerBin
+from calibrant import EqualWidth
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
+from calibrant.binning import PointsPerBin
 
 BINNINGS = entries("binning")
 

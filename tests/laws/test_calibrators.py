@@ -12,16 +12,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns, tables
 
-from calibrant import (
-    BinaryCalibrator,
-    ByNotion,
-    CalibrationWarning,
-    HistogramBinning,
-    PointsPerBin,
-    load_calibrator,
-    save_calibrator,
-)
+from calibrant import ByNotion, HistogramBinning, load_calibrator, save_calibrator
 from calibrant._core.registry import entries
+from calibrant.binning import PointsPerBin
+from calibrant.calibrators import BinaryCalibrator
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.persistence import from_document, to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}

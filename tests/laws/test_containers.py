@@ -15,6 +15,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calibrant as ca
+from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
 from calibrant.metrics.roc.areas import area_under_roc
 
@@ -115,35 +116,35 @@ CALLS = {
         ca.top_label_calibration_error,
         OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE},
     ),
-    "kernel_calibration_error": (ca.kernel_calibration_error, ROWS),
+    "kernel_calibration_error": (ca.metrics.kernel_calibration_error, ROWS),
     "area_under_roc": (area_under_roc, TABLE),
-    "corp_decomposition": (ca.corp_decomposition, ROWS),
-    "epistemic_irreducible": (ca.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
+    "corp_decomposition": (ca.metrics.corp_decomposition, ROWS),
+    "epistemic_irreducible": (ca.metrics.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
     "calibration_regret": (
-        ca.calibration_regret,
+        ca.decisions.calibration_regret,
         {"y_true": Y, "y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "truth": TWO},
     ),
     "spiegelhalter_test": (ca.spiegelhalter_test, ROWS),
-    "by_group": (lambda **data: ca.by_group(ca.spiegelhalter_test, **data), ROWS | {"groups": GROUP}),
+    "by_group": (lambda **data: ca.significance.by_group(ca.spiegelhalter_test, **data), ROWS | {"groups": GROUP}),
     "paired_difference": (
-        lambda **data: ca.paired_difference(metric="brier", **data),
+        lambda **data: ca.significance.paired_difference(metric="brier", **data),
         {"y_true": Y, "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "sample_weight": W},
     ),
     "reliability_curve": (ca.reliability_curve, ROWS),
-    "roc_curve": (ca.roc_curve, ROWS),
-    "calibration_shift": (ca.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
+    "roc_curve": (ca.curves.roc_curve, ROWS),
+    "calibration_shift": (ca.curves.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
     "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
-    "expected_cost_curve": (ca.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
+    "expected_cost_curve": (ca.decisions.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
     "decide": (
         ca.decide,
         {"y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "labels": np.array([0, 1])},
     ),
     "shift_prior": (
-        ca.shift_prior,
+        ca.decisions.shift_prior,
         {"y_prob": THREE, "old_prior": np.array([0.25, 0.25, 0.5]), "new_prior": np.array([0.5, 0.25, 0.25])},
     ),
     "estimate_prior": (
-        ca.estimate_prior,
+        ca.decisions.estimate_prior,
         {
             "y_prob": TWO,
             "old_true": Y,
@@ -153,15 +154,18 @@ CALLS = {
             "labels": np.array([0, 1]),
         },
     ),
-    "estimate_volume_under_surface": (ca.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
-    "simplex_split": (lambda gamma: ca.simplex_split(gamma, resolution=6), {"gamma": np.array([0.5, 0.25, 0.25])}),
-    "bin_sweep": (ca.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
+    "estimate_volume_under_surface": (ca.metrics.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
+    "simplex_split": (
+        lambda gamma: ca.curves.simplex_split(gamma, resolution=6),
+        {"gamma": np.array([0.5, 0.25, 0.25])},
+    ),
+    "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
-        lambda groups: ca.calibration_error(Y, P, notion=ca.WithinGroups(groups)),
+        lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
         {"groups": GROUP},
     ),
     "shared class-wise": (
-        lambda groups: ca.calibration_error(OF_THREE, THREE, notion=ca.SharedClassWise(groups)),
+        lambda groups: ca.calibration_error(OF_THREE, THREE, notion=ca.notions.SharedClassWise(groups)),
         {"groups": np.array([0, 1, 1])},
     ),
     "calibrated classifier": (classified, {"y": Y, "sample_weight": W, "groups": np.arange(8) // 2}),
@@ -175,7 +179,7 @@ CALLS = {
         ("isotonic", ca.IsotonicCalibration(), P, Y),
         ("top-label isotonic", ca.ByNotion(ca.IsotonicCalibration(), "top-label"), THREE, OF_THREE),
         ("Venn-Abers", ca.VennAbers(), P, Y),
-        ("canonical binning", ca.CanonicalBinning(), THREE, OF_THREE),
+        ("canonical binning", ca.calibrators.CanonicalBinning(), THREE, OF_THREE),
     ]
 }
 NAMES = {"X": "y_prob", "y": "y_true", "new": "y_prob"}
@@ -224,7 +228,7 @@ def of_labels_and_forecast(target):
     )
 
 
-PUBLIC = [name for name in ca.__all__ if of_labels_and_forecast(getattr(ca, name))]
+PUBLIC = [name for name in homes() if of_labels_and_forecast(load(name))]
 METHODS = {name: entry.target for name, entry in entries("calibrator").items()}
 MASKED = np.ma.array(TWO, mask=TWO > 0.85)
 NO_CELLS = {
@@ -244,7 +248,7 @@ def test_every_function_refuses_masked_cells_and_text_in_the_same_words(case):
     table, message = NO_CELLS[case]
     needed = {"posterior": TWO, "calibrator": ca.TemperatureScaling().fit(TWO, Y)}
     for name in PUBLIC:
-        function = getattr(ca, name)
+        function = load(name)
         wanted = {word: value for word, value in needed.items() if word in inspect.signature(function).parameters}
         with pytest.raises((ValueError, TypeError), match=message):
             function(Y, table, **wanted)

@@ -12,8 +12,9 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import BinaryCalibrator, ByNotion, IsotonicCalibration
+from calibrant import ByNotion, IsotonicCalibration
 from calibrant._core.registry import GUARANTEES, entries
+from calibrant.calibrators import BinaryCalibrator
 
 CALIBRATORS = entries("calibrator")
 ROUNDING = 1e-12

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from spellings import spelling_of
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, EqualMass, assess, calibration_error
+from calibrant import EqualMass, assess, calibration_error
 from calibrant._core.registry import entries
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.through_lens import ThroughLens
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.

@@ -8,10 +8,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import Notion, OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
-from calibrant.notions import Binary, SharedClassWise
+from calibrant.notions import (
+    Binary,
+    Notion,
+    OneVsRest,
+    SharedClassWise,
+    ThresholdedClassWise,
+    TopKConfidence,
+    TopKLabel,
+)
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
 OTHERS = (

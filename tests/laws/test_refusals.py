@@ -9,9 +9,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import calibrant
-from calibrant import BinaryCalibrator, ByNotion
+from calibrant import ByNotion
 from calibrant._core.elsewhere import homes, load
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator
 
 Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
 P = np.array([0.2, 0.7, 0.9, 0.4, 0.6, 0.3, 0.1, 0.8])
@@ -67,7 +68,7 @@ OF_TABLES = {"simplex_points"}
 """What takes three classes or more, and says so of one column once that is known to be valid."""
 
 # What some functions cannot do without.
-MORE = {"posterior": P, "calibrator": calibrant.IsotonicRecursivePartitioning().fit(P, Y)}
+MORE = {"posterior": P, "calibrator": calibrant.calibrators.IsotonicRecursivePartitioning().fit(P, Y)}
 
 
 def called(function, y_true, y_prob, **options):

@@ -11,7 +11,8 @@ import numpydoc.validate
 import pytest
 
 import calibrant as cb
-from calibrant._core.result import DrawnResult, Record, Result
+from calibrant._core.elsewhere import homes
+from calibrant._core.result import DrawnResult, Record, Result, drawing
 
 RNG = np.random.default_rng(0)
 P = RNG.dirichlet(np.ones(3), 240)
@@ -23,48 +24,52 @@ COSTS = [[0, 1, 5], [2, 0, 1], [1, 1, 0]]
 EXAMPLES = {
     "Advice": lambda: cb.advise(E, B, n_folds=2),
     "Assessment": lambda: cb.assess(Y, P, metrics=["ece", "nll"], n_resamples=9),
-    "BinSweep": lambda: cb.bin_sweep(E, B, n_bins=[1, 5, 9], n_resamples=9),
-    "BinTestCurve": lambda: cb.bin_test_curve(Y, P, notion="class-wise"),
-    "BinningGuarantee": lambda: cb.binning_guarantee(1000, 50, n_classes=3),
-    "BinningPlan": lambda: cb.samples_for_guarantee(0.1),
-    "BinningQuality": lambda: cb.binning_quality(Y, P, notion="top-label"),
-    "CalibrationMap": lambda: cb.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
-    "CalibrationRegret": lambda: cb.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
-    "CalibrationShift": lambda: cb.calibration_shift(P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"),
-    "CanonicalGuarantee": lambda: cb.canonical_binning_guarantee(100, 9, n_classes=3),
-    "ClassErrors": lambda: cb.class_errors(Y, P, n_resamples=9),
-    "ConfusionTable": lambda: cb.confusion_table(Y, P, cost_matrix=COSTS),
+    "BinSweep": lambda: cb.curves.bin_sweep(E, B, n_bins=[1, 5, 9], n_resamples=9),
+    "BinTestCurve": lambda: cb.curves.bin_test_curve(Y, P, notion="class-wise"),
+    "BinningGuarantee": lambda: cb.calibrators.binning_guarantee(1000, 50, n_classes=3),
+    "BinningPlan": lambda: cb.calibrators.samples_for_guarantee(0.1),
+    "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),
+    "CalibrationMap": lambda: cb.curves.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
+    "CalibrationRegret": lambda: cb.decisions.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
+    "CalibrationShift": lambda: cb.curves.calibration_shift(
+        P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"
+    ),
+    "CanonicalGuarantee": lambda: cb.calibrators.canonical_binning_guarantee(100, 9, n_classes=3),
+    "ClassErrors": lambda: cb.curves.class_errors(Y, P, n_resamples=9),
+    "ConfusionTable": lambda: cb.decisions.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
-    "CumulativeResidualCurve": lambda: cb.cumulative_residual_curve(Y, P, notion="class-wise"),
-    "CumulativeCalibrationMap": lambda: cb.cumulative_calibration_map(
+    "CumulativeResidualCurve": lambda: cb.curves.cumulative_residual_curve(Y, P, notion="class-wise"),
+    "CumulativeCalibrationMap": lambda: cb.curves.cumulative_calibration_map(
         cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2
     ),
-    "CumulativeSumCurve": lambda: cb.cumulative_sum_curve(Y, P, notion="class-wise"),
+    "CumulativeSumCurve": lambda: cb.curves.cumulative_sum_curve(Y, P, notion="class-wise"),
     "Decisions": lambda: cb.decide(P, COSTS),
-    "Decomposition": lambda: cb.murphy_decomposition(E, B),
+    "Decomposition": lambda: cb.metrics.murphy_decomposition(E, B),
     "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),
-    "ExpectedCostCurve": lambda: cb.expected_cost_curve(E, {"a": B, "b": B**2}, at=[0.1, 0.5, 0.8]),
-    "FittedGuarantee": lambda: cb.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
+    "ExpectedCostCurve": lambda: cb.decisions.expected_cost_curve(E, {"a": B, "b": B**2}, at=[0.1, 0.5, 0.8]),
+    "FittedGuarantee": lambda: cb.calibrators.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
     "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),
-    "KnownTruth": lambda: cb.make_softmax_forecast(20, 3, rng=0),
-    "MultipleTests": lambda: cb.by_class(cb.spiegelhalter_test, Y, P),
+    "KnownTruth": lambda: cb.datasets.make_softmax_forecast(20, 3, rng=0),
+    "MultipleTests": lambda: cb.significance.by_class(cb.spiegelhalter_test, Y, P),
     "DecisionCurve": lambda: cb.decision_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
-    "PairedDifference": lambda: cb.paired_difference(E, B, B**2, n_resamples=9),
+    "PairedDifference": lambda: cb.significance.paired_difference(E, B, B**2, n_resamples=9),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
-    "PartitionPath": lambda: cb.partition_path(Y, P, cb.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)),
-    "PriorEstimate": lambda: cb.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
+    "PartitionPath": lambda: cb.curves.partition_path(
+        Y, P, cb.calibrators.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)
+    ),
+    "PriorEstimate": lambda: cb.decisions.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
-    "RocCurve": lambda: cb.roc_curve(Y, P, notion="class-wise"),
-    "RocHull": lambda: cb.roc_convex_hull(E, B),
-    "RocSurface": lambda: cb.roc_surface(Y, P, n_thresholds=20),
-    "ScoreDistribution": lambda: cb.score_distribution(Y, P, notion="class-wise"),
-    "SimplexMap": lambda: cb.simplex_map(np.sqrt, resolution=5),
-    "SimplexPartition": lambda: cb.simplex_partition(cb.CanonicalBinning().fit(P, Y), resolution=20),
-    "SimplexPoints": lambda: cb.simplex_points(Y, P, cb.TemperatureScaling().fit(P, Y)),
+    "RocCurve": lambda: cb.curves.roc_curve(Y, P, notion="class-wise"),
+    "RocHull": lambda: cb.metrics.roc_convex_hull(E, B),
+    "RocSurface": lambda: cb.curves.roc_surface(Y, P, n_thresholds=20),
+    "ScoreDistribution": lambda: cb.curves.score_distribution(Y, P, notion="class-wise"),
+    "SimplexMap": lambda: cb.curves.simplex_map(np.sqrt, resolution=5),
+    "SimplexPartition": lambda: cb.curves.simplex_partition(cb.calibrators.CanonicalBinning().fit(P, Y), resolution=20),
+    "SimplexPoints": lambda: cb.curves.simplex_points(Y, P, cb.TemperatureScaling().fit(P, Y)),
     "SmoothReliabilityCurve": lambda: cb.smooth_reliability_curve(Y, P, notion="class-wise"),
     "TestResult": lambda: cb.spiegelhalter_test(E, B),
-    "TopLabelCurve": lambda: cb.top_label_curve(Y, P),
-    "ValidityCurve": lambda: cb.validity_curve(Y, P, binning=9),
+    "TopLabelCurve": lambda: cb.curves.top_label_curve(Y, P),
+    "ValidityCurve": lambda: cb.curves.validity_curve(Y, P, binning=9),
 }
 
 
@@ -136,15 +141,24 @@ def test_arrays_of_a_result_and_of_its_parts_cannot_be_written_to(name):
 
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("drawn", DRAWN, ids=lambda c: c.__name__)
-def test_a_picture_is_drawn_by_the_function_that_its_docstring_names(drawn):
+def test_a_picture_is_drawn(drawn):
     pytest.importorskip("matplotlib").use("agg")
     from matplotlib import pyplot
 
     axes = example(drawn.__name__).plot()
     pyplot.close("all")
     assert np.size(axes)
-    function = inspect.getdoc(drawn.plot).partition("Those of `")[2].partition("`")[0]
-    assert callable(getattr(cb, function))
+
+
+@pytest.mark.parametrize("drawn", DRAWN, ids=lambda c: c.__name__)
+def test_the_docstring_of_a_plot_says_which_options_there_are(drawn):
+    """And where to read on, where the function that draws is public: it then draws several results at once."""
+    picture, docstring = drawn._picture, inspect.getdoc(drawn.plot)
+    _, *parameters = inspect.signature(drawing(picture.by)).parameters
+    said = re.findall(r"``(\w+)(?:=[^`]*)?``", docstring)
+    assert said == [name for name in parameters if name != picture.axes]
+    public = re.findall(r"`(plot_\w+)`", docstring)
+    assert public == [name for name in [picture.by.rpartition(".")[2]] if said and name in homes()]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibrant._core.elsewhere import RENAMED
 from calibrant._core.registry import entries
 from calibrant.interop import old_names
 from calibrant.interop.fitted import annotated
@@ -83,6 +84,16 @@ def test_a_rename_is_one_line(monkeypatch):
     for old, new in lines.items():
         monkeypatch.setitem(old_names.OLD_NAMES, old, new)
     np.testing.assert_array_equal(from_document(renamed).calibrate(SAVED["inside"]["forecast"]), expected)
+
+
+def test_a_file_names_no_class_so_that_classes_may_be_renamed():
+    classes = {
+        e.target.__name__
+        for kind in ("calibrator", "notion", "binning", "simplex-binning")
+        for e in entries(kind).values()
+    }
+    written = json.dumps([kept["document"] for kept in SAVED.values()])
+    assert set(re.findall(r'"(\w+)"', written)) & (classes | set(RENAMED)) == set()
 
 
 def test_old_names_lead_to_names_of_today():

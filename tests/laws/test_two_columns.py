@@ -18,24 +18,21 @@ from strategies import columns
 import calibrant
 from calibrant import (
     ByNotion,
-    CalibrationWarning,
     IsotonicCalibration,
     assess,
-    by_class,
-    by_group,
-    calibration_shift,
     calibration_slope,
     cli,
-    cox_test,
     decide,
-    entries,
-    estimate_prior,
     paired_test,
     reliability_curve,
-    resampling_test,
-    shift_prior,
 )
+from calibrant._core.elsewhere import homes, load
+from calibrant.curves import calibration_shift
+from calibrant.decisions import estimate_prior, shift_prior
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
+from calibrant.registry import entries
+from calibrant.significance import by_class, by_group, cox_test, resampling_test
 
 RNG = np.random.default_rng(16)
 P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])
@@ -56,15 +53,15 @@ NEEDS = {
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},
-    "partition_path": {"calibrator": calibrant.MulticlassRecursivePartitioning().fit(table(P), Y)},
+    "partition_path": {"calibrator": calibrant.calibrators.MulticlassRecursivePartitioning().fit(table(P), Y)},
 }
 """What a function of labels and forecast must be given besides; None where it does not look at two classes."""
 
 
 def of_labels_and_forecast():
     """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
-    for name in sorted(dir(calibrant)):
-        function = getattr(calibrant, name)
+    for name in sorted(homes()):
+        function = load(name)
         if not isinstance(function, types.FunctionType):
             continue
         given_first, *others = inspect.signature(function).parameters.values() or [None]
@@ -124,7 +121,7 @@ def both(function, y, p, **options):
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
 def test_every_public_function_speaks_of_the_second_column(name, weight):
-    assert_same(*both(getattr(calibrant, name), Y, P, sample_weight=weight))
+    assert_same(*both(load(name), Y, P, sample_weight=weight))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -132,7 +129,7 @@ def test_logits_speak_of_the_second_column(name):
     if "posterior" in (NEEDS.get(name) or {}):
         pytest.skip("a truth is never a logit")
     logit = np.log(P / (1.0 - P))
-    function = partial(getattr(calibrant, name), input="logit", **(NEEDS.get(name) or {}))
+    function = partial(load(name), input="logit", **(NEEDS.get(name) or {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
@@ -141,7 +138,7 @@ def test_logits_speak_of_the_second_column(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
-    y, function, two = np.where(Y, "yes", "no"), getattr(calibrant, name), table(P)[:, ::-1]
+    y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
     if name == "partition_path":  # of a calibrator, which knows its columns in their order
         return
@@ -186,7 +183,7 @@ def test_functions_of_several_forecasts_speak_of_the_second_column():
     other = calibration_shift(table(P), table(Q), pos_label=0)
     assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
     assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
-    for curve in (calibrant.decision_curve, calibrant.expected_cost_curve):
+    for curve in (calibrant.decision_curve, calibrant.decisions.expected_cost_curve):
         assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))
 
 

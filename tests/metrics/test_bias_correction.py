@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calibrant import estimate_calibration_error
+from calibrant.metrics import estimate_calibration_error
 
 SHARES, ROWS, DRAWS = (0.6, 0.3, 0.1), 2000, 50
 NOISE = 4.0

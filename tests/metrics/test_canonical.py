@@ -5,24 +5,16 @@ from hypothesis import strategies as st
 from reference import simplex
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    EqualMass,
-    OneVsRest,
-    Projection,
-    Sierpinski,
-    SimplexGrid,
-    SimplexUnique,
-    assess,
-    calibration_error,
-    canonical_calibration_error,
-    expected_calibration_error,
-)
+from calibrant import EqualMass, assess, calibration_error, expected_calibration_error
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
+from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.binning.simplex import as_simplex_binning
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.canonical import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
 from calibrant.metrics.losses import as_norm
+from calibrant.notions import OneVsRest
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])

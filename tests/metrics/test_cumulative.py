@@ -6,7 +6,9 @@ from hypothesis import given
 from reference import cumulative as reference
 from strategies import columns, tables
 
-from calibrant import Unique, expected_calibration_error, kolmogorov_smirnov_error, kuiper_error
+from calibrant import expected_calibration_error
+from calibrant.binning import Unique
+from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
 
 
 @given(rows=columns())

@@ -13,15 +13,13 @@ from reference import binned, decomposition
 from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import columns, tables
 
-from calibrant import (
-    EqualMass,
-    Unique,
-    brier_score_loss,
+from calibrant import EqualMass, brier_score_loss, log_loss
+from calibrant.binning import Unique
+from calibrant.datasets import load_survey_table_2
+from calibrant.metrics import (
     calibration_refinement,
     corp_decomposition,
     epistemic_irreducible,
-    load_survey_table_2,
-    log_loss,
     mean_class_brier_loss,
     murphy_decomposition,
     root_mean_squared_calibration_error,

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from reference import binned, shared_class_wise, top_k
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, ThresholdedClassWise, Unique, calibration_error
+from calibrant import EqualMass, EqualWidth, calibration_error
 from calibrant._core.registry import entries
+from calibrant.binning import Unique
+from calibrant.notions import ThresholdedClassWise
 
 CUTS = {
     "equal-width": (EqualWidth(6), binned.equal_width(6)),

@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 from spellings import spelling_of
 
-from calibrant import (
-    EqualMass,
-    Isotonic,
-    Unique,
-    WithinGroups,
-    assess,
-    calibration_error,
-    estimate_calibration_error,
-)
+from calibrant import EqualMass, assess, calibration_error
+from calibrant.binning import Isotonic, Unique
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.metric import metrics
-from calibrant.notions import ThresholdedClassWise
+from calibrant.notions import ThresholdedClassWise, WithinGroups
 
 SPELLED = {metric.name: words for metric in metrics() if (words := spelling_of(metric)) is not None}
 RNG = np.random.default_rng(3)

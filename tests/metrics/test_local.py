@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from reference import loess as reference
 from strategies import columns
 
-from calibrant import e50_error, e90_error, emax_error, integrated_calibration_index
+from calibrant import integrated_calibration_index
 from calibrant._core.validation import as_problem
 from calibrant.lenses.local import Local
+from calibrant.metrics import e50_error, e90_error, emax_error
 
 OF_GAPS = {
     integrated_calibration_index: np.mean,

@@ -9,20 +9,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    assess,
-    brier_score_loss,
-    calibration_refinement,
-    corp_decomposition,
-    epistemic_irreducible,
-    load_survey_table_3,
-    log_loss,
-    paired_test,
-    resampling_test,
-)
+from calibrant import assess, brier_score_loss, log_loss, paired_test
 from calibrant._core.registry import find
+from calibrant.datasets import load_survey_table_3
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible
 from calibrant.metrics.uncertainty import mean_estimate
+from calibrant.significance import resampling_test
 from calibrant.sums.resampling import Bootstrap
 
 COST = -np.log(np.finfo(float).eps)

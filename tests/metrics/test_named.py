@@ -6,26 +6,25 @@ import numpy as np
 import pytest
 
 from calibrant import (
-    CrossValidatedBins,
     EqualMass,
-    Isotonic,
-    MonotonicSweep,
-    OneVsRest,
-    Unique,
-    adaptive_calibration_error,
     calibration_error,
     classwise_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+    top_label_calibration_error,
+)
+from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Unique
+from calibrant.metrics import (
+    adaptive_calibration_error,
     classwise_maximum_calibration_error,
     classwise_mean_maximum_calibration_error,
     classwise_worst_calibration_error,
     debiased_calibration_error,
-    expected_calibration_error,
-    maximum_calibration_error,
     root_mean_squared_calibration_error,
     thresholded_adaptive_calibration_error,
-    top_label_calibration_error,
     top_label_maximum_calibration_error,
 )
+from calibrant.notions import OneVsRest
 
 # Two bins of two rows: gaps |0 - 0.2| and |1 - 0.75|.
 Y, P = [0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]

@@ -7,15 +7,17 @@ from hypothesis import strategies as st
 from reference import kernel as reference
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, assess, kernel_calibration_error, kernel_test
+from calibrant import assess
 from calibrant._core.problem import BinaryProblem, as_simplex
 from calibrant._core.validation import as_problem
-from calibrant.metrics import kernel_sums
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kernel_calibration_error, kernel_sums
 from calibrant.metrics import pairs as pairs_module
 from calibrant.metrics.kernel import Noise, noise_of_labels, noise_of_rows
 from calibrant.metrics.kernel_sums import InSpace, OnLine, median_distance
 from calibrant.metrics.pairs import SimplexPairs, pairs_of, simplex_corners
 from calibrant.notions import as_notion
+from calibrant.significance import kernel_test
 
 bandwidths = st.sampled_from([1e-3, 0.1, 0.5, 10.0])
 forecasts = st.one_of(columns(max_rows=12), tables(max_rows=10))

@@ -8,25 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
-from calibrant import (
-    BoundedIsotonic,
-    EqualMass,
-    Isotonic,
-    WithinGroups,
-    assess,
-    bin_test_calibration_error,
-    calibration_error,
-    estimate_calibration_error,
-    resampling_test,
-)
+from calibrant import EqualMass, assess, bin_test_calibration_error, calibration_error
 from calibrant._core.problem import as_simplex, is_unit_weight
 from calibrant._core.validation import as_problem
+from calibrant.binning import BoundedIsotonic, Isotonic
 from calibrant.lenses.bins import InBins
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.losses import NormOfBins
 from calibrant.metrics.redrawn import Redrawn, redrawn, unwatched
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 from calibrant.metrics.residuals import error_through
-from calibrant.notions import Notion, Part, as_notion
+from calibrant.notions import Notion, Part, WithinGroups, as_notion
+from calibrant.significance import resampling_test
 from calibrant.sums.resampling import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)

@@ -12,15 +12,10 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    assess,
-    calibration_in_the_large,
-    calibration_intercept,
-    calibration_slope,
-    observed_expected_ratio,
-)
+from calibrant import assess, calibration_intercept, calibration_slope
 from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import calibration_in_the_large, observed_expected_ratio
 from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
 from calibrant.metrics.uncertainty import Resampling
 from calibrant.notions import as_notion

@@ -10,7 +10,8 @@ from sklearn.metrics import brier_score_loss as brier_of_scikit_learn
 from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import tables
 
-from calibrant import brier_score_loss, log_loss, mean_class_brier_loss
+from calibrant import brier_score_loss, log_loss
+from calibrant.metrics import mean_class_brier_loss
 from calibrant.metrics.scores import accuracy
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from reference import smooth as reference
 from strategies import columns, tables
 
-from calibrant import Unique, expected_calibration_error, smooth_calibration_error
+from calibrant import expected_calibration_error, smooth_calibration_error
 from calibrant._core.validation import as_problem
+from calibrant.binning import Unique
 from calibrant.lenses.smooth import Smooth, fixed_point, reflected_kernel, smoothed_integral
 
 UNRESOLVED = 2.0**-10

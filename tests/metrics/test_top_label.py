@@ -13,14 +13,14 @@ from calibrant import (
     ByNotion,
     EqualMass,
     HistogramBinning,
-    Unique,
-    WithinGroups,
     calibration_error,
     expected_calibration_error,
     reliability_curve,
     top_label_calibration_error,
-    top_label_maximum_calibration_error,
 )
+from calibrant.binning import Unique
+from calibrant.metrics import top_label_maximum_calibration_error
+from calibrant.notions import WithinGroups
 
 # Six points of four classes, 1 to 4 (Gupta and Ramdas 2022, Figure 2).
 TENTHS = ["1 0 6 3", "6 0 1 3", "2 7 0 1", "0 1 1 8", "0 1 8 1", "9 1 0 0"]

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, MulticlassIsotonic
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
 from calibrant._core.validation import as_problem
+from calibrant.calibrators import MulticlassIsotonic
 from calibrant.notions import as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

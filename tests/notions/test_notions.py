@@ -10,28 +10,25 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
-    OneVsRest,
-    PointsPerBin,
-    ThresholdedClassWise,
-    TopKConfidence,
-    TopKLabel,
-    Unique,
-    WithinGroups,
-    bin_sweep,
     calibration_error,
-    cumulative_residual_curve,
-    estimate_calibration_error,
     expected_calibration_error,
     reliability_curve,
-    score_distribution,
 )
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
+from calibrant.binning import PointsPerBin, Unique
+from calibrant.curves import bin_sweep, cumulative_residual_curve, score_distribution
+from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
     Binary,
     ClassWise,
     Confidence,
+    OneVsRest,
+    ThresholdedClassWise,
+    TopKConfidence,
+    TopKLabel,
     TopLabel,
+    WithinGroups,
     as_notion,
     binary_problems,
     is_of_predictions,

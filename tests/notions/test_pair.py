@@ -13,32 +13,29 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
-    Notion,
-    PointsPerBin,
-    Unique,
-    WithinGroups,
     assess,
-    bin_sweep,
-    by_group,
     calibration_error,
-    class_errors,
     corp_curve,
-    cumulative_residual_curve,
-    estimate_calibration_error,
     expected_calibration_error,
     paired_test,
     reliability_curve,
-    resampling_test,
-    score_distribution,
     smooth_reliability_curve,
     spiegelhalter_test,
     top_label_calibration_error,
+)
+from calibrant.binning import PointsPerBin, Unique
+from calibrant.curves import (
+    bin_sweep,
+    class_errors,
+    cumulative_residual_curve,
+    score_distribution,
     top_label_curve,
-    top_label_maximum_calibration_error,
     validity_curve,
 )
+from calibrant.metrics import estimate_calibration_error, top_label_maximum_calibration_error
 from calibrant.metrics.scores import accuracy
-from calibrant.notions import Binary, ClassWise, Confidence, Part, TopLabel, binary_problems
+from calibrant.notions import Binary, ClassWise, Confidence, Notion, Part, TopLabel, WithinGroups, binary_problems
+from calibrant.significance import by_group, resampling_test
 
 NAMES = np.array(["pear", "apple", "quince", "plum"])
 

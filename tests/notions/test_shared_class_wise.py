@@ -15,18 +15,18 @@ from calibrant import (
     CalibratedClassifier,
     HistogramBinning,
     IsotonicCalibration,
-    PointsPerBin,
     SafeCalibrator,
     calibration_error,
-    calibration_map,
     cli,
-    fitted_guarantee,
     load_calibrator,
     load_digits_forecast,
     reliability_curve,
     save_calibrator,
 )
 from calibrant._core.validation import as_problem
+from calibrant.binning import PointsPerBin
+from calibrant.calibrators import fitted_guarantee
+from calibrant.curves import calibration_map
 from calibrant.notions import SharedClassWise, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

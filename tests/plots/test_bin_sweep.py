@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import EqualMass, bin_sweep, load_digits_forecast, plot_bin_sweep
+from calibrant import EqualMass, load_digits_forecast
+from calibrant.curves import bin_sweep
+from calibrant.plots import plot_bin_sweep
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from calibrant import EqualMass, EqualWidth, Unique, bin_test_curve, load_digits_forecast, plot_bin_test
+from calibrant import EqualMass, EqualWidth, load_digits_forecast
+from calibrant.binning import Unique
+from calibrant.curves import bin_test_curve
+from calibrant.plots import plot_bin_test
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

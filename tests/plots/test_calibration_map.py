@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    TemperatureScaling,
-    calibration_map,
-    load_digits_forecast,
-    plot_calibration_map,
-)
+from calibrant import ByNotion, IsotonicCalibration, TemperatureScaling, load_digits_forecast
+from calibrant.curves import calibration_map
+from calibrant.plots import plot_calibration_map
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

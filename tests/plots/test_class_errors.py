@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from calibrant import WithinGroups, class_errors, load_digits_forecast, plot_class_errors
+from calibrant import load_digits_forecast
+from calibrant.curves import class_errors
+from calibrant.notions import WithinGroups
+from calibrant.plots import plot_class_errors
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import corp_curve, load_digits_forecast, plot_corp
+from calibrant import corp_curve, load_digits_forecast
+from calibrant.plots import plot_corp
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

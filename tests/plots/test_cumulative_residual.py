@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import cumulative_residual_curve, load_digits_forecast, plot_cumulative_residual
+from calibrant import load_digits_forecast
+from calibrant.curves import cumulative_residual_curve
+from calibrant.plots import plot_cumulative_residual
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -5,7 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning, cumulative_sum_curve, load_digits_forecast, plot_cumulative_sum
+from calibrant import load_digits_forecast
+from calibrant.curves import cumulative_sum_curve
+from calibrant.exceptions import CalibrationWarning
+from calibrant.plots import plot_cumulative_sum
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -7,30 +7,28 @@ import pytest
 
 from calibrant import (
     EqualMass,
+    corp_curve,
+    decision_curve,
+    plot_reliability,
+    reliability_curve,
+    smooth_reliability_curve,
+)
+from calibrant.curves import (
     bin_sweep,
     bin_test_curve,
     calibration_map,
     calibration_shift,
     class_errors,
-    corp_curve,
     cumulative_residual_curve,
     cumulative_sum_curve,
-    decision_curve,
-    expected_cost_curve,
-    plot_class_errors,
-    plot_reliability,
-    plot_roc,
-    plot_smooth_reliability,
-    plot_top_label,
-    plot_validity,
-    reliability_curve,
-    resampling_test,
     roc_curve,
     score_distribution,
-    smooth_reliability_curve,
     top_label_curve,
     validity_curve,
 )
+from calibrant.decisions import expected_cost_curve
+from calibrant.plots import plot_class_errors, plot_roc, plot_smooth_reliability, plot_top_label, plot_validity
+from calibrant.significance import resampling_test
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 from reference.survey_table import CLASSES, LABEL, PROB
 
-from calibrant import (
-    CalibrationWarning,
-    TestResult,
-    equivalence_test,
-    hosmer_lemeshow_test,
-    kernel_test,
-    kuiper_test,
-    paired_test,
-    resampling_test,
-    spiegelhalter_test,
-)
+from calibrant import equivalence_test, hosmer_lemeshow_test, paired_test, spiegelhalter_test
+from calibrant.exceptions import CalibrationWarning
 from calibrant.plots import _style
 from calibrant.plots.null import plot_null
+from calibrant.significance import TestResult, kernel_test, kuiper_test, resampling_test
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws, standard_normal
 
 plt = pytest.importorskip("matplotlib.pyplot")

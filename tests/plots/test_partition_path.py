@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import PartitionPath, plot_partition_path
+from calibrant.curves import PartitionPath
+from calibrant.plots import plot_partition_path
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import (
-    EqualMass,
-    Unique,
-    assess,
-    load_digits_forecast,
-    plot_reliability,
-    reliability_curve,
-    score_distribution,
-)
+from calibrant import EqualMass, assess, load_digits_forecast, plot_reliability, reliability_curve
+from calibrant.binning import Unique
+from calibrant.curves import score_distribution
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning, load_digits_forecast, plot_roc, roc_curve
+from calibrant import load_digits_forecast
+from calibrant.curves import roc_curve
+from calibrant.exceptions import CalibrationWarning
+from calibrant.plots import plot_roc
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

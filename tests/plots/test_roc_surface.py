@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import plot_roc_surface, roc_surface
+from calibrant.curves import roc_surface
+from calibrant.plots import plot_roc_surface
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import load_digits_forecast, score_distribution
+from calibrant import load_digits_forecast
+from calibrant.curves import score_distribution
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

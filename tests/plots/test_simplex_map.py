@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import simplex_map
+from calibrant.curves import simplex_map
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

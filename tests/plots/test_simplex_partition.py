@@ -6,7 +6,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from calibrant import CanonicalBinning, Projection, RecursiveSplit, Sierpinski, SimplexGrid
+from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_partition import simplex_partition, simplex_split
 
 matplotlib = pytest.importorskip("matplotlib")

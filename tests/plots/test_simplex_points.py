@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant import CanonicalBinning, RecursiveSplit
+from calibrant.binning import RecursiveSplit
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import load_digits_forecast, plot_smooth_reliability, smooth_reliability_curve
+from calibrant import load_digits_forecast, smooth_reliability_curve
+from calibrant.plots import plot_smooth_reliability
 from calibrant.plots.smooth import THICK, THIN
 
 matplotlib = pytest.importorskip("matplotlib")

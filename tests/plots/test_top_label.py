@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import (
-    EqualMass,
-    load_digits_forecast,
-    plot_top_label,
-    plot_top_label_bin,
-    top_label_curve,
-)
+from calibrant import EqualMass, load_digits_forecast
+from calibrant.curves import top_label_curve
+from calibrant.plots import plot_top_label, plot_top_label_bin
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import load_digits_forecast, plot_validity, validity_curve
+from calibrant import load_digits_forecast
+from calibrant.curves import validity_curve
+from calibrant.plots import plot_validity
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -6,7 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import CanonicalBinning, RecursiveSplit, TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant import TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant.binning import RecursiveSplit
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_points import simplex_points
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import CalibrationWarning, assess, paired_difference
+from calibrant import assess
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.uncertainty import Estimate
 from calibrant.report.comparison import COMPARED, comparison, independent
 from calibrant.report.summary import summarise
+from calibrant.significance import paired_difference
 
 
 def forecasts(n=1500, seed=0):

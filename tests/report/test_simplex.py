@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant import CanonicalBinning, RecursiveSplit, assess, write_report
+from calibrant import assess, write_report
+from calibrant.binning import RecursiveSplit
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
 from calibrant.plots._simplex_colours import mixed
 from calibrant.report.html import render

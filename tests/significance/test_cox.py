@@ -9,7 +9,9 @@ from scipy.special import expit
 from scipy.stats import chi2, ncx2
 from strategies import columns
 
-from calibrant import calibration_in_the_large, calibration_intercept, calibration_slope, cox_test
+from calibrant import calibration_intercept, calibration_slope
+from calibrant.metrics import calibration_in_the_large
+from calibrant.significance import cox_test
 
 PARAMETERS = ("both", "intercept", "slope")
 each = pytest.mark.parametrize("parameters", PARAMETERS)

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    kolmogorov_smirnov_error,
-    kolmogorov_smirnov_test,
-    kuiper_error,
-    kuiper_test,
-)
-from calibrant.significance import cumulative
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
+from calibrant.significance import cumulative, kolmogorov_smirnov_test, kuiper_test
 
 TESTS = {"ks": (kolmogorov_smirnov_test, kolmogorov_smirnov_error), "kuiper": (kuiper_test, kuiper_error)}
 BOTH = pytest.mark.parametrize(("test", "error"), TESTS.values(), ids=list(TESTS))

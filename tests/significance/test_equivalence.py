@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import Isotonic, MonotonicSweep, equivalence_test
+from calibrant import equivalence_test
 from calibrant._core.validation import as_problem
+from calibrant.binning import Isotonic, MonotonicSweep
 from calibrant.metrics.cells import Sizes
 from calibrant.metrics.metric import metric_named
 from calibrant.significance.equivalence import _shifts_of

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import CalibrationWarning
+from calibrant.exceptions import CalibrationWarning
 from calibrant.significance.groups import enough_expected, warn_if_sparse
 
 

@@ -11,7 +11,9 @@ from reference.survey_table import CLASSES, LABEL, PROB
 from scipy import stats
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, hosmer_lemeshow_test, pearson_test
+from calibrant import hosmer_lemeshow_test
+from calibrant.exceptions import CalibrationWarning
+from calibrant.significance import pearson_test
 from calibrant.significance.hosmer_lemeshow import quantiles
 
 bins = st.integers(2, 6)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from strategies import columns
 
-from calibrant import CalibrationWarning, TestResult
 from calibrant._core.registry import entries
+from calibrant.exceptions import CalibrationWarning
+from calibrant.significance import TestResult
 
 OPTIONS = {name: {"n_resamples": 19} for name in ("resampling", "equivalence", "kernel")}
 OPTIONS["hosmer-lemeshow"] = {"n_resamples": None}

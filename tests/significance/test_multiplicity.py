@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import multiplicity as reference
 
-from calibrant import (
-    by_class,
-    by_group,
-    hosmer_lemeshow_test,
-    kolmogorov_smirnov_test,
-    load_digits_forecast,
-    resampling_test,
-    spiegelhalter_test,
-)
+from calibrant import hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
+from calibrant.significance import by_class, by_group, kolmogorov_smirnov_test, resampling_test
 from calibrant.significance.multiplicity import adjusted_pvalues
 
 METHODS = {

@@ -8,17 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import (
-    CalibrationWarning,
-    EqualWidth,
-    brier_score_loss,
-    expected_calibration_error,
-    paired_difference,
-    paired_test,
-)
+from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
 from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.metric import as_metric
-from calibrant.significance import paired
+from calibrant.significance import paired, paired_difference
 
 
 def sigmoid(z):

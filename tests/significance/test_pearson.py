@@ -8,7 +8,8 @@ from hypothesis import given
 from reference import goodness
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, pearson_test
+from calibrant.exceptions import CalibrationWarning
+from calibrant.significance import pearson_test
 
 
 def quiet(*args, **options):

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from reference.survey_table import CLASSES, LABEL, PROB
 
-from calibrant import (
-    CalibrationWarning,
-    brier_score_loss,
-    classwise_calibration_error,
-    expected_calibration_error,
-    resampling_test,
-)
+from calibrant import brier_score_loss, classwise_calibration_error, expected_calibration_error
+from calibrant.exceptions import CalibrationWarning
+from calibrant.significance import resampling_test
 
 
 def drawn_labels(rng, prob):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import calibrant
+from calibrant._core.elsewhere import RETIRED, homes
 from calibrant._core.registry import entries
 from studies import judging
 from studies.__main__ import PAGE, page
@@ -186,7 +186,7 @@ def known(word):
     name = re.split(r"[(.=]", word)[0]
     words = {alias for kind in ("metric", "notion", "binning", "calibrator") for alias in entries(kind)}
     return (
-        hasattr(calibrant, name)
+        name in {**homes(), **RETIRED}
         or word.strip("\"'") in words
         or name in {"notion", "binning", "studies", "python", "make"}
     )

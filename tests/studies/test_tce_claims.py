@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import BoundedIsotonic, bin_test_calibration_error
+from calibrant import bin_test_calibration_error
+from calibrant.binning import BoundedIsotonic
 from studies.claims import Verdict
 from studies.tce.claims import CLAIMS
 from studies.tce.claims_simulation import means_of_models

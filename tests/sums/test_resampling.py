@@ -2,14 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from calibrant import (
-    SurveyMixture,
-    assess,
-    corp_curve,
-    decision_curve,
-    make_softmax_forecast,
-    resampling_test,
-)
+from calibrant import assess, corp_curve, decision_curve
+from calibrant.datasets import SurveyMixture, make_softmax_forecast
+from calibrant.significance import resampling_test
 from calibrant.sums.resampling import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]

@@ -40,7 +40,7 @@ def test_a_few_calls_break_no_law(capsys):
 
 def wrong(monkeypatch, function):
     """Judge a call of a function that stands in the place of a metric."""
-    monkeypatch.setitem(vars(calibrant), "expected_calibration_error", function)
+    monkeypatch.setattr(calibrant, "expected_calibration_error", function)
     return judged(Case("expected_calibration_error", ROWS, "calibrant.expected_calibration_error(y, p)"))
 
 

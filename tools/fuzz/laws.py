@@ -85,7 +85,7 @@ def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], lis
 
 
 def _is_ours(warned: warnings.WarningMessage) -> bool:
-    return issubclass(warned.category, calibrant.CalibrationWarning) or warned.category.__name__ in OF_FITS
+    return issubclass(warned.category, calibrant.exceptions.CalibrationWarning) or warned.category.__name__ in OF_FITS
 
 
 def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], float]:

@@ -24,7 +24,7 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 OUTCOMES = Path("build/mutation/outcomes.json")
 IMPORTED_ONCE = [
     "numpy scipy.optimize scipy.special scipy.stats scipy.interpolate scipy.integrate scipy.sparse.csgraph scipy.linalg",
-    "pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals lazy_loader",
+    "pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals",
     "sklearn.base sklearn.linear_model sklearn.model_selection sklearn.isotonic sklearn.pipeline sklearn.metrics",
     "matplotlib.pyplot matplotlib.figure jinja2 pandas",
 ]

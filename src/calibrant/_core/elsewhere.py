@@ -59,6 +59,7 @@ RETIRED: Mapping[str, str] = {
     "accuracy": 'Call assess(y_true, y_prob, metrics=["accuracy"]).',
     "area_under_roc": 'Call assess(y_true, y_prob, metrics=["roc-auc"]).',
     "plot_calibration_shift": "Call plot() of what calibration_shift returns.",
+    "plot_decision_curve": "Call plot() of what decision_curve returns.",
     "plot_expected_cost": "Call plot() of what expected_cost_curve returns.",
     "plot_net_benefit": "Call plot() of what decision_curve returns.",
     "plot_null": "Call plot() of the result of a test.",

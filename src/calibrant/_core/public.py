@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,13 +52,17 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             super().__setattr__(name, getattr(value, name) if own else value)
 
     sys.modules[package].__class__ = Package
-    return load, lambda: sorted({*public, *modules, "__version__"} & {*homes, "__version__"}), public
+    return load, lambda: sorted({*public, *modules, *filter(_is_special, vars(sys.modules[package]))}), public
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__")
 
 
 def _unknown(package: str, name: str, *, is_import: bool) -> Exception:
     """Return the error of a name that is not there; Python would drop the message of an AttributeError in an import."""
     hint = ""
-    if not name.startswith("_"):
+    if not name.startswith("_") and find_spec(f"{package}.{name}") is None:  # a module is imported next
         from calibrant._core.elsewhere import where
 
         hint = where(name)

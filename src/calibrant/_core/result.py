@@ -61,18 +61,20 @@ class Result(Record):
 class Picture:
     """What ``plot`` draws, and the function of calibrant.plots that does it, such as "corp.plot_corp".
 
-    ``axes`` is what that function calls the axes, and ``of`` the part of the result that it draws, if not the whole.
+    ``options`` says what else it takes, ``axes`` is what it calls the axes, and ``of`` the part of the result that it draws, if
+    not the whole.
     """
 
     what: str
     by: str
+    options: str = "None."
     axes: str = "ax"
     of: str = ""
 
     @property
     def docstring(self) -> str:
         """Docstring of the ``plot`` of a class."""
-        return PLOT.format(what=self.what, function=self.by.rpartition(".")[2])
+        return PLOT.format(what=self.what, options=self.options)
 
     def draw(self, result: object, ax: Any, options: dict[str, Any]) -> Any:
         """Draw a result on the axes that are given, or on new ones."""
@@ -182,7 +184,7 @@ Parameters
 ax : matplotlib Axes, optional
     Where to draw; a new figure by default.
 **options : dict
-    Those of `{function}`.
+    {options}
 
 Returns
 -------

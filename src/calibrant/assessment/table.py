@@ -92,7 +92,12 @@ class Assessment(DrawnResult):
     """
 
     _table = Table("metric", "rows.metric", *under("rows.estimate", *FIGURES), "rows.event")
-    _picture = Picture("the reliability diagram", "reliability.plot_reliability", of="curve")
+    _picture = Picture(
+        "the reliability diagram",
+        "reliability.plot_reliability",
+        options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
+        of="curve",
+    )
 
     rows: tuple[Row, ...]
     curve: ReliabilityCurve

@@ -67,7 +67,8 @@ class BoundedIsotonic(OrderedBinning):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import BoundedIsotonic, reliability_curve
+    >>> from calibrant import reliability_curve
+    >>> from calibrant.binning import BoundedIsotonic
     >>> score = np.arange(100) / 100
     >>> curve = reliability_curve(np.arange(100) % 3 == 0, score, binning=BoundedIsotonic(10, 40))
     >>> curve.panels[0].bins.count.tolist()

@@ -55,7 +55,8 @@ class CrossValidatedBins(TunedBinning):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import CrossValidatedBins, reliability_curve
+    >>> from calibrant import reliability_curve
+    >>> from calibrant.binning import CrossValidatedBins
     >>> score = np.repeat([0.2, 0.3, 0.7, 0.8], 50)
     >>> curve = reliability_curve(score > 0.5, score, binning=CrossValidatedBins())
     >>> curve.panels[0].bins.gap.round(3).tolist()

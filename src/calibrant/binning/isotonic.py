@@ -32,7 +32,8 @@ class Isotonic(OrderedBinning):
 
     Examples
     --------
-    >>> from calibrant import Isotonic, reliability_curve
+    >>> from calibrant import reliability_curve
+    >>> from calibrant.binning import Isotonic
     >>> curve = reliability_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=Isotonic())
     >>> curve.panels[0].bins.event_rate.tolist()
     [0.0, 0.5, 1.0]

@@ -36,7 +36,8 @@ class MonotonicSweep(TunedBinning):
 
     Examples
     --------
-    >>> from calibrant import MonotonicSweep, reliability_curve
+    >>> from calibrant import reliability_curve
+    >>> from calibrant.binning import MonotonicSweep
     >>> curve = reliability_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=MonotonicSweep())
     >>> curve.panels[0].bins.event_rate.tolist()
     [0.5, 0.5]

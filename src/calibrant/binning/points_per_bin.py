@@ -37,7 +37,8 @@ class PointsPerBin(OrderedBinning):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import PointsPerBin, reliability_curve
+    >>> from calibrant import reliability_curve
+    >>> from calibrant.binning import PointsPerBin
     >>> score = np.arange(110) / 110
     >>> curve = reliability_curve(score > 0.5, score, binning=PointsPerBin(50))
     >>> curve.panels[0].bins.count.tolist()

@@ -125,7 +125,7 @@ def bin_sweep(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import bin_sweep
+    >>> from calibrant.curves import bin_sweep
     >>> p = np.random.default_rng(2).random(500)
     >>> sweep = bin_sweep(np.random.default_rng(1).random(500) < p, p, n_bins=[1, 10, 40], n_resamples=50)
     >>> bool((np.diff(sweep.noise_floor) > 0).all())

@@ -95,7 +95,11 @@ class BinTestCurve(DrawnResult):
         *under("panels", "lower", "upper", "too_low", "too_high", "rejected", "rejected_share"),
     )
     _summary = "{notion}, {binning}, test={test!r}, level={level:g}, panels={panels:n}, bins={panels.bins:n}, error={error:.4g}"
-    _picture = Picture("the test-based reliability diagram", "bin_test.plot_bin_test")
+    _picture = Picture(
+        "the test-based reliability diagram",
+        "bin_test.plot_bin_test",
+        options="Those of `plot_bin_test`: ``panels``, ``style``, ``axis``.",
+    )
 
     panels: tuple[BinTestPanel, ...]
     notion: str
@@ -159,7 +163,7 @@ def bin_test_curve(
 
     Examples
     --------
-    >>> from calibrant import bin_test_curve
+    >>> from calibrant.curves import bin_test_curve
     >>> y, p = [0] * 9 + [1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     >>> curve = bin_test_curve(y, p, binning=1)
     >>> curve

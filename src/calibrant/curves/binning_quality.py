@@ -161,7 +161,8 @@ def binning_quality(
 
     Examples
     --------
-    >>> from calibrant import EqualMass, binning_quality
+    >>> from calibrant import EqualMass
+    >>> from calibrant.curves import binning_quality
     >>> binning_quality([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=EqualMass(4))
     BinningQuality(binary, EqualMass(n_bins=4), bins=4, of 1 to 1, criterion=0, within bins=0, violations=1 up to 1)
     """
@@ -226,7 +227,8 @@ def binning_criterion(
 
     Examples
     --------
-    >>> from calibrant import Isotonic, binning_criterion
+    >>> from calibrant.binning import Isotonic
+    >>> from calibrant.curves import binning_criterion
     >>> y, p = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
     >>> binning_criterion(y, p, binning=Isotonic()), binning_criterion(y, p, binning=1)
     (0.125, 0.25)
@@ -278,7 +280,8 @@ def within_bin_error(
 
     Examples
     --------
-    >>> from calibrant import Isotonic, within_bin_error
+    >>> from calibrant.binning import Isotonic
+    >>> from calibrant.curves import within_bin_error
     >>> round(within_bin_error([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=Isotonic()), 4)
     0.0833
     """

@@ -51,7 +51,9 @@ class CalibrationMap(DrawnResult):
 
     _table = Table("score of the grid", *under("panels", "panel=name", "score", "calibrated"))
     _summary = "{calibrator}, {notion}, panels={panels:n}"
-    _picture = Picture("the map", "calibration_map.plot_calibration_map")
+    _picture = Picture(
+        "the map", "calibration_map.plot_calibration_map", options="Those of `plot_calibration_map`: ``panels``."
+    )
 
     panels: tuple[MapPanel, ...]
     notion: str
@@ -112,7 +114,8 @@ def calibration_map(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import IsotonicCalibration, calibration_map
+    >>> from calibrant import IsotonicCalibration
+    >>> from calibrant.curves import calibration_map
     >>> fitted = IsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
     [0.0, 0.5, 1.0, 1.0, 1.0]

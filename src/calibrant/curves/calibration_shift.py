@@ -87,7 +87,14 @@ class CalibrationShift(DrawnResult):
         *under("panels", "lower", "upper"),
     )
     _summary = "{forecasts:list}; {notion}, {binning}, threshold={threshold:g}, scores={panels.bins.count:total}"
-    _picture = Picture("means before and after", "calibration_shift.plot_calibration_shift")
+    _picture = Picture(
+        "means before and after",
+        "calibration_shift.plot_calibration_shift",
+        options=(
+            "``panels`` names those to draw, by default all, up to 40; ``difference=True`` draws everything less "
+            "the mean before, so that small shifts show."
+        ),
+    )
 
     panels: tuple[ShiftPanel, ...]
     forecasts: tuple[str, ...]
@@ -173,7 +180,7 @@ def calibration_shift(
 
     Examples
     --------
-    >>> from calibrant import calibration_shift
+    >>> from calibrant.curves import calibration_shift
     >>> before, after = [0.2, 0.3, 0.8], [0.25, 0.45, 0.7]
     >>> result = calibration_shift(before, {"Platt": after}, y_true=[0, 1, 1], binning=2)
     >>> result

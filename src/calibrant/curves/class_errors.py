@@ -47,7 +47,11 @@ class ClassErrors(DrawnResult):
 
     _table = Table("problem", "name=names", "value", "noise_floor", "share", "count")
     _summary = "{notion}, {binning}, {loss}, {norm}, problems={names:n}"
-    _picture = Picture("the errors as bars", "class_errors.plot_class_errors")
+    _picture = Picture(
+        "the errors as bars",
+        "class_errors.plot_class_errors",
+        options="Those of `plot_class_errors`: ``noise``, ``counts``.",
+    )
 
     names: tuple[str, ...]
     value: FloatArray
@@ -119,7 +123,7 @@ def class_errors(
 
     Examples
     --------
-    >>> from calibrant import class_errors
+    >>> from calibrant.curves import class_errors
     >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.3, 0.6, 0.1]]
     >>> errors = class_errors([0, 0, 1, 2], P, binning=1)
     >>> errors.names, errors.value.round(2).tolist(), errors.count.tolist()

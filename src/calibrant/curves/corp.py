@@ -81,7 +81,11 @@ class CorpCurve(DrawnResult):
         *under("panels", *COLUMNS),
     )
     _summary = "{notion}, band={band}, panels={panels:n}, steps={panels.rate:n}"
-    _picture = Picture("the CORP reliability diagram", "corp.plot_corp")
+    _picture = Picture(
+        "the CORP reliability diagram",
+        "corp.plot_corp",
+        options="Those of `plot_corp`: ``panels``, ``band``, ``histogram``.",
+    )
 
     panels: tuple[CorpPanel, ...]
     notion: str

@@ -67,7 +67,11 @@ class CumulativeCalibrationMap(DrawnResult):
 
     _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
     _summary = "{calibrator}, ranks {panels.rank:list}, steps={panels.left:n}"
-    _picture = Picture("the map", "cumulative_calibration_map.plot_cumulative_calibration_map")
+    _picture = Picture(
+        "the map",
+        "cumulative_calibration_map.plot_cumulative_calibration_map",
+        options="Those of `plot_cumulative_calibration_map`: ``panels``, ``together``, ``axis``.",
+    )
 
     panels: tuple[CumulativeCalibrationMapPanel, ...]
     calibrator: str
@@ -135,7 +139,8 @@ def cumulative_calibration_map(
 
     Examples
     --------
-    >>> from calibrant import SortedCumulativeIsotonic, cumulative_calibration_map
+    >>> from calibrant import SortedCumulativeIsotonic
+    >>> from calibrant.curves import cumulative_calibration_map
     >>> P = [[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]]
     >>> fitted = SortedCumulativeIsotonic().fit(P, [0, 1, 0])
     >>> result = cumulative_calibration_map(fitted)

@@ -57,7 +57,11 @@ class CumulativeResidualCurve(DrawnResult):
     _table = Table(
         "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
     )
-    _picture = Picture("the cumulative residuals", "cumulative_residual.plot_cumulative_residual")
+    _picture = Picture(
+        "the cumulative residuals",
+        "cumulative_residual.plot_cumulative_residual",
+        options="Those of `plot_cumulative_residual`: ``panels``.",
+    )
 
     panels: tuple[CumulativeResidualPanel, ...]
     notion: str
@@ -116,7 +120,7 @@ def cumulative_residual_curve(
 
     Examples
     --------
-    >>> from calibrant import cumulative_residual_curve
+    >>> from calibrant.curves import cumulative_residual_curve
     >>> panel = cumulative_residual_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
     >>> panel.cumulative.round(3).tolist()
     [0.0, -0.025, -0.1, 0.0, 0.025]

@@ -53,7 +53,11 @@ class CumulativeSumCurve(DrawnResult):
     """
 
     _summary = "{notion}, panels={panels:n}, scores={panels.score:n}, pieces={panels.slope:n}"
-    _picture = Picture("the diagram", "cumulative_sum.plot_cumulative_sum")
+    _picture = Picture(
+        "the diagram",
+        "cumulative_sum.plot_cumulative_sum",
+        options="Those of `plot_cumulative_sum`: ``panels``, ``style``.",
+    )
 
     panels: tuple[CumulativeSumPanel, ...]
     notion: str
@@ -131,7 +135,7 @@ def cumulative_sum_curve(
 
     Examples
     --------
-    >>> from calibrant import cumulative_sum_curve
+    >>> from calibrant.curves import cumulative_sum_curve
     >>> panel = cumulative_sum_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]).panels[0]
     >>> panel.events.tolist()
     [0.0, 0.0, 0.25, 0.25, 0.5]

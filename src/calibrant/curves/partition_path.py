@@ -125,7 +125,8 @@ def partition_path(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import MulticlassRecursivePartitioning, partition_path
+    >>> from calibrant.calibrators import MulticlassRecursivePartitioning
+    >>> from calibrant.curves import partition_path
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet(np.ones(3), 400)
     >>> y = np.array([rng.choice(3, p=p) for p in P])

@@ -67,7 +67,11 @@ class ReliabilityCurve(DrawnResult):
         *under("panels", "lower", "upper"),
     )
     _summary = "{notion}, {binning}, panels={panels:n}, bins={panels.bins:n}, rows={panels.bins.count:total}"
-    _picture = Picture("the reliability diagram", "reliability.plot_reliability")
+    _picture = Picture(
+        "the reliability diagram",
+        "reliability.plot_reliability",
+        options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
+    )
 
     panels: tuple[ReliabilityPanel, ...]
     notion: str

@@ -61,7 +61,9 @@ class RocCurve(DrawnResult):
 
     _table = Table("point", *under("panels", "panel=name", "threshold", "fpr", "tpr", "tnr", "on_hull"))
     _summary = "{notion}, panels={panels:n}, points={panels.threshold:n}, vertices={panels.vertex:n}"
-    _picture = Picture("the ROC curves", "roc.plot_roc")
+    _picture = Picture(
+        "the ROC curves", "roc.plot_roc", options="Those of `plot_roc`: ``panels``, ``symmetric``, ``hull``."
+    )
 
     panels: tuple[RocPanel, ...]
     notion: str
@@ -120,7 +122,7 @@ def roc_curve(
 
     Examples
     --------
-    >>> from calibrant import roc_curve
+    >>> from calibrant.curves import roc_curve
     >>> curve = roc_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     >>> curve
     RocCurve(binary, panels=1, points=5, vertices=4)

@@ -41,7 +41,7 @@ class RocSurface(DrawnResult):
 
     _table = Table("point", "gamma_*", "share_*", "on_hull")
     _summary = "classes={classes:n}, points={share:n}, volume={volume:.4g}"
-    _picture = Picture("the surface", "roc_surface.plot_roc_surface")
+    _picture = Picture("the surface", "roc_surface.plot_roc_surface", options="Those of `plot_roc_surface`: ``hull``.")
 
     gamma: FloatArray
     share: FloatArray
@@ -126,7 +126,7 @@ def roc_surface(
 
     Examples
     --------
-    >>> from calibrant import roc_surface
+    >>> from calibrant.curves import roc_surface
     >>> P = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
     >>> roc_surface([0, 0, 1, 1, 2, 2], P)
     RocSurface(classes=3, points=18, volume=0.875)

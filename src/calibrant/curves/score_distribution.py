@@ -65,7 +65,14 @@ class ScoreDistribution(DrawnResult):
         *under("panels", "event_weight", "other_weight", "event_density", "other_density"),
     )
     _summary = "{notion}, {binning}, panels={panels:n}, rows={panels.bins.count:total}"
-    _picture = Picture("the distributions", "score_distribution.plot_score_distribution")
+    _picture = Picture(
+        "the distributions",
+        "score_distribution.plot_score_distribution",
+        options=(
+            '``panels`` names those to draw, by default all, up to 40; ``height="weight"`` gives each '
+            "distribution the area of its rows, and not of one."
+        ),
+    )
 
     panels: tuple[ScorePanel, ...]
     notion: str
@@ -104,7 +111,7 @@ def score_distribution(
 
     Examples
     --------
-    >>> from calibrant import score_distribution
+    >>> from calibrant.curves import score_distribution
     >>> panel = score_distribution([0, 0, 1, 1], [0.1, 0.2, 0.4, 0.9], binning=2).panels[0]
     >>> panel.event_weight.tolist(), panel.other_weight.tolist()
     ([1.0, 1.0], [2.0, 0.0])

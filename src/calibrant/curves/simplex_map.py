@@ -35,7 +35,15 @@ class SimplexMap(DrawnResult):
 
     _table = Table("point of the grid", "prob_*", "calibrated_*")
     _summary = "{calibrator}, points={prob:n}"
-    _picture = Picture("the change of each class as a heat map", "simplex_map.plot_simplex_map", "axes")
+    _picture = Picture(
+        "the change of each class as a heat map",
+        "simplex_map.plot_simplex_map",
+        options=(
+            "``norm``, a Normalize of matplotlib, says which changes the colours span, so that several pictures "
+            "can be compared."
+        ),
+        axes="axes",
+    )
 
     prob: FloatArray
     calibrated: FloatArray
@@ -82,7 +90,7 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
 
     Examples
     --------
-    >>> from calibrant import simplex_map
+    >>> from calibrant.curves import simplex_map
     >>> simplex_map(lambda prob: prob, resolution=11)
     SimplexMap(<lambda>, points=66)
     """

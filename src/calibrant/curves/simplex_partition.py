@@ -83,7 +83,10 @@ class SimplexPartition(DrawnResult):
 
     _table = Table("small triangle", "prob_*", "calibrated_*", "cell?=cells.index")
     _picture = Picture(
-        "the cells, coloured by their calibrated vectors,", "simplex_partition.plot_simplex_partition", "axes"
+        "the cells, coloured by their calibrated vectors,",
+        "simplex_partition.plot_simplex_partition",
+        options="Those of `plot_simplex_partition`: ``text``, ``key``, ``colours``, ``splits``.",
+        axes="axes",
     )
 
     prob: FloatArray
@@ -150,7 +153,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
 
     Examples
     --------
-    >>> from calibrant import simplex_partition
+    >>> from calibrant.curves import simplex_partition
     >>> simplex_partition(lambda prob: prob, resolution=10)
     SimplexPartition(<lambda>, triangles=100)
     """
@@ -209,7 +212,7 @@ def simplex_split(
 
     Examples
     --------
-    >>> from calibrant import simplex_split
+    >>> from calibrant.curves import simplex_split
     >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
     SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
     """

@@ -54,7 +54,10 @@ class SimplexPoints(DrawnResult):
 
     _table = Table("point", "prob_*", "label?=_label_name", "calibrated_*?")
     _picture = Picture(
-        "the points, on the triangle or in the tetrahedron,", "simplex_points.plot_simplex_points", "axes"
+        "the points, on the triangle or in the tetrahedron,",
+        "simplex_points.plot_simplex_points",
+        options="Those of `plot_simplex_points`: ``by``, ``colours``, ``splits``, ``view``.",
+        axes="axes",
     )
 
     prob: FloatArray
@@ -132,7 +135,7 @@ def simplex_points(
 
     Examples
     --------
-    >>> from calibrant import simplex_points
+    >>> from calibrant.curves import simplex_points
     >>> points = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
     >>> points
     SimplexPoints(classes=3, points=2, rows=2)
@@ -202,7 +205,7 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
 
     Examples
     --------
-    >>> from calibrant import simplex_lattice
+    >>> from calibrant.curves import simplex_lattice
     >>> simplex_lattice(lambda prob: prob, resolution=5)
     SimplexPoints(<lambda>, classes=4, points=35, rows=35)
     """

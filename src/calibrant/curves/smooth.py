@@ -79,7 +79,11 @@ class SmoothReliabilityCurve(DrawnResult):
 
     _table = Table("place along the score", "panel=panels.name", *under("panels", *COLUMNS))
     _summary = "{notion}, {smoother}, panels={panels:n}, {symbol}={error:.4g}"
-    _picture = Picture("the smooth reliability diagram", "smooth.plot_smooth_reliability")
+    _picture = Picture(
+        "the smooth reliability diagram",
+        "smooth.plot_smooth_reliability",
+        options="Those of `plot_smooth_reliability`: ``panels``, ``band``, ``density``.",
+    )
 
     panels: tuple[SmoothReliabilityPanel, ...]
     notion: str

@@ -210,7 +210,7 @@ def top_label_curve(
     --------
     Of the rows with confidence 0.6 those that predict class 0 are right too rarely, and those that predict class 1 always.
 
-    >>> from calibrant import top_label_curve
+    >>> from calibrant.curves import top_label_curve
     >>> curve = top_label_curve([0, 1, 1, 1, 1] + [1] * 5, [0.6] * 10, y_pred=[0] * 5 + [1] * 5)
     >>> round(curve.confidence_ece, 3), round(curve.top_label_ece, 3)
     (0.0, 0.4)

@@ -42,7 +42,7 @@ class ValidityCurve(DrawnResult):
 
     _table = Table("cell", "error", "share")
     _summary = "{notion}, {binning}, cells={error:n}, mean_error={mean_error:.3g}"
-    _picture = Picture("the curve", "validity.plot_validity")
+    _picture = Picture("the curve", "validity.plot_validity", options="Those of `plot_validity`: ``guarantee``.")
 
     error: FloatArray
     share: FloatArray
@@ -155,7 +155,7 @@ def validity_curve(
 
     Examples
     --------
-    >>> from calibrant import validity_curve
+    >>> from calibrant.curves import validity_curve
     >>> curve = validity_curve([0, 1, 1, 1, 0], [0.5, 0.5, 0.5, 0.9, 0.9])
     >>> curve
     ValidityCurve(binary, Unique(), cells=2, mean_error=0.26)

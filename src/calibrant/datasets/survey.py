@@ -58,7 +58,7 @@ class SurveyMixture:
 
     Examples
     --------
-    >>> from calibrant import SurveyMixture
+    >>> from calibrant.datasets import SurveyMixture
     >>> SurveyMixture().posterior([-50.0, 0.0, 50.0]).round(4)
     array([0.2547, 0.5242, 0.7519])
     """
@@ -186,7 +186,8 @@ def make_survey_forecast(
 
     Examples
     --------
-    >>> from calibrant import expected_calibration_error, make_survey_forecast
+    >>> from calibrant import expected_calibration_error
+    >>> from calibrant.datasets import make_survey_forecast
     >>> truth = make_survey_forecast(10_000, model="under-confident", rng=0)
     >>> round(expected_calibration_error(truth.y, truth.prob), 2)
     0.11

@@ -69,7 +69,8 @@ def make_softmax_forecast(
 
     Examples
     --------
-    >>> from calibrant import expected_calibration_error, make_softmax_forecast
+    >>> from calibrant import expected_calibration_error
+    >>> from calibrant.datasets import make_softmax_forecast
     >>> truth = make_softmax_forecast(10_000, 10, rng=0)
     >>> round(expected_calibration_error(truth.y, truth.prob), 2)
     0.06

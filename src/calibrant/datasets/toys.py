@@ -56,7 +56,8 @@ def load_hallenbeck_forecasts() -> tuple[IntArray, FloatArray]:
 
     Examples
     --------
-    >>> from calibrant import expected_calibration_error, load_hallenbeck_forecasts
+    >>> from calibrant import expected_calibration_error
+    >>> from calibrant.datasets import load_hallenbeck_forecasts
     >>> y, prob = load_hallenbeck_forecasts()
     >>> round(expected_calibration_error(y, prob, binning=10), 4)
     0.0492
@@ -82,7 +83,8 @@ def load_survey_table_2() -> KnownTruth:
 
     Examples
     --------
-    >>> from calibrant import brier_score_loss, load_survey_table_2
+    >>> from calibrant import brier_score_loss
+    >>> from calibrant.datasets import load_survey_table_2
     >>> toy = load_survey_table_2()
     >>> round(brier_score_loss(toy.y, toy.prob, labels=[1, 2, 3]), 3)
     0.712
@@ -111,7 +113,8 @@ def load_survey_table_3() -> tuple[IntArray, FloatArray]:
 
     Examples
     --------
-    >>> from calibrant import classwise_calibration_error, load_survey_table_3
+    >>> from calibrant import classwise_calibration_error
+    >>> from calibrant.datasets import load_survey_table_3
     >>> y, prob = load_survey_table_3()
     >>> round(classwise_calibration_error(y, prob, binning=5, labels=[1, 2, 3]), 4)
     0.1785
@@ -137,7 +140,9 @@ def load_top_label_example() -> tuple[IntArray, FloatArray]:
 
     Examples
     --------
-    >>> from calibrant import Unique, load_top_label_example, top_label_calibration_error
+    >>> from calibrant import top_label_calibration_error
+    >>> from calibrant.binning import Unique
+    >>> from calibrant.datasets import load_top_label_example
     >>> y, prob = load_top_label_example()
     >>> round(top_label_calibration_error(y, prob, binning=Unique(), labels=[1, 2, 3, 4]), 4)
     0.5
@@ -165,7 +170,8 @@ def load_two_patients() -> KnownTruth:
 
     Examples
     --------
-    >>> from calibrant import expected_calibration_error, load_two_patients, top_label_calibration_error
+    >>> from calibrant import expected_calibration_error, top_label_calibration_error
+    >>> from calibrant.datasets import load_two_patients
     >>> toy = load_two_patients()
     >>> round(expected_calibration_error(toy.y, toy.prob, notion="confidence", labels=[1, 2]), 3)
     0.0

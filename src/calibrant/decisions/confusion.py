@@ -178,7 +178,7 @@ def confusion_table(
 
     Examples
     --------
-    >>> from calibrant import confusion_table
+    >>> from calibrant.decisions import confusion_table
     >>> print(confusion_table([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], cost_matrix=[[0, 4], [1, 0]]))
          true       0        1   recall
             0       1        1   50.00%

@@ -68,7 +68,11 @@ class DecisionCurve(DrawnResult):
         "treat_all",
     )
     _summary = "{panels.name:list}; thresholds={threshold:n}, event rate {event_rate:.4g}"
-    _picture = Picture("the decision curves", "decision_curve.plot_decision_curve")
+    _picture = Picture(
+        "the decision curves",
+        "decision_curve.plot_decision_curve",
+        options="``intervals=False`` leaves the intervals out.",
+    )
 
     panels: tuple[ForecastBenefit, ...]
     threshold: FloatArray

@@ -77,7 +77,14 @@ class ExpectedCostCurve(DrawnResult):
         "never",
         "always",
     )
-    _picture = Picture("the cost curves", "expected_cost.plot_expected_cost")
+    _picture = Picture(
+        "the cost curves",
+        "expected_cost.plot_expected_cost",
+        options=(
+            "``lowest=False`` leaves out the cost at the best thresholds in hindsight, ``trivial=False`` that of "
+            "deciding alike in all rows."
+        ),
+    )
 
     panels: tuple[ForecastCost, ...]
     at: FloatArray
@@ -163,7 +170,7 @@ def expected_cost_curve(
 
     Examples
     --------
-    >>> from calibrant import expected_cost_curve
+    >>> from calibrant.decisions import expected_cost_curve
     >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
     ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
     """

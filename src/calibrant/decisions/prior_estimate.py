@@ -168,7 +168,7 @@ def estimate_prior(
 
     Examples
     --------
-    >>> from calibrant import estimate_prior
+    >>> from calibrant.decisions import estimate_prior
     >>> found = estimate_prior([0.1, 0.8, 0.9, 0.9], old_prior=0.5)
     >>> found.prior.round(3)
     array([0.203, 0.797])

@@ -68,7 +68,7 @@ def shift_prior(
 
     Examples
     --------
-    >>> from calibrant import shift_prior
+    >>> from calibrant.decisions import shift_prior
     >>> shift_prior([0.2, 0.5], old_prior=0.5, new_prior=0.8)
     array([0.5, 0.8])
     """
@@ -127,7 +127,7 @@ def undo_undersampling(
 
     Examples
     --------
-    >>> from calibrant import undo_undersampling
+    >>> from calibrant.decisions import undo_undersampling
     >>> undo_undersampling([0.5], 0.25)
     array([0.2])
     """
@@ -184,7 +184,7 @@ def undo_class_weight(
 
     Examples
     --------
-    >>> from calibrant import undo_class_weight
+    >>> from calibrant.decisions import undo_class_weight
     >>> undo_class_weight([0.5], "balanced", train_prior=0.1)
     array([0.1])
     >>> undo_class_weight([0.5], {1: 9})

@@ -131,7 +131,7 @@ def calibration_regret(
 
     Examples
     --------
-    >>> from calibrant import calibration_regret
+    >>> from calibrant.decisions import calibration_regret
     >>> calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], cost_matrix=[[0, 1], [1, 0]], truth=[0.1, 0.7, 0.5, 0.9])
     CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
     """

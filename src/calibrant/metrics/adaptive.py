@@ -42,7 +42,7 @@ def adaptive_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import adaptive_calibration_error
+    >>> from calibrant.metrics import adaptive_calibration_error
     >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
     0.225
     """
@@ -100,7 +100,7 @@ def thresholded_adaptive_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import thresholded_adaptive_calibration_error
+    >>> from calibrant.metrics import thresholded_adaptive_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(thresholded_adaptive_calibration_error([0, 1, 2], P), 3)
     0.367

@@ -166,7 +166,8 @@ def canonical_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import SimplexUnique, canonical_calibration_error
+    >>> from calibrant.binning import SimplexUnique
+    >>> from calibrant.metrics import canonical_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.7, 0.1, 0.2], [0.3, 0.3, 0.4]]
     >>> round(canonical_calibration_error([0, 1, 2], P), 3)
     0.467
@@ -242,7 +243,8 @@ def estimate_canonical_calibration_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import Projection, estimate_canonical_calibration_error
+    >>> from calibrant.binning import Projection
+    >>> from calibrant.metrics import estimate_canonical_calibration_error
     >>> rng = np.random.default_rng(1)
     >>> prob = rng.dirichlet(np.ones(3), 1000)
     >>> label = [rng.choice(3, p=row) for row in prob]

@@ -91,7 +91,7 @@ def classwise_maximum_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import classwise_maximum_calibration_error
+    >>> from calibrant.metrics import classwise_maximum_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(classwise_maximum_calibration_error([0, 1, 2], P), 3)
     0.6
@@ -137,7 +137,7 @@ def classwise_mean_maximum_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import classwise_mean_maximum_calibration_error
+    >>> from calibrant.metrics import classwise_mean_maximum_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(classwise_mean_maximum_calibration_error([0, 1, 2], P), 3)
     0.4
@@ -179,7 +179,7 @@ def classwise_worst_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import classwise_worst_calibration_error
+    >>> from calibrant.metrics import classwise_worst_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(classwise_worst_calibration_error([0, 1, 2], P), 3)
     0.267

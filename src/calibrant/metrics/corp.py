@@ -89,7 +89,7 @@ def corp_decomposition(
 
     Examples
     --------
-    >>> from calibrant import corp_decomposition
+    >>> from calibrant.metrics import corp_decomposition
     >>> corp_decomposition([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     Decomposition(brier 0.195 = 0.07 miscalibration - 0.125 discrimination + 0.25 uncertainty)
     """
@@ -212,7 +212,7 @@ def miscalibration_loss(
 
     Examples
     --------
-    >>> from calibrant import miscalibration_loss
+    >>> from calibrant.metrics import miscalibration_loss
     >>> round(miscalibration_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
     0.07
     """
@@ -267,7 +267,7 @@ def discrimination_score(
 
     Examples
     --------
-    >>> from calibrant import discrimination_score
+    >>> from calibrant.metrics import discrimination_score
     >>> round(discrimination_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
     0.125
     """
@@ -319,7 +319,7 @@ def uncertainty_loss(
 
     Examples
     --------
-    >>> from calibrant import uncertainty_loss
+    >>> from calibrant.metrics import uncertainty_loss
     >>> uncertainty_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.25
     """

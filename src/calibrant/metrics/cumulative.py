@@ -50,7 +50,7 @@ def kolmogorov_smirnov_error(
 
     Examples
     --------
-    >>> from calibrant import kolmogorov_smirnov_error
+    >>> from calibrant.metrics import kolmogorov_smirnov_error
     >>> round(kolmogorov_smirnov_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
     0.1
     """
@@ -91,7 +91,7 @@ def kuiper_error(
 
     Examples
     --------
-    >>> from calibrant import kuiper_error
+    >>> from calibrant.metrics import kuiper_error
     >>> round(kuiper_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
     0.125
     """

@@ -135,7 +135,7 @@ def calibration_refinement(
 
     Examples
     --------
-    >>> from calibrant import calibration_refinement
+    >>> from calibrant.metrics import calibration_refinement
     >>> calibration_refinement([0, 0, 0, 1], [[0.9, 0.1]] * 4)
     Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
     """
@@ -195,7 +195,7 @@ def epistemic_irreducible(
 
     Examples
     --------
-    >>> from calibrant import epistemic_irreducible
+    >>> from calibrant.metrics import epistemic_irreducible
     >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """

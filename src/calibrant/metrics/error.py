@@ -146,7 +146,8 @@ def estimate_calibration_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import EqualMass, estimate_calibration_error
+    >>> from calibrant import EqualMass
+    >>> from calibrant.metrics import estimate_calibration_error
     >>> rng = np.random.default_rng(0)
     >>> prob = rng.dirichlet(np.ones(3), 1000)
     >>> label = [rng.choice(3, p=row) for row in prob]

@@ -123,7 +123,7 @@ def kernel_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import kernel_calibration_error
+    >>> from calibrant.metrics import kernel_calibration_error
     >>> y, p = [0, 0, 1, 1] * 10, [0.1, 0.8, 0.3, 0.9] * 10
     >>> round(kernel_calibration_error(y, p), 4)
     0.0564

@@ -118,7 +118,7 @@ def e50_error(
 
     Examples
     --------
-    >>> from calibrant import e50_error
+    >>> from calibrant.metrics import e50_error
     >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     >>> round(e50_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.208
@@ -172,7 +172,7 @@ def e90_error(
 
     Examples
     --------
-    >>> from calibrant import e90_error
+    >>> from calibrant.metrics import e90_error
     >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     >>> round(e90_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.337
@@ -227,7 +227,7 @@ def emax_error(
 
     Examples
     --------
-    >>> from calibrant import emax_error
+    >>> from calibrant.metrics import emax_error
     >>> p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     >>> round(emax_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.345

@@ -58,7 +58,7 @@ def murphy_decomposition(
 
     Examples
     --------
-    >>> from calibrant import murphy_decomposition
+    >>> from calibrant.metrics import murphy_decomposition
     >>> found = murphy_decomposition([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2)
     >>> round(found["reliability"], 5), round(found["resolution"], 5), round(found["within-bin variance"], 5)
     (0.05125, 0.25, 0.01625)

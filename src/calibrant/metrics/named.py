@@ -143,7 +143,7 @@ def root_mean_squared_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import root_mean_squared_calibration_error
+    >>> from calibrant.metrics import root_mean_squared_calibration_error
     >>> round(root_mean_squared_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.226
     """
@@ -203,7 +203,7 @@ def debiased_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import debiased_calibration_error
+    >>> from calibrant.metrics import debiased_calibration_error
     >>> y, p = [0, 0, 1, 0, 1, 1, 1, 1], [0.1, 0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.6]
     >>> round(debiased_calibration_error(y, p), 3)
     0.245

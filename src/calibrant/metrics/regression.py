@@ -207,7 +207,7 @@ def calibration_in_the_large(
 
     Examples
     --------
-    >>> from calibrant import calibration_in_the_large
+    >>> from calibrant.metrics import calibration_in_the_large
     >>> round(calibration_in_the_large([0, 1, 0, 0, 1, 1], [0.1, 0.2, 0.4, 0.6, 0.7, 0.9]), 3)
     0.097
     """
@@ -270,7 +270,7 @@ def observed_expected_ratio(
 
     Examples
     --------
-    >>> from calibrant import observed_expected_ratio
+    >>> from calibrant.metrics import observed_expected_ratio
     >>> round(observed_expected_ratio([0, 1, 0, 0, 1, 1], [0.1, 0.2, 0.4, 0.6, 0.7, 0.9]), 3)
     1.034
     """

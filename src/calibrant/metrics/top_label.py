@@ -100,7 +100,7 @@ def top_label_maximum_calibration_error(
 
     Examples
     --------
-    >>> from calibrant import top_label_maximum_calibration_error
+    >>> from calibrant.metrics import top_label_maximum_calibration_error
     >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
     0.8
     """

@@ -27,7 +27,8 @@ class OneVsRest(Notion):
 
     Examples
     --------
-    >>> from calibrant import OneVsRest, expected_calibration_error
+    >>> from calibrant import expected_calibration_error
+    >>> from calibrant.notions import OneVsRest
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(expected_calibration_error(["a", "b", "c"], P, notion=OneVsRest("b")), 3)
     0.233

@@ -47,7 +47,7 @@ def binary_problems(
 
     Examples
     --------
-    >>> from calibrant import binary_problems
+    >>> from calibrant.notions import binary_problems
     >>> P = [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
     >>> first, second = binary_problems([0, 1, 1], P, notion="top-label")
     >>> first.name, first.score.tolist(), first.outcome.tolist()

@@ -62,7 +62,8 @@ class SharedClassWise(Notion):
 
     Examples
     --------
-    >>> from calibrant import ByNotion, IsotonicCalibration, SharedClassWise, calibration_error, load_digits_forecast
+    >>> from calibrant import ByNotion, IsotonicCalibration, calibration_error, load_digits_forecast
+    >>> from calibrant.notions import SharedClassWise
     >>> y, prob = load_digits_forecast()
     >>> ByNotion(IsotonicCalibration(), "shared-class-wise").fit(prob, y).notion_  # digits are equally frequent
     SharedClassWise(1 group of 10 classes)

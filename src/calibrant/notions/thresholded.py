@@ -34,7 +34,8 @@ class ThresholdedClassWise(Notion):
 
     Examples
     --------
-    >>> from calibrant import ThresholdedClassWise, calibration_error
+    >>> from calibrant import calibration_error
+    >>> from calibrant.notions import ThresholdedClassWise
     >>> P = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
     >>> round(calibration_error(["a", "b", "c"], P, notion=ThresholdedClassWise(0.35)), 3)
     0.367

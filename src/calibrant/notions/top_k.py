@@ -101,7 +101,8 @@ class TopKConfidence(TopK):
 
     Examples
     --------
-    >>> from calibrant import TopKConfidence, calibration_error
+    >>> from calibrant import calibration_error
+    >>> from calibrant.notions import TopKConfidence
     >>> P = [[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]]
     >>> round(calibration_error([0, 1, 0], P, notion=TopKConfidence(2), binning=1), 3)
     0.058
@@ -134,7 +135,8 @@ class TopKLabel(TopK):
 
     Examples
     --------
-    >>> from calibrant import TopKLabel, calibration_error
+    >>> from calibrant import calibration_error
+    >>> from calibrant.notions import TopKLabel
     >>> P = [[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]]
     >>> round(calibration_error([0, 1, 0], P, notion=TopKLabel(2), binning=1), 3)
     0.275

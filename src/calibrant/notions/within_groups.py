@@ -38,7 +38,8 @@ class WithinGroups(Notion):
 
     Examples
     --------
-    >>> from calibrant import WithinGroups, calibration_error
+    >>> from calibrant import calibration_error
+    >>> from calibrant.notions import WithinGroups
     >>> group = ["old", "old", "young", "young"]
     >>> calibration_error([1, 0, 1, 1], [0.5, 0.5, 0.75, 0.75], notion=WithinGroups(group))
     0.125

@@ -53,7 +53,9 @@ def plot_bin_sweep(
 
     Examples
     --------
-    >>> from calibrant import bin_sweep, load_digits_forecast, plot_bin_sweep
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import bin_sweep
+    >>> from calibrant.plots import plot_bin_sweep
     >>> y, prob = load_digits_forecast()
     >>> ax = bin_sweep(y, prob, n_bins=[5, 10, 20], n_resamples=50).plot()
     >>> words = {"TL-ECE": "top-label", "conf-ECE": "confidence"}

@@ -125,7 +125,8 @@ def plot_bin_test(
 
     Examples
     --------
-    >>> from calibrant import bin_test_curve, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import bin_test_curve
     >>> ax = bin_test_curve(*load_digits_forecast()).plot()
     """
     named = as_results(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)

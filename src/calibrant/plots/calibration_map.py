@@ -41,7 +41,8 @@ def plot_calibration_map(
 
     Examples
     --------
-    >>> from calibrant import IsotonicCalibration, calibration_map, load_digits_forecast
+    >>> from calibrant import IsotonicCalibration, load_digits_forecast
+    >>> from calibrant.curves import calibration_map
     >>> y, prob = load_digits_forecast()
     >>> three = IsotonicCalibration().fit(prob[:748, 3], y[:748] == 3)
     >>> ax = calibration_map(three, y[748:] == 3, prob[748:, 3]).plot()

@@ -53,7 +53,8 @@ def plot_calibration_shift(
 
     Examples
     --------
-    >>> from calibrant import TemperatureScaling, calibration_shift, load_digits_forecast
+    >>> from calibrant import TemperatureScaling, load_digits_forecast
+    >>> from calibrant.curves import calibration_shift
     >>> y, prob = load_digits_forecast()
     >>> q = TemperatureScaling().fit(prob, y).predict_proba(prob)
     >>> ax = calibration_shift(prob, {"TS": q}, y_true=y).plot()

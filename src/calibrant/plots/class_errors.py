@@ -55,7 +55,8 @@ def plot_class_errors(
 
     Examples
     --------
-    >>> from calibrant import class_errors, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import class_errors
     >>> ax = class_errors(*load_digits_forecast()).plot()
     """
     import matplotlib.pyplot as plt

@@ -73,7 +73,8 @@ def plot_cumulative_calibration_map(
 
     Examples
     --------
-    >>> from calibrant import SortedCumulativeIsotonic, cumulative_calibration_map, load_digits_forecast
+    >>> from calibrant import SortedCumulativeIsotonic, load_digits_forecast
+    >>> from calibrant.curves import cumulative_calibration_map
     >>> y, prob = load_digits_forecast()
     >>> ax = cumulative_calibration_map(SortedCumulativeIsotonic().fit(prob, y)).plot()
     """

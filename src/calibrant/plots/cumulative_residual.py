@@ -57,7 +57,8 @@ def plot_cumulative_residual(
 
     Examples
     --------
-    >>> from calibrant import cumulative_residual_curve, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import cumulative_residual_curve
     >>> ax = cumulative_residual_curve(*load_digits_forecast()).plot()
     """
     named = as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)")

@@ -83,7 +83,8 @@ def plot_cumulative_sum(
 
     Examples
     --------
-    >>> from calibrant import cumulative_sum_curve, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import cumulative_sum_curve
     >>> y, prob = load_digits_forecast()
     >>> ax = cumulative_sum_curve(y == 8, prob[:, 8]).plot()
     """

@@ -37,7 +37,7 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
 
     Examples
     --------
-    >>> from calibrant import expected_cost_curve
+    >>> from calibrant.decisions import expected_cost_curve
     >>> ax = expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
     """
     import matplotlib.pyplot as plt

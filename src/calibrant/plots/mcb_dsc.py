@@ -67,7 +67,9 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
 
     Examples
     --------
-    >>> from calibrant import corp_decomposition, load_digits_forecast, plot_mcb_dsc
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.metrics import corp_decomposition
+    >>> from calibrant.plots import plot_mcb_dsc
     >>> y, prob = load_digits_forecast()
     >>> ax = plot_mcb_dsc({"digits": corp_decomposition(y, prob)})
     """

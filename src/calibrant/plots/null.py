@@ -45,7 +45,8 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, resampling_test
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.significance import resampling_test
     >>> from calibrant.plots.null import plot_null
     >>> ax = plot_null(resampling_test(*load_digits_forecast(), metric="ece", n_resamples=99))
     """

@@ -50,7 +50,8 @@ def plot_partition_path(paths: PartitionPath | Mapping[str, PartitionPath], *, a
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import MulticlassRecursivePartitioning, partition_path
+    >>> from calibrant.calibrators import MulticlassRecursivePartitioning
+    >>> from calibrant.curves import partition_path
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet(np.ones(3), 200)
     >>> y = np.array([rng.choice(3, p=p) for p in P])

@@ -60,7 +60,8 @@ def plot_roc(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, roc_curve
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import roc_curve
     >>> y, prob = load_digits_forecast()
     >>> ax = roc_curve(y == 8, prob[:, 8]).plot(symmetric=True)
     """

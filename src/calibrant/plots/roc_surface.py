@@ -56,7 +56,7 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import roc_surface
+    >>> from calibrant.curves import roc_surface
     >>> P = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
     >>> ax = roc_surface(P.argmax(axis=1), P, thresholds=10).plot()
     """

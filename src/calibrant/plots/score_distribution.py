@@ -44,7 +44,8 @@ def plot_score_distribution(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, score_distribution
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import score_distribution
     >>> ax = score_distribution(*load_digits_forecast()).plot()
     """
     choice("height", height, ("density", "weight"))

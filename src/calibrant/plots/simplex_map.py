@@ -39,7 +39,7 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) 
 
     Examples
     --------
-    >>> from calibrant import simplex_map
+    >>> from calibrant.curves import simplex_map
     >>> axes = simplex_map(lambda prob: prob**2 / (prob**2).sum(axis=1, keepdims=True)).plot()
     """
     import matplotlib.pyplot as plt

@@ -74,7 +74,7 @@ def plot_simplex_partition(
 
     Examples
     --------
-    >>> from calibrant import simplex_partition
+    >>> from calibrant.curves import simplex_partition
     >>> ax = simplex_partition(lambda prob: prob, resolution=24).plot()
     """
     named = as_results(results, "results", "simplex_partition(calibrator)", SimplexPartition)

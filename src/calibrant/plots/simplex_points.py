@@ -76,7 +76,7 @@ def plot_simplex_points(
 
     Examples
     --------
-    >>> from calibrant import simplex_points
+    >>> from calibrant.curves import simplex_points
     >>> ax = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]]).plot()
     """
     named = as_results(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)

@@ -66,7 +66,8 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, top_label_curve
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import top_label_curve
     >>> ax = top_label_curve(*load_digits_forecast(), binning=10).plot()
     """
     import matplotlib.pyplot as plt
@@ -129,7 +130,9 @@ def plot_top_label_bin(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, plot_top_label_bin, top_label_curve
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import top_label_curve
+    >>> from calibrant.plots import plot_top_label_bin
     >>> axes = plot_top_label_bin(top_label_curve(*load_digits_forecast(), binning=10), bin=9)
     """
     import matplotlib.pyplot as plt

@@ -42,7 +42,8 @@ def plot_validity(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, validity_curve
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import validity_curve
     >>> ax = validity_curve(*load_digits_forecast(), binning=15).plot()
     """
     import matplotlib.pyplot as plt

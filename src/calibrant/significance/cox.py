@@ -80,7 +80,7 @@ def cox_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import cox_test
+    >>> from calibrant.significance import cox_test
     >>> p = np.linspace(0.05, 0.95, 200)
     >>> cox_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True

@@ -88,7 +88,7 @@ def kolmogorov_smirnov_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import kolmogorov_smirnov_test
+    >>> from calibrant.significance import kolmogorov_smirnov_test
     >>> p = np.linspace(0.05, 0.95, 200)
     >>> kolmogorov_smirnov_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True
@@ -150,7 +150,7 @@ def kuiper_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import kuiper_test
+    >>> from calibrant.significance import kuiper_test
     >>> p = np.linspace(0.05, 0.95, 200)
     >>> kuiper_test(np.random.default_rng(0).random(200) < p**2, p).pvalue < 0.001
     True

@@ -118,7 +118,7 @@ def paired_difference(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import paired_difference
+    >>> from calibrant.significance import paired_difference
     >>> rng = np.random.default_rng(0)
     >>> p = rng.random(1000)
     >>> y = rng.random(1000) < p

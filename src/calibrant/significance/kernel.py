@@ -108,7 +108,8 @@ def kernel_test(
 
     Examples
     --------
-    >>> from calibrant import kernel_test, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.significance import kernel_test
     >>> kernel_test(*load_digits_forecast(), n_resamples=199).pvalue
     0.005
     """

@@ -147,7 +147,8 @@ def by_class(
 
     Examples
     --------
-    >>> from calibrant import by_class, kolmogorov_smirnov_test, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.significance import by_class, kolmogorov_smirnov_test
     >>> found = by_class(kolmogorov_smirnov_test, *load_digits_forecast())
     >>> len(found.results)
     10
@@ -207,7 +208,8 @@ def by_group(
 
     Examples
     --------
-    >>> from calibrant import by_group, load_digits_forecast, spiegelhalter_test
+    >>> from calibrant import load_digits_forecast, spiegelhalter_test
+    >>> from calibrant.significance import by_group
     >>> y, prob = load_digits_forecast()
     >>> by_group(spiegelhalter_test, y, prob, prob.argmax(axis=1) < 5).names
     ('False', 'True')

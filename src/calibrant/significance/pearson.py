@@ -74,7 +74,7 @@ def pearson_test(
 
     Examples
     --------
-    >>> from calibrant import pearson_test
+    >>> from calibrant.significance import pearson_test
     >>> pearson_test([0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80)
     TestResult(Pearson: statistic=20, df=2, pvalue=4.54e-05)
     """

@@ -94,7 +94,8 @@ def resampling_test(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, resampling_test
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.significance import resampling_test
     >>> resampling_test(*load_digits_forecast(), metric="ece", n_resamples=199).pvalue
     0.005
     """

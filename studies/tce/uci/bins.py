@@ -6,8 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from calibrant import BinningQuality, BoundedIsotonic, EqualMass, Isotonic, binning_quality
-from calibrant.binning import Bins
+from calibrant import EqualMass
+from calibrant.binning import Bins, BoundedIsotonic, Isotonic
+from calibrant.curves import BinningQuality, binning_quality
 from studies.markdown import table
 from studies.tce.uci.measured import N_BINS
 from studies.tce.uci.models import ALGORITHMS, SEEDS, Forecast, forecast, forecasts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant import BinaryProblem, EqualWidth
+from calibrant import EqualWidth
+from calibrant.notions import BinaryProblem
 from studies.markdown import table
 from studies.tce.uci.data import DATA_SETS
 from studies.tce.uci.measured import N_BINS, floors, measure, pvalues, values

@@ -12,8 +12,9 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import EqualWidth, bin_test_curve
+from calibrant import EqualWidth
 from calibrant.binning import Bins
+from calibrant.curves import bin_test_curve
 from calibrant.plots import _style
 from studies.tce.uci.bins import BINNINGS, bins_of, drops_of, most_violated, shown
 from studies.tce.uci.measured import N_BINS, measure

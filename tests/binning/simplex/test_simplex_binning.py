@@ -9,19 +9,13 @@ from hypothesis import strategies as st
 from reference import projection, sierpinski, simplex
 from strategies import tables
 
-from calibrant import (
-    CanonicalBinning,
-    Projection,
-    Sierpinski,
-    SimplexBinning,
-    SimplexGrid,
-    SimplexUnique,
-    canonical_calibration_error,
-)
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
+from calibrant.binning import Projection, Sierpinski, SimplexBinning, SimplexGrid, SimplexUnique
 from calibrant.binning.simplex import as_simplex_binning
 from calibrant.binning.simplex.grid import _append
+from calibrant.calibrators import CanonicalBinning
+from calibrant.metrics import canonical_calibration_error
 
 
 def cut(binning, prob, label=None, weight=None):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import SplitTree
+from calibrant.binning import SplitTree
 
 INNER = np.array([0.3, 0.3, 0.4])
 TREE = SplitTree(

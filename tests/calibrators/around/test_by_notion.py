@@ -9,16 +9,16 @@ from strategies import tables
 
 from calibrant import (
     ByNotion,
-    CalibrationWarning,
     IsotonicCalibration,
     PlattScaling,
     TemperatureScaling,
-    Unique,
     VennAbers,
     calibration_error,
     load_calibrator,
     save_calibrator,
 )
+from calibrant.binning import Unique
+from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import TopLabel, WithinGroups, as_notion
 
 MULTICLASS = ["confidence", "top-label", "class-wise"]

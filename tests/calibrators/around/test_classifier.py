@@ -27,15 +27,15 @@ from calibrant import (
     BetaCalibration,
     ByNotion,
     CalibratedClassifier,
-    CalibrationWarning,
     IsotonicCalibration,
     TemperatureScaling,
-    Unique,
     VennAbers,
     log_loss,
     top_label_calibration_error,
 )
+from calibrant.binning import Unique
 from calibrant.calibrators.around.forecasts import forecast_of, pooled
+from calibrant.exceptions import CalibrationWarning
 
 BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")
 

@@ -13,7 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import CalibratedClassifier, CalibrationWarning, TemperatureScaling
+from calibrant import CalibratedClassifier, TemperatureScaling
+from calibrant.exceptions import CalibrationWarning
 
 # The forecasts of these tests are noise, for which every temperature is too low.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

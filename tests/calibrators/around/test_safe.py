@@ -12,12 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 from strategies import columns, tables
 
 from calibrant import (
-    BinaryCalibrator,
     ByNotion,
     CalibratedClassifier,
-    CalibrationWarning,
     IsotonicCalibration,
-    MulticlassCalibrator,
     SafeCalibrator,
     TemperatureScaling,
     load_digits_forecast,
@@ -25,7 +22,9 @@ from calibrant import (
 )
 from calibrant._core.problem import Forecast
 from calibrant._core.validation import as_problem
+from calibrant.calibrators import BinaryCalibrator, MulticlassCalibrator
 from calibrant.calibrators.around.safe import folds, in_order, pool, weighted_part
+from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
 pytestmark = [

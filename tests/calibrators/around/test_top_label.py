@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from reference import top_label as twin
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, PointsPerBin
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
+from calibrant.binning import PointsPerBin
 
 # Drawn rows may all be of one class, and predict only some: that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

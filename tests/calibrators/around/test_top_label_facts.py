@@ -8,13 +8,12 @@ from calibrant import (
     ByNotion,
     EqualMass,
     HistogramBinning,
-    PointsPerBin,
-    Unique,
     classwise_calibration_error,
     expected_calibration_error,
     top_label_calibration_error,
-    top_label_maximum_calibration_error,
 )
+from calibrant.binning import PointsPerBin, Unique
+from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.metrics.scores import accuracy
 
 WIDTH, MASS, OWN = 15, EqualMass(15), Unique()

@@ -9,9 +9,10 @@ from reference import bbq as twin
 from scipy.integrate import quad
 from strategies import columns, scores
 
-from calibrant import BayesianBinning, EqualMass, HistogramBinning
+from calibrant import EqualMass, HistogramBinning
 from calibrant._core.validation import as_problem
 from calibrant.binning.ordered import Ordered
+from calibrant.calibrators import BayesianBinning
 from calibrant.calibrators.one_score import bbq
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

@@ -11,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
-from calibrant import ByNotion, CalibrationWarning, TemperatureScaling, log_loss
+from calibrant import ByNotion, TemperatureScaling, log_loss
 from calibrant.calibrators.one_score.beta import BetaCalibration
 from calibrant.calibrators.one_score.platt import PlattScaling
+from calibrant.exceptions import CalibrationWarning
 
 each_form = pytest.mark.parametrize("parameters", ["abm", "am", "ab", "a"])
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from reference import cdf_spline as twin
 from strategies import columns, scores
 
-from calibrant import ByNotion, CDFSplineCalibration, load_digits_forecast
+from calibrant import ByNotion, load_digits_forecast
+from calibrant.calibrators import CDFSplineCalibration
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

@@ -6,14 +6,9 @@ from reference import centered_isotonic as twin
 from sklearn.metrics import roc_auc_score
 from strategies import columns, scores
 
-from calibrant import (
-    ByNotion,
-    CalibrationWarning,
-    CenteredIsotonicCalibration,
-    IsotonicCalibration,
-    brier_score_loss,
-    log_loss,
-)
+from calibrant import ByNotion, IsotonicCalibration, brier_score_loss, log_loss
+from calibrant.calibrators import CenteredIsotonicCalibration
+from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

@@ -7,19 +7,15 @@ from strategies import columns, scores
 
 from calibrant import (
     ByNotion,
-    CrossValidatedBins,
     EqualMass,
     EqualWidth,
     HistogramBinning,
-    Isotonic,
     IsotonicCalibration,
-    MonotonicSweep,
-    PointsPerBin,
-    Unique,
     expected_calibration_error,
     load_calibrator,
     save_calibrator,
 )
+from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

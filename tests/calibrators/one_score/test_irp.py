@@ -6,19 +6,12 @@ from reference import isotonic_tree as twin
 from sklearn.linear_model import LogisticRegression
 from strategies import columns, scores, tables, whole_weights
 
-from calibrant import (
-    ByNotion,
-    CalibratedClassifier,
-    CalibrationWarning,
-    IsotonicCalibration,
-    IsotonicRecursivePartitioning,
-    load_calibrator,
-    log_loss,
-    save_calibrator,
-)
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, load_calibrator, log_loss, save_calibrator
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.binning.ordered import Ordered
+from calibrant.calibrators import IsotonicRecursivePartitioning
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.persistence import from_document, to_document
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.isotonic_tree import Blocks, isotonic_tree

@@ -6,17 +6,10 @@ from reference import isotonic as twin
 from sklearn.isotonic import IsotonicRegression
 from strategies import columns, scores, tables
 
-from calibrant import (
-    ByNotion,
-    CalibrationWarning,
-    CenteredIsotonicCalibration,
-    EnsembleNearIsotonic,
-    IsotonicCalibration,
-    NearIsotonicCalibration,
-    load_digits_forecast,
-    log_loss,
-)
+from calibrant import ByNotion, IsotonicCalibration, load_digits_forecast, log_loss
+from calibrant.calibrators import CenteredIsotonicCalibration, EnsembleNearIsotonic, NearIsotonicCalibration
 from calibrant.calibrators.one_score.isotonic import on_steps
+from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
-from calibrant import CalibrationWarning
 from calibrant.calibrators.one_score.platt import PlattScaling
 from calibrant.calibrators.one_score.quadratic import QuadraticScaling
+from calibrant.exceptions import CalibrationWarning
 
 rows_on_a_grid = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from(GRID), st.integers(1, 4)), min_size=3, max_size=20

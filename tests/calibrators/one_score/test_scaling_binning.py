@@ -6,15 +6,14 @@ from reference import scaling_binning as twin
 from strategies import columns, scores
 
 from calibrant import (
-    BinaryCalibrator,
     HistogramBinning,
     IsotonicCalibration,
     PlattScaling,
-    ScalingBinning,
     TemperatureScaling,
     load_calibrator,
     save_calibrator,
 )
+from calibrant.calibrators import BinaryCalibrator, ScalingBinning
 
 # Drawn rows may all be of one class, and be separable; that this is said is a test of its own.
 pytestmark = [

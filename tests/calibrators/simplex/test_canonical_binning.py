@@ -7,18 +7,12 @@ from hypothesis import strategies as st
 from reference import projection as twin
 from strategies import tables
 
-from calibrant import (
-    CanonicalBinning,
-    Projection,
-    Sierpinski,
-    SimplexGrid,
-    SimplexUnique,
-    canonical_calibration_error,
-    load_calibrator,
-    save_calibrator,
-)
+from calibrant import load_calibrator, save_calibrator
 from calibrant._core.registry import entries
+from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
+from calibrant.calibrators import CanonicalBinning
 from calibrant.interop.persistence import _checksum, from_document, to_document
+from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

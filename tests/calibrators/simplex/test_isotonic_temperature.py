@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import IsotonicRegression
 from strategies import tables
 
-from calibrant import IsotonicTemperatureScaling, TemperatureScaling, log_loss
+from calibrant import TemperatureScaling, log_loss
+from calibrant.calibrators import IsotonicTemperatureScaling
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),

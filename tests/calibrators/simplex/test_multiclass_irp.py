@@ -9,17 +9,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from strategies import columns, tables
 
-from calibrant import (
-    CalibrationWarning,
-    IsotonicCalibration,
-    MulticlassRecursivePartitioning,
-    load_calibrator,
-    save_calibrator,
-)
+from calibrant import IsotonicCalibration, load_calibrator, save_calibrator
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant._kernels.irp import side_of
+from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits, multiclass_irp
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.persistence import from_document, to_document
 from calibrant.solvers import simplex_tree, split_candidates
 from calibrant.solvers.folds import folds_of

@@ -6,7 +6,8 @@ from reference import mix_n_match as twin
 from sklearn.isotonic import IsotonicRegression
 from strategies import tables
 
-from calibrant import MulticlassIsotonic, log_loss
+from calibrant import log_loss
+from calibrant.calibrators import MulticlassIsotonic
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

@@ -15,8 +15,9 @@ from reference import nafir as twin
 from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
-from calibrant import ByNotion, IsotonicCalibration, MulticlassIsotonic, log_loss
+from calibrant import ByNotion, IsotonicCalibration, log_loss
 from calibrant._core.validation import as_problem
+from calibrant.calibrators import MulticlassIsotonic
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
 from calibrant.solvers import conditional_logit, nafir_smoothing
 from calibrant.solvers.comparisons import Comparisons

@@ -6,7 +6,8 @@ from reference import temperature as twin
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import CalibrationWarning, TemperatureScaling, load_digits_forecast, log_loss
+from calibrant import TemperatureScaling, load_digits_forecast, log_loss
+from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

@@ -7,9 +7,11 @@ from reference import binned, tce
 from scipy.stats import binomtest
 from strategies import columns, tables
 
-from calibrant import EqualMass, Isotonic, Unique, calibration_error, estimate_calibration_error
+from calibrant import EqualMass, calibration_error
 from calibrant._core.validation import as_problem
+from calibrant.binning import Isotonic, Unique
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.rejections.bin_test import bin_test_calibration_error
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 

@@ -11,12 +11,15 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from strategies import columns, tables
 
-from calibrant import CalibrationWarning, OneVsRest, area_under_roc_hull_score, assess, hand_till_score
+from calibrant import assess
 from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import area_under_roc_hull_score, hand_till_score
 from calibrant.metrics.roc.areas import area_under_roc, between_classes, mean_area, under_curve
 from calibrant.metrics.roc.points import each_class
 from calibrant.metrics.uncertainty import Resampling
+from calibrant.notions import OneVsRest
 
 NAMES = ("roc-auc", "hand-till", "hull-auc")
 FUNCTIONS = (area_under_roc, hand_till_score, area_under_roc_hull_score)

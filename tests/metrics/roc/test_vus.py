@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant import CalibrationWarning, IsotonicCalibration, assess, volume_under_surface_score
+from calibrant import IsotonicCalibration, assess
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import volume_under_surface_score
 from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
 from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, estimate_volume_under_surface
 from calibrant.sums.resampling import as_rng

@@ -87,7 +87,8 @@ class SimplexGrid(SimplexBinning):
 
     Examples
     --------
-    >>> from calibrant import SimplexGrid, canonical_calibration_error
+    >>> from calibrant.binning import SimplexGrid
+    >>> from calibrant.metrics import canonical_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]
     >>> round(canonical_calibration_error([0, 1, 2], P, binning=SimplexGrid(2)), 3)
     0.467

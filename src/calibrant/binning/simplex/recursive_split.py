@@ -63,7 +63,8 @@ class RecursiveSplit(SimplexBinning):
 
     Examples
     --------
-    >>> from calibrant import RecursiveSplit, canonical_calibration_error
+    >>> from calibrant.binning import RecursiveSplit
+    >>> from calibrant.metrics import canonical_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]
     >>> round(canonical_calibration_error([0, 1, 2], P, binning=RecursiveSplit(1)), 3)
     0.467

@@ -84,7 +84,8 @@ class Sierpinski(SimplexBinning):
 
     Examples
     --------
-    >>> from calibrant import Sierpinski, canonical_calibration_error
+    >>> from calibrant.binning import Sierpinski
+    >>> from calibrant.metrics import canonical_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]
     >>> round(canonical_calibration_error([0, 1, 2], P, binning=Sierpinski(1)), 3)
     0.467

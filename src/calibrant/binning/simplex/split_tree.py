@@ -41,7 +41,7 @@ class SplitTree(Partition):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import SplitTree
+    >>> from calibrant.binning import SplitTree
     >>> tree = SplitTree(np.array([[0.3, 0.3, 0.4]]), np.array([[1, 2, -1]]), np.array([0, -1, -1]))
     >>> tree.index(np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.2, 0.7]])).tolist()
     [0, 1, 1]

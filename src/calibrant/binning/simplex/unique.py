@@ -54,7 +54,8 @@ class SimplexUnique(SimplexBinning):
 
     Examples
     --------
-    >>> from calibrant import SimplexUnique, canonical_calibration_error
+    >>> from calibrant.binning import SimplexUnique
+    >>> from calibrant.metrics import canonical_calibration_error
     >>> P = [[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.3, 0.3, 0.4]]
     >>> round(canonical_calibration_error([0, 1, 2], P, binning=SimplexUnique()), 3)
     0.467

@@ -139,7 +139,7 @@ def binning_guarantee(
 
     Examples
     --------
-    >>> from calibrant import binning_guarantee
+    >>> from calibrant.calibrators import binning_guarantee
     >>> binning_guarantee(5000, 50, n_classes=10)
     BinningGuarantee(marginal=0.1748, conditional=0.2785, expected=0.1, sharp_expected=0.07143)
     """

@@ -93,7 +93,7 @@ def points_for_guarantee(
 
     Examples
     --------
-    >>> from calibrant import points_for_guarantee
+    >>> from calibrant.calibrators import points_for_guarantee
     >>> points_for_guarantee(0.1)
     151
     >>> points_for_guarantee(0.1, kind="conditional", n_samples=5000)
@@ -176,7 +176,7 @@ def samples_for_guarantee(
 
     Examples
     --------
-    >>> from calibrant import samples_for_guarantee
+    >>> from calibrant.calibrators import samples_for_guarantee
     >>> samples_for_guarantee(0.1, n_classes=10)
     BinningPlan(points_per_bin=382, n_samples=38200, n_bins=100)
     """

@@ -123,7 +123,7 @@ def canonical_binning_guarantee(
 
     Examples
     --------
-    >>> from calibrant import canonical_binning_guarantee
+    >>> from calibrant.calibrators import canonical_binning_guarantee
     >>> canonical_binning_guarantee(200, 27, n_classes=3)
     CanonicalGuarantee(marginal=0.2023, conditional=0.2718, expected=0.1)
     """

@@ -168,7 +168,10 @@ def fitted_guarantee(calibrator: HistogramBinning | ByNotion, *, alpha: float = 
 
     Examples
     --------
-    >>> from calibrant import ByNotion, HistogramBinning, PointsPerBin, fitted_guarantee, make_softmax_forecast
+    >>> from calibrant import ByNotion, HistogramBinning
+    >>> from calibrant.binning import PointsPerBin
+    >>> from calibrant.calibrators import fitted_guarantee
+    >>> from calibrant.datasets import make_softmax_forecast
     >>> made = make_softmax_forecast(2000, 3, rng=0)
     >>> binning = ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), "top-label")
     >>> print(fitted_guarantee(binning.fit(made.prob, made.y)))

@@ -83,7 +83,7 @@ class BayesianBinning(BinaryCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import BayesianBinning
+    >>> from calibrant.calibrators import BayesianBinning
     >>> score = np.repeat([0.2, 0.3, 0.7, 0.8], 50)
     >>> BayesianBinning().fit(score, score > 0.5).calibrate([0.1, 0.9]).round(2).tolist()
     [0.0, 1.0]

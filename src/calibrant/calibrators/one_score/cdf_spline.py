@@ -72,7 +72,8 @@ class CDFSplineCalibration(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import ByNotion, CDFSplineCalibration, load_digits_forecast
+    >>> from calibrant import ByNotion, load_digits_forecast
+    >>> from calibrant.calibrators import CDFSplineCalibration
     >>> y, prob = load_digits_forecast()
     >>> label, score = ByNotion(CDFSplineCalibration(), "confidence").fit(prob, y).predict_top(prob)
     >>> bool(0 <= score.min() and score.max() <= 1)

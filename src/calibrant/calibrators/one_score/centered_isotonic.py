@@ -67,7 +67,7 @@ class CenteredIsotonicCalibration(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import CenteredIsotonicCalibration
+    >>> from calibrant.calibrators import CenteredIsotonicCalibration
     >>> fitted = CenteredIsotonicCalibration(finite=None).fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
     >>> fitted.calibrate([0.1, 0.2, 0.25, 0.3, 0.5]).round(3).tolist()
     [0.0, 0.333, 0.5, 0.667, 1.0]

@@ -78,7 +78,8 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import EnsembleNearIsotonic, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import EnsembleNearIsotonic
     >>> y, prob = load_digits_forecast()
     >>> fitted = EnsembleNearIsotonic().fit(prob[:, 3], y == 3)
     >>> bool(fitted.left_out_ < 1e-12)

@@ -125,7 +125,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import IsotonicRecursivePartitioning
+    >>> from calibrant.calibrators import IsotonicRecursivePartitioning
     >>> fitted = IsotonicRecursivePartitioning(max_bins=2, smoothing=0.0, softening=0.0)
     >>> fitted = fitted.fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     >>> fitted.calibrate([0.05, 0.25, 0.9]).tolist()

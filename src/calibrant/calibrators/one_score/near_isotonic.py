@@ -80,7 +80,7 @@ class NearIsotonicCalibration(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import NearIsotonicCalibration
+    >>> from calibrant.calibrators import NearIsotonicCalibration
     >>> fitted = NearIsotonicCalibration(penalty=0.25, finite=None).fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
     >>> fitted.calibrate([0.2, 0.35]).tolist()
     [0.75, 0.25]

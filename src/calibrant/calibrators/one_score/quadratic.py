@@ -67,7 +67,8 @@ class QuadraticScaling(LogOddsCalibrator):
 
     Examples
     --------
-    >>> from calibrant import QuadraticScaling, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import QuadraticScaling
     >>> y, prob = load_digits_forecast()
     >>> bool(QuadraticScaling().fit(prob[:, 3], y == 3).b_ > 0)
     True

@@ -67,7 +67,8 @@ class ScalingBinning(BinaryCalibrator):
 
     Examples
     --------
-    >>> from calibrant import ScalingBinning, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import ScalingBinning
     >>> y, prob = load_digits_forecast()
     >>> fitted = ScalingBinning(n_bins=5).fit(prob[:, 3], y == 3)
     >>> len(set(fitted.calibrate(prob[:, 3]).tolist()))

@@ -68,7 +68,8 @@ class CanonicalBinning(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import CanonicalBinning, Sierpinski
+    >>> from calibrant.binning import Sierpinski
+    >>> from calibrant.calibrators import CanonicalBinning
     >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.4, 0.3, 0.3]]
     >>> fitted = CanonicalBinning(Sierpinski(1)).fit(P, [0, 1, 1, 2])
     >>> fitted.predict_proba([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).tolist()

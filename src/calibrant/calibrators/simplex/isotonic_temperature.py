@@ -77,7 +77,8 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import IsotonicTemperatureScaling, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import IsotonicTemperatureScaling
     >>> y, prob = load_digits_forecast()
     >>> len(IsotonicTemperatureScaling().fit(prob, y).value_)
     10

@@ -86,7 +86,8 @@ class MatrixScaling(LogitScaling):
 
     Examples
     --------
-    >>> from calibrant import MatrixScaling, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import MatrixScaling
     >>> y, prob = load_digits_forecast()
     >>> MatrixScaling(off_diagonal=0.01).fit(prob, y).coef_.shape
     (10, 10)

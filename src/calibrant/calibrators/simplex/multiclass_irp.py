@@ -177,7 +177,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import MulticlassRecursivePartitioning, make_softmax_forecast
+    >>> from calibrant.calibrators import MulticlassRecursivePartitioning
+    >>> from calibrant.datasets import make_softmax_forecast
     >>> made = make_softmax_forecast(1000, 3, rng=0)
     >>> fitted = MulticlassRecursivePartitioning(max_regions=7, smoothing=1).fit(made.prob, made.y)
     >>> fitted.staged_regions_.tolist()

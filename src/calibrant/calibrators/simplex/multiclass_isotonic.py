@@ -69,7 +69,8 @@ class MulticlassIsotonic(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import MulticlassIsotonic, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import MulticlassIsotonic
     >>> y, prob = load_digits_forecast()
     >>> calibrated = MulticlassIsotonic().fit(prob, y).predict_proba(prob)
     >>> bool((calibrated.argmax(axis=1) == prob.argmax(axis=1)).all())

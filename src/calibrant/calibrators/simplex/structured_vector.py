@@ -67,7 +67,8 @@ class StructuredVectorScaling(StructuredScaling):
 
     Examples
     --------
-    >>> from calibrant import StructuredVectorScaling, load_digits_forecast
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import StructuredVectorScaling
     >>> y, prob = load_digits_forecast()
     >>> StructuredVectorScaling().fit(prob, y).temperature_ > 1
     True

@@ -35,7 +35,8 @@ class BinTest:
 
     Examples
     --------
-    >>> from calibrant import BinTest, calibration_error
+    >>> from calibrant import calibration_error
+    >>> from calibrant.metrics import BinTest
     >>> y, p = [0] * 9 + [1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     >>> calibration_error(y, p, binning=1, loss=BinTest("binomial", level=0.05))
     60.0

@@ -331,7 +331,7 @@ def area_under_roc_hull_score(
 
     Examples
     --------
-    >>> from calibrant import area_under_roc_hull_score
+    >>> from calibrant.metrics import area_under_roc_hull_score
     >>> area_under_roc_hull_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.875
     """
@@ -388,7 +388,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
 
     Examples
     --------
-    >>> from calibrant import hand_till_score
+    >>> from calibrant.metrics import hand_till_score
     >>> P = [[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.7, 0.2, 0.1]]
     >>> round(hand_till_score([0, 1, 2, 1], P), 3)
     0.75

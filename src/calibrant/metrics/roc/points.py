@@ -134,7 +134,7 @@ def roc_convex_hull(
 
     Examples
     --------
-    >>> from calibrant import roc_convex_hull
+    >>> from calibrant.metrics import roc_convex_hull
     >>> hull = roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     >>> hull
     RocHull(vertices=4, area=0.8750)

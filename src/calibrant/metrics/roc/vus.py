@@ -177,7 +177,7 @@ def volume_under_surface_score(
 
     Examples
     --------
-    >>> from calibrant import volume_under_surface_score
+    >>> from calibrant.metrics import volume_under_surface_score
     >>> P = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
     >>> y = [0, 0, 1, 1, 2, 2]
     >>> round(volume_under_surface_score(y, P), 4)
@@ -252,7 +252,7 @@ def estimate_volume_under_surface(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import estimate_volume_under_surface
+    >>> from calibrant.metrics import estimate_volume_under_surface
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet([1, 1, 1], 600)
     >>> y = [rng.choice(3, p=p) for p in P]
