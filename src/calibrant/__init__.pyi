@@ -17,6 +17,7 @@ from .assessment import Advice as Advice
 from .assessment import Assessment as Assessment
 from .assessment import advise as advise
 from .assessment import assess as assess
+from .assessment import scorer as scorer
 from .binning import Binning as Binning
 from .binning import Bins as Bins
 from .binning import BoundedIsotonic as BoundedIsotonic
