@@ -40,7 +40,9 @@ def test_a_name_of_another_package_answers_with_lines_that_run(name):
 @pytest.mark.parametrize("package", ["calibrant", "calibrant.metrics", "calibrant.calibrators"])
 def test_every_package_answers(package):
     asked = importlib.import_module(package)
-    with pytest.raises(AttributeError, match="For calibration_curve of scikit-learn: from calibrant import reliability_curve"):
+    with pytest.raises(
+        AttributeError, match="For calibration_curve of scikit-learn: from calibrant import reliability_curve"
+    ):
         asked.calibration_curve  # noqa: B018 - the attribute is what is tried
 
 
