@@ -15,6 +15,7 @@ from .metrics import calibration_intercept as calibration_intercept
 from .metrics import bin_test_calibration_error as bin_test_calibration_error
 from .metrics import log_loss as log_loss
 from .metrics import brier_score_loss as brier_score_loss
+from .assessment import scorer as scorer
 
 # Test
 from .significance import hosmer_lemeshow_test as hosmer_lemeshow_test

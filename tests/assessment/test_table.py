@@ -130,6 +130,16 @@ def test_a_metric_that_was_not_assessed_is_named_with_those_that_were():
         assess(Y, P, metrics=["ece", "mce"])["rmsce"]
 
 
+def test_a_metric_is_found_however_it_is_spelled():
+    found = assess(
+        [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], metrics=["ECE", "expected_calibration_error", "Mean_Brier"], n_resamples=9
+    )
+    assert [row.metric for row in found.rows] == ["ece", "mean-brier"]
+    assert found["ECE"] is found["expected_calibration_error"] is found["ece"]
+    with pytest.raises(KeyError, match="'mce' was not assessed; there are ece, mean-brier"):
+        found["mce"]
+
+
 def test_what_is_called_otherwise_is_shown_by_the_word_that_was_asked_for():
     found = assess(Y, P, metrics=["tece", "ece"], n_resamples=9)
     assert [row.metric for row in found.rows] == ["tece", "ece"]

@@ -70,6 +70,7 @@ CASES = {
         {},
     ),
     "classifier, safe": (CalibratedClassifier(calibrator=SafeCalibrator()), {}),
+    "classifier, by a word": (CalibratedClassifier(calibrator="isotonic"), {}),
     "isotonic by notion": (ByNotion(IsotonicCalibration(), input="logit"), OF_A_FORECAST),
 } | {
     name: (entry.target(input="logit"), of_a_calibrator(entry.target)) for name, entry in entries("calibrator").items()

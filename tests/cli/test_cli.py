@@ -1030,6 +1030,21 @@ def test_an_unknown_test_is_refused_with_the_nearest(run, forecast):
     assert "Did you mean 'spiegelhalter'?" in err
 
 
+def test_words_are_spelled_in_any_way_and_told_as_they_are_declared(run, forecast):
+    asked = ("--metrics", "ECE, Brier,expected_calibration_error", "--binning", "Equal_Mass", "--notion", "Class-Wise")
+    code, out, _ = run("assess", forecast, *asked, "--resamples", 9, "--json", "--fail-if", "ECE > 0.9")
+    assert (code, list(json.loads(out)["metrics"])) == (0, ["ece", "brier"])
+    assert json.loads(out)["notion"] == "class-wise"
+    code, out, _ = run("test", forecast, "--tests", "RESAMPLING,resampling", "--resamples", 9, "--json")
+    assert (code, list(json.loads(out)["tests"])) == (0, ["resampling"])
+    code, out, _ = run(
+        "fit", forecast, "--method", "IsotonicCalibration", "--notion", "TOP_LABEL", "-o", "spelled.json"
+    )
+    assert (code, out.splitlines()[0].split(" on ")[0]) == (0, "fitted isotonic")
+    code, _, err = run("fit", forecast, "--method", "Isotonik", "-o", "spelled.json", "--force")
+    assert (code, err.strip().endswith("got 'Isotonik'. Did you mean 'isotonic'?")) == (2, True)
+
+
 # Terminal
 
 

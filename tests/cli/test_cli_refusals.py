@@ -140,7 +140,7 @@ WORDS = {
     "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
-    "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "classwise", "-o", "o"], r"mean 'class-wise'"),
+    "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "claswise", "-o", "o"], r"mean 'class-wise'"),
     "a notion too many": (
         ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"],
         r"--notion belongs to methods of one",

@@ -63,14 +63,14 @@ HINTS = {
         ),
     ),
     "no calibrator": (
-        lambda: SafeCalibrator("beta").fit(P, Y),
-        r"Pass TemperatureScaling\(\)\.",
-        lambda: SafeCalibrator(TemperatureScaling()).fit(P, Y),
+        lambda: SafeCalibrator(3).fit(P, Y),
+        r"Pass 'temperature', or TemperatureScaling\(\)\.",
+        lambda: (SafeCalibrator("temperature").fit(P, Y), SafeCalibrator(TemperatureScaling()).fit(P, Y)),
     ),
     "no calibrator of a classifier": (
         lambda: CalibratedClassifier(GaussianNB(), 3).fit(X, Y),
-        r"Pass TemperatureScaling\(\)\.",
-        lambda: CalibratedClassifier(GaussianNB(), TemperatureScaling()).fit(X, Y),
+        r"Pass 'temperature', or TemperatureScaling\(\)\.",
+        lambda: CalibratedClassifier(GaussianNB(), "temperature").fit(X, Y),
     ),
     "folds of advice": (
         lambda: advise(Y, P, n_folds=1),

@@ -698,8 +698,8 @@ def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
 
 def test_a_notion_that_is_not_known_is_refused_when_loaded():
     document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
-    document["calibrator"] |= {"notion": "classwise", "fitted notion": "class-wise"}
-    with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'classwise'"):
+    document["calibrator"] |= {"notion": "claswise", "fitted notion": "class-wise"}
+    with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'claswise'"):
         from_document(resigned(document))
 
 

@@ -61,8 +61,8 @@ def test_one_column_is_binary_and_a_table_is_about_confidence():
 
 
 def test_a_misspelt_notion_is_refused_with_the_nearest_name():
-    with pytest.raises(ValueError, match=r"notion must be one of .*; got 'toplabel'\. Did you mean 'top-label'\?"):
-        as_notion("toplabel")
+    with pytest.raises(ValueError, match=r"notion must be one of .*; got 'toplable'\. Did you mean 'top-label'\?"):
+        as_notion("toplable")
 
 
 def test_canonical_calibration_is_no_notion_and_where_it_is_found_is_said():

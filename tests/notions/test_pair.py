@@ -229,7 +229,7 @@ def test_an_error_of_other_classes_is_refused_wherever_it_is_asked_for():
 def test_a_misspelt_notion_of_a_pair_is_refused_with_the_nearest_name():
     _, pair = both()
     with pytest.raises(ValueError, match="Did you mean 'top-label'"):
-        calibration_error(notion="toplabel", **pair)
+        calibration_error(notion="toplable", **pair)
 
 
 def test_a_calibrator_knows_no_pairs():

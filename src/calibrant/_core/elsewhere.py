@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -9,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from calibrant._core.foreign import FOREIGN, Foreign
 from calibrant._core.stubs import read_stub
 
 PACKAGES = (
@@ -93,11 +95,35 @@ def where(name: str) -> str:
         return f"{name} is {RENAMED[name]} now: {_import_of(RENAMED[name])}"
     if name in RETIRED:
         return RETIRED[name]
+    if name in FOREIGN:
+        return _of_other_package(name, FOREIGN[name])
+    if answer := _of_metric(name):
+        return answer
     near = get_close_matches(name, [*homes(), *RENAMED], n=1, cutoff=0.8)
     if not near:
         return ""
     meant = RENAMED.get(near[0], near[0])
     return f"Did you mean {meant}? {_import_of(meant)}"
+
+
+def _of_other_package(name: str, known: Foreign) -> str:
+    needed = dict.fromkeys(word for word in re.findall(r"\w+", known.ours) if word in homes())
+    lines = [*map(_import_of, needed), *([] if known.ours in needed else [known.ours])]
+    return f"For {name} of {known.package}: {'; '.join(lines)}{f'. {known.note}.' if known.note else ''}"
+
+
+def _of_metric(name: str) -> str:
+    """Return what to write for a metric that is found by a name, such as "NLL"; empty where there is none."""
+    from calibrant._core.registry import find
+
+    try:
+        metric = find("metric", name)
+    except ValueError:
+        return ""
+    function = str(getattr(metric.target, "__name__", ""))
+    if function in homes():
+        return f"{name} is {function} here: {_import_of(function)}"
+    return f'For {name} write assess(y_true, y_prob, metrics=["{metric.name}"]): {_import_of("assess")}'
 
 
 def _import_of(name: str) -> str:

@@ -7,16 +7,18 @@ is a call of `require` there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
-from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import first, index
+from calibrant._core.spelling import meant, nearest, question
 
 Order = Literal["any", "not falling", "rising"]
+
+T = TypeVar("T")
 
 MOST = 10_000_000
 """Bins, and draws, that may be asked for: more is a mistake that would take days, or all memory."""
@@ -150,15 +152,22 @@ def no_class(name: str, value: object, *, wanted: str) -> None:
 
 
 def choice(name: str, value: object, choices: Iterable[str], *, also: str = "", hint: str = "Pass one of them") -> str:
-    """Return one of the words; the message names the nearest one, and ``also`` what may be passed that is no word."""
+    """Return one of the words; the message names the nearest ones, and ``also`` what may be passed that is no word."""
     known = list(choices)
     wanted = f"{name} must be one of {', '.join(map(repr, known))}{also}; got {value!r}"
     if not isinstance(value, str):
         raise TypeError(f"{wanted}. {hint}.")
     if value not in known:
-        near = get_close_matches(value, known, n=1)
-        raise ValueError(f"{wanted}. Did you mean {near[0]!r}?" if near else f"{wanted}. {hint}.")
+        raise ValueError(f"{wanted}. {question(nearest(value, known)) or f'{hint}.'}")
     return value
+
+
+def under_word(
+    name: str, value: object, known: Mapping[str, T], *, also: str = "", hint: str = "Pass one of them"
+) -> T:
+    """Return what stands under a word, however it is spelled: case, hyphens, underscores and spaces do not matter."""
+    word = meant(value, known) if isinstance(value, str) else None
+    return known[choice(name, value if word is None else word, known, also=also, hint=hint)]
 
 
 def numbers(

@@ -10,8 +10,9 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
+
+from calibrant._core.spelling import folded, meant, nearest, question
 
 Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
 
@@ -58,8 +59,17 @@ class Entry:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All words by which it is found."""
+        """All words that are declared for it."""
         return (self.name, *self.also)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What else it is found by: the name of its function or class, and its symbol."""
+        return (getattr(self.target, "__name__", self.name), self.symbol)
+
+    def word_for(self, asked: str) -> str:
+        """Return the declared word that was asked for, however it was spelled; its name where that was none of them."""
+        return meant(asked, self.words) or self.name
 
 
 _ENTRIES: dict[Kind, dict[str, Entry]] = {kind: {} for kind in HOMES}
@@ -147,17 +157,35 @@ def entries(kind: Kind) -> dict[str, Entry]:
 
 
 def find(kind: Kind, name: str) -> Entry:
-    """Return the thing of that name, or raise a ValueError that names the nearest ones."""
+    """Return the thing of that name, or raise a ValueError that names the nearest ones.
+
+    It is found by its words, by the name of its function or class, and by its symbol, in any case; hyphens, underscores and
+    spaces are alike.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} must be a word; got {name!r}. See `calibrant list {kind}s`.")
     if (seen := _ENTRIES[kind].get(name)) is not None:  # without a walk through the package
         return seen
-    known = entries(kind)
-    if (other := next((entry for entry in known.values() if name in entry.also), None)) is not None:
-        return other
-    if name not in known:
-        near = get_close_matches(name, [word for entry in known.values() for word in entry.words], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "See `calibrant list`."
-        raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
-    return known[name]
+    known, asked = entries(kind), folded(name)
+    for entry in known.values():
+        if asked in map(folded, (*entry.words, *entry.names)):
+            return entry
+    hint = question(_one_word_each(nearest(name, _suggested(known)), known)) or "See `calibrant list`."
+    raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
+
+
+def _suggested(known: Mapping[str, Entry]) -> list[str]:
+    """Return what an unknown word may have been meant for: declared words, and names of functions and classes."""
+    return [word for entry in known.values() for word in (*entry.words, entry.names[0])]
+
+
+def _one_word_each(words: Sequence[str], known: Mapping[str, Entry]) -> list[str]:
+    """Return the first of the words for each thing."""
+    first: dict[str, str] = {}
+    for word in words:
+        name = next(entry.name for entry in known.values() if word in (*entry.words, *entry.names))
+        first.setdefault(name, word)
+    return list(first.values())
 
 
 def named(target: object) -> Entry | None:

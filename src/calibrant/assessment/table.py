@@ -16,6 +16,7 @@ from calibrant._core.parameters import list_of_names, resamples
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.progress import tracked
 from calibrant._core.result import DrawnResult, Picture, shown_pvalue
+from calibrant._core.spelling import meant
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
@@ -63,8 +64,8 @@ class Row:
         return f"{self.symbol} ({self.unit})" if self.unit else self.symbol
 
     def is_called(self, metric: str) -> bool:
-        """Whether it is the metric of that name."""
-        return metric in (self.metric, *self.also)
+        """Whether it is the metric of that name, however it is spelled."""
+        return meant(metric, (self.metric, *self.also)) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +186,8 @@ def assess(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     metrics : sequence of str, optional
-        Registry names (``calibrant list metrics`` prints them); a metric named twice stands once. By default accuracy, NLL,
+        Names that ``calibrant list metrics`` prints, names of functions, or symbols, in any case: ``"ece"``, ``"ECE"`` and
+        ``"expected_calibration_error"`` are one metric; a metric named twice stands once. By default accuracy, NLL,
         Brier score, ECE and MCE, and of more than two classes also the class-wise and the top-label calibration error.
     notion : str or Notion, optional
         Notion of calibration of the diagram, and of every metric that has no notion in its name, as in `calibration_error`.
@@ -277,12 +279,12 @@ def _chosen(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, Metric]
     by_name: dict[str, tuple[str, Metric]] = {}
     for word in metrics:
         metric = metric_named(word)
-        by_name.setdefault(metric.name, (word, metric.clipped(clip)))
+        by_name.setdefault(metric.name, (metric.word_for(word), metric.clipped(clip)))
     return by_name
 
 
 def _row(word: str, metric: Metric, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
-    also = tuple(other for other in metric.words if other != word)
+    also = tuple(other for other in (*metric.words, *metric.names) if other != word)
     events = metric.impossible(problem)
     note = "" if events is None else events.note
     if estimate.upper is None:

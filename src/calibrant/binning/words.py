@@ -11,7 +11,7 @@ from calibrant._core.registry import Kind, entries, find
 from calibrant.binning.base import Binning
 from calibrant.binning.equal_width import EqualWidth
 
-NUMBERED = re.compile(r"(.+)-([0-9]+)")
+NUMBERED = re.compile(r"(.*[^-_ ])[-_ ]([0-9]+)")
 
 
 def as_binning(binning: int | str | Binning) -> Binning:

@@ -19,6 +19,7 @@ from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
+from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
@@ -199,7 +200,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _stored_parameters(self) -> dict[str, Any]:
         """Return the parameters as a file holds them, but ``input`` and ``labels``, which stand elsewhere."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
+        stored = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
+        if isinstance(word := stored.get("calibrator"), str):  # what it is declared by, however it was spelled
+            stored["calibrator"] = find("calibrator", word).name
+        return stored
 
     @classmethod
     def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def run_test(arguments: argparse.Namespace) -> int:
     from calibrant.notions import is_of_predictions
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
-    chosen = tuple(dict.fromkeys(arguments.tests.split(","))) if arguments.tests else USUAL_TESTS
+    asked = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
+    chosen = tuple(dict.fromkeys(find("test", word).name for word in asked))
     if "equivalence" in chosen:
         raise ValueError(
             "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "

@@ -17,7 +17,7 @@ FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "p
 
 NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
-GATE = re.compile(rf"\s*([a-z][a-z0-9-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
+GATE = re.compile(rf"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
 DRAWS = 1000
 """Draws behind a p-value of `calibrant test`, where no number is asked for."""
@@ -94,7 +94,8 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
             f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
         )
     metric, field, comparison, number = match.groups()
-    known, gate = metric_named(metric), Gate(text.strip(), metric, field or "value", comparison, float(number))
+    known = metric_named(metric)
+    gate = Gate(text.strip(), known.word_for(metric), field or "value", comparison, float(number))
     if gate.field != "pvalue":
         gate.require_possible(*known.range)
     if gate.field == "pvalue" and n_resamples > 0:

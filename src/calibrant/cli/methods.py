@@ -19,11 +19,11 @@ PYTHON = {"True": True, "False": False, "None": None}
 
 def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
     """Return the method that was asked for, or the default: of one event also where a notion makes many of them."""
-    from calibrant._core.registry import named
-    from calibrant.calibrators.around.default import default_calibrator
+    from calibrant._core.registry import find, named
+    from calibrant.calibrators.around.for_classes import default_calibrator
 
     if arguments.method:
-        return str(arguments.method)
+        return find("calibrator", arguments.method).word_for(arguments.method)
     entry = named(type(default_calibrator(2 if arguments.notion else max(2, n_columns))))
     assert entry is not None  # defaults are registered
     return entry.name
@@ -31,19 +31,18 @@ def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
 
 def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
-    from calibrant._core.registry import find
-    from calibrant.calibrators.around.by_notion import ByNotion
+    from calibrant.calibrators.around.for_classes import for_classes
     from calibrant.calibrators.around.safe import SafeCalibrator
     from calibrant.calibrators.base import BinaryCalibrator
+    from calibrant.calibrators.by_word import as_calibrator
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
     method = method_of(arguments, n_columns=n_columns)
-    calibrator: Calibrator = _with_parameters(find("calibrator", method).target(), inner, method)
-    if isinstance(calibrator, BinaryCalibrator) and (n_columns > 2 or arguments.notion):
-        calibrator = ByNotion(calibrator, arguments.notion)
-    elif arguments.notion:
+    calibrator = _with_parameters(as_calibrator(method), inner, method)
+    if arguments.notion and not isinstance(calibrator, BinaryCalibrator):
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
+    calibrator = for_classes(calibrator, n_columns, arguments.notion)
     if arguments.safe and method == "safe":
         raise ValueError(
             "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, left_out, number
+from calibrant._core.parameters import left_out, number, under_word
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -186,7 +186,7 @@ def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:
     """Return the smoother of that name, or the lens itself."""
     if isinstance(smoother, (Smooth, Local)):
         return smoother
-    return SMOOTHERS[choice("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")]
+    return under_word("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")
 
 
 def _panel(

@@ -116,6 +116,8 @@ class Reader:
 
     def _decoded(self, name: str, value: Any) -> Any:
         try:
+            if name == "calibrator" and isinstance(value, str):
+                return find("calibrator", current("calibrator", value)).name
             return decode(value, self.calibrator)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{name}: {error}") from error

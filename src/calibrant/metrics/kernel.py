@@ -21,6 +21,7 @@ from scipy.special import stdtr, stdtrit
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, left_out, number, whole
 from calibrant._core.problem import IntArray, Problem, as_simplex
+from calibrant._core.spelling import folded
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.metrics.metric import Own
@@ -248,7 +249,8 @@ def _estimate_of_blocks(blocks: Blocks, level: float) -> Estimate:
 
 def as_pairs_notion(notion: str | Notion | None, problem: Problem) -> Notion | None:
     """Return the notion of that name, or None for the whole simplex."""
-    return None if notion is None or notion == "canonical" else as_notion(notion, problem)
+    is_whole = notion is None or (isinstance(notion, str) and folded(notion) == "canonical")
+    return None if is_whole else as_notion(notion, problem)
 
 
 def as_bandwidth(bandwidth: float | None) -> float | None:

@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, no_class
+from calibrant._core.parameters import no_class, under_word
 from calibrant._core.problem import BinaryProblem
 from calibrant.binning import Bins
 from calibrant.lenses.base import Size, View
@@ -103,7 +103,7 @@ LOSSES: Mapping[str, Loss] = {
 
 NORMS: Mapping[str, Norm] = {"l1": l1, "l2": l2, "root": root, "max": maximum}
 
-POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)")
+POWER = re.compile(r"l([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 """The word of an l_p norm."""
 
 
@@ -111,7 +111,7 @@ def as_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the function itself."""
     no_class("loss", loss, wanted="a word or a function")
     known: Mapping[str, Loss] = {**LOSSES, **REJECTIONS}
-    return loss if callable(loss) else known[choice("loss", loss, known, also=" or a function")]
+    return loss if callable(loss) else under_word("loss", loss, known, also=" or a function")
 
 
 def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
@@ -122,7 +122,7 @@ def as_norm(norm: str | Norm, option: str = "norm") -> Norm:
     power = POWER.fullmatch(norm) if isinstance(norm, str) else None
     if power is not None and (p := float(power[1])) >= 1.0:
         return {1.0: l1, 2.0: l2}.get(p, PowerMean(p))
-    return NORMS[choice(option, norm, NORMS, also=", 'l<p>' of a p from 1 such as 'l3', or a function")]
+    return under_word(option, norm, NORMS, also=", 'l<p>' of a p from 1 such as 'l3', or a function")
 
 
 @dataclass(frozen=True)

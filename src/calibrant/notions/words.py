@@ -7,6 +7,7 @@ import re
 from calibrant._core.parameters import no_class, require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.registry import find
+from calibrant._core.spelling import folded
 from calibrant.notions.base import Notion
 from calibrant.notions.binary import Binary
 from calibrant.notions.pair import of_pair
@@ -16,7 +17,7 @@ from calibrant.notions.top_k import TopKConfidence, TopKLabel
 OF_PREDICTIONS = re.compile(r"confidence|top-label|top-(?:k|[0-9]+)-(?:confidence|label)")
 """Names of the notions whose event is that a predicted class is the true one."""
 
-TOP_K = re.compile(r"top-([0-9]+)-(confidence|label)")
+TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)
 
 
 def as_notion(
@@ -50,11 +51,11 @@ def _of_word(notion: str) -> Notion:
     )
     if top := TOP_K.fullmatch(notion):
         k = int(top[1])
-        return TopKConfidence(k) if top[2] == "confidence" else TopKLabel(k)
+        return TopKConfidence(k) if top[2].lower() == "confidence" else TopKLabel(k)
     require(
-        notion != "canonical",
+        folded(notion) != "canonical",
         "notion must make binary problems of a forecast",
-        got="'canonical', which speaks of whole rows",
+        got=f"{notion!r}, which speaks of whole rows",
         hint="Measure with canonical_calibration_error, calibrate with CanonicalBinning",
     )
     try:

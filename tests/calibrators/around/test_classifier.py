@@ -225,7 +225,11 @@ def test_the_defaults_are_logistic_regression_and_temperature(data):
     ("options", "error", "message"),
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
-        ({"calibrator": GaussianNB()}, TypeError, r"calibrator must be a calibrator of calibrant; got GaussianNB\(\)"),
+        (
+            {"calibrator": GaussianNB()},
+            TypeError,
+            r"calibrator must be a word or a calibrator of calibrant; got GaussianNB\(\)",
+        ),
         ({"pooling": "median"}, ValueError, r"pooling must be one of 'mean', 'geometric'; got 'median'"),
         ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a number, at least 0 and at most 1; got 1\.5"),
     ],

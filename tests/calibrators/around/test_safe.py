@@ -434,7 +434,12 @@ def test_a_candidate_equal_to_the_forecast_has_no_weight():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"calibrator": "beta"}, TypeError, r"calibrator must be a calibrator of calibrant; got 'beta'\. Pass Temp"),
+        (
+            {"calibrator": 3},
+            TypeError,
+            r"calibrator must be a word or a calibrator of calibrant; got 3\. Pass 'temperature'",
+        ),
+        ({"calibrator": "bta"}, ValueError, r"calibrator must be one of .*; got 'bta'\. Did you mean 'beta'\?"),
         ({"n_folds": 1}, ValueError, r"n_folds must be a whole number, at least 2; got 1\. Pass n_folds=5"),
         ({"n_folds": 2.5}, TypeError, r"n_folds must be a whole number, at least 2; got 2\.5"),
         ({"n_folds": True}, TypeError, "n_folds must be a whole number, at least 2; got True"),

@@ -157,7 +157,7 @@ def test_the_fitted_map_is_saved_with_the_bins(tmp_path):
             TypeError,
             "calibrator must be a BinaryCalibrator, a map of one score; got",
         ),
-        ({"calibrator": "platt"}, TypeError, "calibrator must be a BinaryCalibrator, a map of one score; got 'platt'"),
+        ({"calibrator": "sms"}, TypeError, "calibrator must be a BinaryCalibrator, a map of one score; got 'sms'"),
         ({"calibrator": Square(), "n_bins": 0}, ValueError, "n_bins must be a whole number, at least 1; got 0"),
         ({"n_bins": True}, TypeError, "n_bins must be a whole number, at least 1; got True"),
         ({"n_bins": "many"}, TypeError, "n_bins must be a whole number, at least 1; got 'many'"),

@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag, of_type, require
+from calibrant._core.parameters import choice, flag, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks, with_scores_of_logits
+from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 from calibrant.calibrators.stored import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
@@ -38,8 +38,9 @@ class ByNotion(Calibrator):
 
     Parameters
     ----------
-    calibrator : BinaryCalibrator
-        The method; it is cloned for each problem.
+    calibrator : str or BinaryCalibrator
+        The method, a word such as ``"isotonic"`` (``calibrant list calibrators`` prints them) or an object; it is cloned for
+        each problem.
     notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, optional
         Which problems there are. By default ``"binary"`` for two classes, one map of the probability of the second, and
         ``"class-wise"`` for more, a map for each class.
@@ -105,7 +106,7 @@ class ByNotion(Calibrator):
 
     def __init__(
         self,
-        calibrator: BinaryCalibrator,
+        calibrator: str | BinaryCalibrator,
         notion: str | Notion | None = None,
         *,
         normalize: bool = True,
@@ -167,7 +168,7 @@ class ByNotion(Calibrator):
             top[rows], score[rows] = self._top(part)
         return self.classes_[top], score
 
-    @available_if(lambda self: isinstance(self.calibrator, VennAbers))
+    @available_if(lambda self: isinstance(self._method(), VennAbers))
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
         """Return the pair of probabilities of `VennAbers` for each class.
 
@@ -204,9 +205,7 @@ class ByNotion(Calibrator):
             hint="Pass notion='class-wise'",
             error=TypeError,
         )
-        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself"
-        of_type("calibrator", self.calibrator, BinaryCalibrator, "a BinaryCalibrator, a map of one score", hint=alone)
-        simplex, unfitted = as_simplex(problem), clone(self.calibrator)
+        simplex, unfitted = as_simplex(problem), self._method()
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty, without_event = [], None, [], False
         for binary in self._problems(simplex):
@@ -219,6 +218,11 @@ class ByNotion(Calibrator):
             self._serve_unseen(empty, simplex)
         if without_event:
             _tell_of_absent_classes(simplex)
+
+    def _method(self) -> BinaryCalibrator:
+        """Return the method, a new one."""
+        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself"
+        return as_binary_calibrator(self.calibrator, hint=alone)
 
     def _check_loaded(self) -> None:
         flag("normalize", self.normalize)
@@ -240,7 +244,7 @@ class ByNotion(Calibrator):
             "notion": None if self.notion is None else write.notion(as_notion(self.notion)),
             "normalize": bool(self.normalize),
             "unseen": self.unseen,
-            "each": self.calibrator._told(write),
+            "each": self._method()._told(write),
         }
 
     def _found(self, write: Writing) -> dict[str, Any]:
@@ -280,7 +284,7 @@ class ByNotion(Calibrator):
         """Decide what becomes of the scores of problems without rows, and say it."""
         served = "such scores are left as they are"
         if self.unseen == "pooled":
-            self.pooled_ = _fitted(clone(self.calibrator), _pooled(list(self._problems(simplex))))
+            self.pooled_ = _fitted(self._method(), _pooled(list(self._problems(simplex))))
             served = "such scores are mapped as those of all the others together"
         warn(f"no row to calibrate on for {_first(empty)}: {served}. Fit on more rows.")
 

@@ -37,11 +37,12 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weight
 from calibrant._core.warnings import warn
-from calibrant.calibrators.around.default import default_calibrator
+from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
 from calibrant.calibrators.around.forecasts import Pooling, Rows, forecast_of, pooled
 from calibrant.calibrators.around.groups import as_groups
 from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
 
@@ -56,8 +57,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator : classifier, optional
         Has ``predict_proba``, or ``decision_function``, whose values are then taken for logits. By default a
         `LogisticRegression`. It is cloned, unless ``cv="prefit"``; a `sklearn.frozen.FrozenEstimator` stays as it is.
-    calibrator : Calibrator, optional
-        It is cloned. By default `BetaCalibration` for two classes and `TemperatureScaling` for more, as in `calibrant fit`.
+    calibrator : str or Calibrator, optional
+        A word such as ``"isotonic"`` or ``"temperature"``, those of ``calibrant fit --method`` (``calibrant list
+        calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
+        `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
+        rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default
+        `BetaCalibration` for two classes and `TemperatureScaling` for more, as in ``calibrant fit``.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
         fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
@@ -113,6 +118,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> CalibratedClassifier(GaussianNB()).fit(X, y).predict_proba(X[:2]).shape
     (2, 3)
+
+    A word chooses the calibrator, in a grid too:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> words = {"calibrator": ["temperature", "isotonic"]}
+    >>> search = GridSearchCV(CalibratedClassifier(GaussianNB()), words, scoring="neg_log_loss").fit(X, y)
+    >>> search.best_params_
+    {'calibrator': 'temperature'}
     """
 
     # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
@@ -124,7 +137,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any = None,
-        calibrator: Calibrator | None = None,
+        calibrator: str | Calibrator | None = None,
         *,
         cv: Any | Literal["prefit"] = 5,
         ensemble: bool = False,
@@ -231,7 +244,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
         return label
 
-    @available_if(lambda self: hasattr(self.calibrator, "predict_top"))
+    @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
     def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
         """Return the label that the estimator predicts, and its calibrated probability: `ByNotion.predict_top`.
 
@@ -268,7 +281,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label, score = by_label.predict_top(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
         return label, self._smoothed(score)
 
-    @available_if(lambda self: isinstance(self.calibrator, VennAbers))
+    @available_if(lambda self: isinstance(self._calibrator_known(), VennAbers))
     def predict_interval(self, X: Any) -> FloatArray:
         """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
 
@@ -328,7 +341,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return asking_for_weights(self._base()) if self.estimator is None else self.estimator
 
     def _wanted_by_calibrator(self) -> MetadataRequest:
-        return asking_for_weights(TemperatureScaling() if self.calibrator is None else self.calibrator)
+        return asking_for_weights(self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling())
 
     # Training
 
@@ -342,13 +355,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         flag("ensemble", self.ensemble)
         choice("pooling", self.pooling, ("mean", "geometric"))
         number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
-        require(
-            self.calibrator is None or isinstance(self.calibrator, Calibrator),
-            "calibrator must be a calibrator of calibrant",
-            value=self.calibrator,
-            hint="Pass TemperatureScaling()",
-            error=TypeError,
-        )
+        if self.calibrator is not None:
+            as_calibrator(self.calibrator)
 
     def _is_trained(self) -> bool:
         """Whether the estimator is fitted already, and all rows serve one calibrator."""
@@ -419,8 +427,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         keywords = _check_method_params(X, metadata.estimator, indices=rows)
         return clone(self._base()).fit(_safe_indexing(X, rows), truth[rows], **keywords)
 
+    def _calibrator_known(self) -> str | Calibrator | None:
+        """Return a fitted calibrator, and before ``fit`` the parameter, which may be a word."""
+        return self.pairs_[0][1] if hasattr(self, "pairs_") else self.calibrator
+
     def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
-        calibrator: Calibrator = clone(self.calibrator or default_calibrator(len(labels)))
+        method = default_calibrator(len(labels)) if self.calibrator is None else self.calibrator
+        calibrator = calibrator_for(method, len(labels))
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
 

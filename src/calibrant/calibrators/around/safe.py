@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -21,7 +20,9 @@ from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem,
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import CalibrationWarning, warn
+from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
 from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
@@ -54,8 +55,10 @@ class SafeCalibrator(Calibrator):
 
     Parameters
     ----------
-    calibrator : Calibrator, optional
-        The candidate: any calibrator, `ByNotion` too. It is cloned. By default `TemperatureScaling`.
+    calibrator : str or Calibrator, optional
+        The candidate: a word such as ``"sms"`` (``calibrant list calibrators`` prints them), or any calibrator, `ByNotion`
+        too. It is cloned. A word of a method of one score stands for `ByNotion` of it, class by class, where there are more
+        than two classes. By default `TemperatureScaling`.
     n_folds : int, default=5
         The candidate is judged by as many fits, each on the rows outside one fold.
     caution : float, default=1.0
@@ -130,7 +133,7 @@ class SafeCalibrator(Calibrator):
 
     def __init__(
         self,
-        calibrator: Calibrator | None = None,
+        calibrator: str | Calibrator | None = None,
         *,
         n_folds: int = 5,
         caution: float = 1.0,
@@ -168,10 +171,8 @@ class SafeCalibrator(Calibrator):
                 warn(f"the candidate: {warning.message}", warning.category)
 
     def _check_parameters(self) -> None:
-        if self.calibrator is not None and not isinstance(self.calibrator, Calibrator):
-            raise TypeError(
-                f"calibrator must be a calibrator of calibrant; got {self.calibrator!r}. Pass TemperatureScaling()."
-            )
+        if self.calibrator is not None:
+            as_calibrator(self.calibrator)
         whole("n_folds", self.n_folds, least=2, hint="Pass n_folds=5")
         number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
         state = self.random_state
@@ -183,7 +184,8 @@ class SafeCalibrator(Calibrator):
             raise ValueError(f"random_state must be a number from 0 to 2**32 - 1; got {state!r}. Pass random_state=0.")
 
     def _fitted(self, problem: Problem) -> Calibrator:
-        candidate: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
+        method = TemperatureScaling() if self.calibrator is None else self.calibrator
+        candidate = calibrator_for(method, len(self.classes_))
         candidate.set_params(input=self.input, labels=self.labels)
         candidate.classes_, candidate.n_features_in_ = self.classes_, self.n_features_in_
         candidate._fit_problem(problem)

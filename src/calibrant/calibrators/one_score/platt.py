@@ -19,6 +19,7 @@ from calibrant.solvers.log_odds import least_log_loss
     "platt",
     symbol="PS",
     source="Platt 1999",
+    also=("sigmoid", "logistic"),
     guarantees={"permutation equivariant", "finite log loss"},
 )
 class PlattScaling(LogOddsCalibrator):

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._core.links import EPSILON, FloatArray
-from calibrant._core.parameters import numbers, require, whole
+from calibrant._core.parameters import numbers, whole
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import EqualMass, locate
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.one_score.histogram import check_edges
 from calibrant.calibrators.one_score.platt import PlattScaling
 
@@ -30,8 +30,8 @@ class ScalingBinning(BinaryCalibrator):
 
     Parameters
     ----------
-    calibrator : BinaryCalibrator, optional
-        The map; it is cloned. By default `PlattScaling`.
+    calibrator : str or BinaryCalibrator, optional
+        The map, a word such as ``"beta"`` or an object; it is cloned. By default `PlattScaling`.
     n_bins : int, default=15
         Number of bins at most, at least 1.
     input : {"probability", "logit"}, default="probability"
@@ -82,7 +82,7 @@ class ScalingBinning(BinaryCalibrator):
 
     def __init__(
         self,
-        calibrator: BinaryCalibrator | None = None,
+        calibrator: str | BinaryCalibrator | None = None,
         *,
         n_bins: int = 15,
         input: Input = "probability",
@@ -93,18 +93,13 @@ class ScalingBinning(BinaryCalibrator):
         self.n_bins = n_bins
 
     def _fit(self, problem: BinaryProblem) -> None:
-        require(
-            self.calibrator is None or isinstance(self.calibrator, BinaryCalibrator),
-            "calibrator must be a BinaryCalibrator, a map of one score",
-            value=self.calibrator,
-            hint="Pass PlattScaling()",
-            error=TypeError,
-        )
+        method = PlattScaling() if self.calibrator is None else self.calibrator
+        inner = as_binary_calibrator(method, hint="Pass 'platt', or PlattScaling()")
         n_bins = whole("n_bins", self.n_bins, least=1, hint="Pass some 10 to 20")
-        self.calibrator_ = PlattScaling() if self.calibrator is None else clone(self.calibrator)
-        self.calibrator_._fit_one(problem)
+        inner._fit_one(problem)
+        self.calibrator_ = inner
         # As the rows themselves will be mapped, to the last digit: else one of them could fall in the next bin.
-        inner, logit = self.calibrator_, problem.logit
+        logit = problem.logit
         reads_logits = type(inner)._apply_logit is not BinaryCalibrator._apply_logit
         fitted = inner._apply(problem.score) if logit is None or not reads_logits else inner._apply_logit(logit)
         bins = EqualMass(n_bins)(replace(problem, score=fitted, logit=None))

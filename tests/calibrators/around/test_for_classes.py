@@ -1,0 +1,181 @@
+"""Words choose calibrators wherever an object does, with the words of the command line."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+
+from calibrant import (
+    BinaryCalibrator,
+    ByNotion,
+    CalibratedClassifier,
+    PlattScaling,
+    SafeCalibrator,
+    ScalingBinning,
+    TemperatureScaling,
+    VennAbers,
+    cli,
+    load_calibrator,
+    save_calibrator,
+)
+from calibrant._core.registry import entries
+from calibrant.calibrators.around.for_classes import calibrator_for
+
+RNG = np.random.default_rng(0)
+PROB = RNG.dirichlet(np.ones(3), 90)
+TRUTH = np.array(["a", "b", "c"])[[RNG.choice(3, p=row) for row in PROB]]
+SCORE, EVENT = PROB[:, 0], (TRUTH == "a").astype(int)
+X, SPECIES = load_iris(return_X_y=True)
+X = X[:, :2]
+WORDS = entries("calibrator")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_is_the_method_of_one_event_and_by_class_of_more(word):
+    target = WORDS[word].target
+    assert type(calibrator_for(word, 2)) is target
+    made = calibrator_for(word.upper(), 3)
+    if issubclass(target, BinaryCalibrator):
+        assert (type(made), type(made.calibrator), made.notion) == (ByNotion, target, None)
+    else:
+        assert type(made) is target
+
+
+def test_an_object_is_copied_as_it_is():
+    own = PlattScaling(smooth_targets=False)
+    made = calibrator_for(own, 3)
+    assert made is not own
+    assert (type(made), made.get_params()) == (PlattScaling, own.get_params())
+
+
+PAIRS = {
+    "by notion": (ByNotion("beta", "class-wise"), ByNotion(WORDS["beta"].target(), "class-wise"), (PROB, TRUTH)),
+    "safe": (SafeCalibrator("sms"), SafeCalibrator(WORDS["sms"].target()), (PROB, TRUTH)),
+    "safe, by class": (SafeCalibrator("Beta"), SafeCalibrator(ByNotion("beta")), (PROB, TRUTH)),
+    "safe, one event": (SafeCalibrator("sigmoid"), SafeCalibrator(PlattScaling()), (SCORE, EVENT)),
+    "scaling-binning": (ScalingBinning("beta"), ScalingBinning(WORDS["beta"].target()), (SCORE, EVENT)),
+    "classifier": (
+        CalibratedClassifier(GaussianNB(), "Temperature_Scaling"),
+        CalibratedClassifier(GaussianNB(), TemperatureScaling()),
+        (X, SPECIES),
+    ),
+    "classifier, by class": (
+        CalibratedClassifier(GaussianNB(), "isotonic"),
+        CalibratedClassifier(GaussianNB(), ByNotion("isotonic", "class-wise")),
+        (X, SPECIES),
+    ),
+    "classifier, one event": (
+        CalibratedClassifier(GaussianNB(), "isotonic", ensemble=True),
+        CalibratedClassifier(GaussianNB(), WORDS["isotonic"].target(), ensemble=True),
+        (X, SPECIES == 1),
+    ),
+    "classifier, logits": (
+        CalibratedClassifier(LogisticRegression(), "platt", cv=3),
+        CalibratedClassifier(LogisticRegression(), ByNotion(PlattScaling()), cv=3),
+        (X, SPECIES),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_a_word_fits_what_the_object_fits(case):
+    of_word, of_object, (data, labels) = PAIRS[case]
+    word = of_word.calibrator
+    assert isinstance(word, str)
+    fitted = clone(of_word).fit(data, labels)
+    assert fitted.calibrator == fitted.get_params()["calibrator"] == word  # as it was given, and resolved in fit alone
+    assert f"{word!r}" in repr(fitted)
+    assert np.array_equal(fitted.predict_proba(data), of_object.fit(data, labels).predict_proba(data))
+
+
+def test_the_command_line_fits_the_same(tmp_path):
+    rows = [f"{label},{','.join(map(repr, row))}" for label, row in zip(TRUTH, PROB.tolist(), strict=True)]
+    (tmp_path / "f.csv").write_text("\n".join(["label,p_a,p_b,p_c", *rows]))
+    for method in ("Isotonic", "SMS"):
+        words = ["fit", str(tmp_path / "f.csv"), "--method", method, "-o", str(tmp_path / "c.json"), "--force"]
+        assert cli.main(words) == cli.OK
+        saved = load_calibrator(tmp_path / "c.json")
+        del saved.feature_names_in_  # which the array below has not
+        ours = calibrator_for(method, 3).fit(PROB, TRUTH)
+        assert (type(saved), saved.calibrate(PROB).tolist()) == (type(ours), ours.calibrate(PROB).tolist())
+
+
+def test_a_search_goes_over_words_and_objects():
+    grid = {"calibrator": ["temperature", "isotonic", SafeCalibrator()], "estimator__var_smoothing": [1e-9, 1e-2]}
+    search = GridSearchCV(
+        CalibratedClassifier(GaussianNB(), cv=3), grid, scoring="neg_log_loss", cv=3, error_score="raise"
+    )
+    search.fit(X, SPECIES)
+    assert len(search.cv_results_["mean_test_score"]) == 6
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    inside = GridSearchCV(
+        CalibratedClassifier(GaussianNB(), SafeCalibrator()), {"calibrator__calibrator": ["sms", "ts"]}, cv=3
+    )
+    assert inside.fit(X, SPECIES).best_params_["calibrator__calibrator"] in ("sms", "ts")
+
+
+def test_a_word_is_set_and_resolved_late():
+    model = CalibratedClassifier(GaussianNB(), "no such method").set_params(calibrator="isotonic")
+    assert clone(model).get_params()["calibrator"] == "isotonic"
+    with pytest.raises(ValueError, match=r"calibrator must be one of .*; got 'isotonik'\. Did you mean 'isotonic'\?"):
+        model.set_params(calibrator="isotonik").fit(X, SPECIES)
+
+
+@pytest.mark.parametrize("made", [ByNotion("temperature"), ScalingBinning("temperature")], ids=["by notion", "bins"])
+def test_a_word_of_all_classes_is_no_map_of_one_score(made):
+    with pytest.raises(
+        TypeError, match=r"calibrator must be a BinaryCalibrator, a map of one score; got 'temperature'\."
+    ):
+        made.fit(SCORE, EVENT)
+
+
+def test_methods_that_depend_on_the_calibrator_are_there_with_words():
+    assert hasattr(ByNotion("venn-abers"), "predict_interval")
+    assert not hasattr(ByNotion("beta"), "predict_interval")
+    assert not hasattr(ByNotion("no such method"), "predict_interval")
+    several = CalibratedClassifier(GaussianNB(), "isotonic").fit(X, SPECIES)
+    assert several.predict_top(X)[1].shape == (150,)
+    assert not hasattr(several, "predict_interval")
+    one = CalibratedClassifier(GaussianNB(), "venn-abers").fit(X, SPECIES == 1)
+    assert one.predict_interval(X).shape == (150, 2)
+    assert hasattr(CalibratedClassifier(GaussianNB(), VennAbers()), "predict_interval")
+
+
+def test_weights_are_asked_for_with_a_word_too():
+    weight = np.arange(1.0, 151.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        by_word, by_object = (
+            CalibratedClassifier(GaussianNB().set_fit_request(sample_weight=False), method).fit(X, SPECIES, weight)
+            for method in ("temperature", TemperatureScaling())
+        )
+    assert np.array_equal(by_word.predict_proba(X), by_object.predict_proba(X))
+    unweighted = CalibratedClassifier(GaussianNB(), "temperature").fit(X, SPECIES)
+    assert not np.allclose(by_word.predict_proba(X), unweighted.predict_proba(X))
+
+
+def test_a_file_keeps_the_word_by_which_a_method_is_declared(tmp_path):
+    for fitted, data in (
+        (SafeCalibrator("SigmoId").fit(PROB, TRUTH), PROB),
+        (ScalingBinning("PlattScaling").fit(SCORE, EVENT), SCORE),
+        (ByNotion("Platt").fit(PROB, TRUTH), PROB),
+    ):
+        save_calibrator(fitted, tmp_path / "c.json", force=True)
+        loaded = load_calibrator(tmp_path / "c.json")
+        assert np.array_equal(loaded.calibrate(data), fitted.calibrate(data))
+        assert loaded.calibrator == "platt" or isinstance(loaded.calibrator, PlattScaling)
+        save_calibrator(loaded, tmp_path / "again.json", force=True)
+        assert (tmp_path / "again.json").read_text() == (tmp_path / "c.json").read_text()
+
+
+def test_a_file_with_an_unknown_word_is_refused(tmp_path):
+    from calibrant.interop.persistence import _checksum, from_document, to_document
+
+    document = to_document(SafeCalibrator("platt").fit(PROB, TRUTH))
+    document["calibrator"]["parameters"]["calibrator"] = "plat"
+    document["checksum"] = _checksum({key: value for key, value in document.items() if key != "checksum"})
+    with pytest.raises(ValueError, match=r"calibrator must be one of .*; got 'plat'\. Did you mean 'platt'"):
+        from_document(document)

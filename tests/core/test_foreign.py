@@ -1,0 +1,70 @@
+"""Names of other packages, and symbols of metrics, answer with what to write."""
+
+import ast
+import importlib
+import re
+
+import numpy as np
+import pytest
+import sklearn.calibration
+import sklearn.isotonic
+import sklearn.metrics
+
+import calibrant
+from calibrant._core.elsewhere import PACKAGES, homes, load, where
+from calibrant._core.foreign import FOREIGN
+from calibrant._core.registry import entries
+
+RNG = np.random.default_rng(0)
+P = RNG.random(60)
+DATA = {"y_true": (RNG.random(60) < P).astype(int), "y_prob": P}
+
+
+def names_in(expression):
+    tree = ast.walk(ast.parse(expression))
+    bound = {"values", "weights", *DATA}
+    return {node.id for node in tree if isinstance(node, ast.Name)} - bound
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_name_of_another_package_answers_with_lines_that_run(name):
+    ours = FOREIGN[name].ours
+    told = where(name)
+    assert told.startswith(f"For {name} of {FOREIGN[name].package}: from calibrant")
+    for line in re.findall(r"from [\w.]+ import \w+", told):
+        exec(line)
+    assert names_in(ours) <= set(homes())
+    assert eval(ours, {word: load(word) for word in names_in(ours)} | DATA) is not None
+
+
+@pytest.mark.parametrize("package", ["calibrant", "calibrant.metrics", "calibrant.calibrators"])
+def test_every_package_answers(package):
+    asked = importlib.import_module(package)
+    with pytest.raises(
+        AttributeError, match="For calibration_curve of scikit-learn: from calibrant import reliability_curve"
+    ):
+        asked.calibration_curve  # noqa: B018 - the attribute is what is tried
+
+
+def test_the_table_is_in_order_and_holds_no_name_of_ours():
+    assert list(FOREIGN) == sorted(FOREIGN)
+    assert not set(FOREIGN) & {*homes(), *PACKAGES}
+
+
+def test_names_of_scikit_learn_are_there():
+    theirs = [name for name, foreign in FOREIGN.items() if foreign.package == "scikit-learn"]
+    assert len(theirs) > 4
+    modules = (sklearn.calibration, sklearn.isotonic, sklearn.metrics)
+    assert all(any(hasattr(module, name) for module in modules) for name in theirs)
+
+
+def test_symbols_of_metrics_answer_with_the_function():
+    assert where("NLL") == "NLL is log_loss here: from calibrant import log_loss"
+    assert where("TopLabelECE").startswith("TopLabelECE is top_label_calibration_error here: from calibrant")
+    assert where("Acc") == 'For Acc write assess(y_true, y_prob, metrics=["accuracy"]): from calibrant import assess'
+    assert all(where(metric.symbol) for metric in entries("metric").values())
+
+
+def test_an_unknown_name_is_refused_without_advice():
+    with pytest.raises(AttributeError, match=r"^module 'calibrant' has no attribute 'xyzzy'\.$"):
+        calibrant.xyzzy  # noqa: B018 - the attribute is what is tried
