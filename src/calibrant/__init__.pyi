@@ -9,6 +9,7 @@ from . import exceptions as exceptions
 from . import interop as interop
 from . import metrics as metrics
 from . import notions as notions
+from . import planning as planning
 from . import plots as plots
 from . import registry as registry
 from . import report as report
@@ -221,6 +222,8 @@ from .notions import TopKLabel as TopKLabel
 from .notions import TopLabel as TopLabel
 from .notions import WithinGroups as WithinGroups
 from .notions import binary_problems as binary_problems
+from .planning import RowsNeeded as RowsNeeded
+from .planning import rows_for as rows_for
 from .plots import plot_bin_sweep as plot_bin_sweep
 from .plots import plot_bin_test as plot_bin_test
 from .plots import plot_calibration_map as plot_calibration_map

@@ -57,6 +57,7 @@ EXAMPLES = {
     "RocCurve": lambda: cb.roc_curve(Y, P, notion="class-wise"),
     "RocHull": lambda: cb.roc_convex_hull(E, B),
     "RocSurface": lambda: cb.roc_surface(Y, P, n_thresholds=20),
+    "RowsNeeded": lambda: cb.rows_for(guarantee=0.1, n_classes=10),
     "ScoreDistribution": lambda: cb.score_distribution(Y, P, notion="class-wise"),
     "SimplexMap": lambda: cb.simplex_map(np.sqrt, resolution=5),
     "SimplexPartition": lambda: cb.simplex_partition(cb.CanonicalBinning().fit(P, Y), resolution=20),

@@ -22,6 +22,7 @@ PACKAGES = (
     "interop",
     "metrics",
     "notions",
+    "planning",
     "plots",
     "registry",
     "report",
