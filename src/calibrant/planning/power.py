@@ -19,7 +19,7 @@ from calibrant.notions import Notion
 from calibrant.planning.predictions import OF_TWO_CLASSES, Predictions
 from calibrant.sums.resampling import ConsistentLabels
 
-DRAWS, ROUGHLY = 250, 60
+DRAWS, ROUGHLY = 250, 100
 """Data sets of a number of rows on which the test is tried, and as many for a rough figure."""
 
 NULL_DRAWS = 399

@@ -19,7 +19,7 @@ from calibrant.notions import Notion
 from calibrant.planning.predictions import Predictions
 from calibrant.sums.resampling import Bootstrap
 
-DATA_SETS, ROUGHLY = 15, 3
+DATA_SETS, ROUGHLY = 15, 5
 """Data sets of a number of rows of which the interval is made, and as many for a rough figure."""
 
 DRAWS = 200
