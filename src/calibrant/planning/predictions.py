@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from calibrant._core.links import FloatArray, prob_of_logit
-from calibrant._core.parameters import number, require, whole
+from calibrant._core.parameters import number, whole
 from calibrant._core.problem import Forecast, SimplexProblem, two_columns, unit_weight
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_score
@@ -73,12 +73,6 @@ def of_pilot(y_prob: npt.ArrayLike, input: Input = "probability", rows: Rows = "
     values = as_numbers("y_prob", y_prob)
     if values.ndim == 2:
         forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
-        require(
-            forecast.shape[1] > 1,
-            "y_prob must have a column for each class",
-            got="1 column",
-            hint="Pass one event as an array of one dimension",
-        )
     elif input == "logit":
         forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
     else:

@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
 
-from calibrant._core.parameters import choice, flag, number, require, whole
+from calibrant._core.parameters import require
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
-from calibrant.binning import Binning, as_binning
-from calibrant.calibrators.guarantees.binning_plan import samples_for_guarantee
-from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.binning import Binning
+from calibrant.metrics.metric import Function
 from calibrant.notions import Notion
-from calibrant.planning import search
-from calibrant.planning.harm import ROWS, harm_of
-from calibrant.planning.power import Detection
-from calibrant.planning.predictions import STRAYS, Predictions, of_classes, of_event, of_pilot
+from calibrant.planning.known import to_calibrate, to_guarantee
 from calibrant.planning.rows_needed import RowsNeeded
-from calibrant.planning.search import OutOfReachError, rows_where
-from calibrant.planning.width import Intervals
+from calibrant.planning.simulated import to_detect, to_estimate
 from calibrant.sums.resampling import Rng, as_rng
 
 OF_PREDICTIONS = ("y_prob", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
@@ -35,12 +28,6 @@ TAKES = {
     "guarantee": ("n_classes", "level"),
 }
 """The questions, and what else each of them takes."""
-
-POWER, LEVEL, GUARANTEE_LEVEL, HARM = 0.8, 0.05, 0.1, 0.1
-"""What is assumed where nothing is said."""
-
-BOUNDS_SHOWN = (2.0, 1.5, 1.25, 1.0, 0.8)
-"""Multiples of the wanted bound whose rows are shown beside it."""
 
 
 def rows_for(
@@ -182,216 +169,9 @@ def _question(given: dict[str, Any]) -> str:
     return question
 
 
-def _predictions(
-    rng: np.random.Generator,
-    *,
-    y_prob: Any = None,
-    n_classes: Any = None,
-    accuracy: Any = None,
-    event_rate: Any = None,
-    auc: Any = None,
-    input: Any = None,
-    rows: Any = None,
-    **_: Any,
-) -> Predictions:
-    """Return the predictions that the plan is for, given in one of three ways."""
-    ways = {"y_prob": y_prob, "n_classes": n_classes, "event_rate": event_rate}
-    said = [name for name, value in ways.items() if value is not None]
-    require(
-        len(said) == 1,
-        "exactly one of y_prob, n_classes and event_rate must say what the predictions are like",
-        got=" and ".join(said) or "none",
-        hint="Pass y_prob=pilot, the predictions of a pilot; or n_classes=10, or event_rate=0.1",
-    )
-    for name, value, whose in (
-        ("accuracy", accuracy, "n_classes"),
-        ("auc", auc, "event_rate"),
-        ("input", input, "y_prob"),
-        ("rows", rows, "y_prob"),
-    ):
-        require(
-            value is None or whose in said,
-            f"{name} must stand beside {whose}",
-            got=f"{name}={value!r} beside {said[0]}",
-            hint="Leave it out",
-        )
-    if y_prob is not None:
-        return of_pilot(y_prob, input or "probability", rows or "as-given")
-    return of_event(event_rate, auc) if n_classes is None else of_classes(n_classes, accuracy, rng)
-
-
-def _measured(metric: str | Function | None) -> Metric:
-    """Return the metric; names may be spelled as functions are."""
-    return as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
-
-
-def _level(level: object) -> float:
-    hint = "0.05 is usual"
-    return LEVEL if level is None else number("level", level, least=0.001, most=0.5, hint=hint)
-
-
-def _most(predictions: Predictions) -> int:
-    return min(search.MOST, search.MOST_NUMBERS // predictions.n_classes)
-
-
-def _to_detect(
-    rng: np.random.Generator,
-    *,
-    detect: object,
-    metric: str | Function | None = None,
-    notion: str | Notion | None = None,
-    binning: int | Binning | None = None,
-    wrong: str | None = None,
-    power: float | None = None,
-    level: float | None = None,
-    **of: Any,
-) -> RowsNeeded:
-    chosen, alpha = _measured(metric), _level(level)
-    error = number("detect", detect, above=0.0, below=chosen.range[1], hint="Pass a true error such as 0.02")
-    hint = "0.8 is usual: the test finds the error four times in five"
-    wanted = POWER if power is None else number("power", power, least=0.1, most=0.99, hint=hint)
-    require(wanted > alpha, "power must be above the level", value=wanted, hint="0.8 is usual")
-    way = choice("wrong", "over-confident" if wrong is None else wrong, STRAYS)
-    predictions = _predictions(rng, **of)
-    detection = Detection(chosen, predictions, way, alpha, as_binning(15 if binning is None else binning), notion)
-    truth = detection.truth(error)
-
-    def figure(n: int, rough: bool) -> float:
-        return float(ndtri(detection.power(n, truth, rng, rough=rough)))
-
-    try:
-        found = rows_where(figure, float(ndtri(wanted)), most=_most(predictions))
-    except OutOfReachError as short:
-        raise ValueError(
-            f"detect must be an error that at most {short.rows:,} rows find with power {wanted:g}; got {error:g}, which they "
-            f"find with power {ndtr(short.figure):.2g}. Pass a larger error."
-        ) from None
-    what = (
-        f"for a test at level {alpha:g} to find a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
-    )
-    assumed = {"predictions": predictions.said, "true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
-    return RowsNeeded(**_found(found, what), assumed=assumed, figure="power", target=wanted, value=ndtr(found.figure))
-
-
-def _to_estimate(
-    rng: np.random.Generator,
-    *,
-    width: object,
-    metric: str | Function | None = None,
-    notion: str | Notion | None = None,
-    binning: int | Binning | None = None,
-    level: float | None = None,
-    **of: Any,
-) -> RowsNeeded:
-    chosen, alpha = _measured(metric), _level(level)
-    wanted = number(
-        "width", width, above=0.0, hint="Pass the upper end of the interval less its lower end, such as 0.1"
-    )
-    predictions = _predictions(rng, **of)
-    intervals = Intervals(chosen, predictions, alpha, as_binning(15 if binning is None else binning), notion)
-
-    def figure(n: int, rough: bool) -> float:
-        return -float(np.log(intervals.median_width(n, rng, rough=rough)))
-
-    try:
-        found = rows_where(figure, -float(np.log(wanted)), most=_most(predictions))
-    except OutOfReachError as short:
-        raise ValueError(
-            f"width must be within reach of {short.rows:,} rows; got {wanted:g}, and theirs is {np.exp(-short.figure):.3g}. "
-            "Pass a larger width."
-        ) from None
-    what = f"for a {100 * (1 - alpha):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
-    assumed = {"predictions": predictions.said, "truth": "the predictions are calibrated", "width": "median of samples"}
-    return RowsNeeded(
-        **_found(found, what), assumed=assumed, figure="width", target=wanted, value=np.exp(-found.figure)
-    )
-
-
-def _found(found: search.Found, what: str) -> dict[str, Any]:
-    """Return the fields of an answer of a simulation."""
-    if found.rows == search.LEAST:
-        sentence = f"{search.LEAST} rows or fewer are needed {what}; fewer are not planned for."
-    else:
-        error = f"standard error of the simulation {found.standard_error:,.0f}"
-        sentence = f"{found.rows:,} rows are needed {what} ({error})."
-    return {
-        "rows": found.rows,
-        "sentence": sentence,
-        "standard_error": found.standard_error,
-        "tried": found.tried,
-    }
-
-
-def _to_calibrate(
-    rng: np.random.Generator,
-    *,
-    calibrate: str,
-    n_classes: int | None = None,
-    safe: bool | None = None,
-    harm: float | None = None,
-) -> RowsNeeded:
-    classes = _n_classes(n_classes, "calibrate")
-    is_safe = flag("safe", safe) if safe is not None else False
-    tolerated = HARM if harm is None else number("harm", harm, above=0.0, below=1.0, hint="0.1 tolerates one in ten")
-    found = harm_of(calibrate, classes, safe=is_safe)
-    method = f"{calibrate} within SafeCalibrator" if is_safe else calibrate
-    needed = found.rows(tolerated)
-    require(
-        needed is not None,
-        f"harm must be a share that {method} kept to with {ROWS[-1]:,} rows, the most of the study of harm",
-        got=f"{tolerated:g}, and there it made {100 * found.share[-1]:.0f} % of the {found.experiments[-1]} experiments worse",
-        hint="Take safe=True, a larger harm=, or another calibrator"
-        if not is_safe
-        else "Take a larger harm=, or another calibrator",
-    )
-    assert needed is not None
-    at = ROWS.index(needed)
-    sentence = (
-        f"{needed:,} rows are needed to calibrate by {method}: from there on it raised the log loss of held-out rows in at "
-        f"most {100 * tolerated:g} % of the experiments."
-    )
-    assumed = {
-        "source": "the study of harm, docs/do-no-harm.md, with 100, 200, 500 and 2000 rows",
-        "predictions": f"those of the study of {found.group}",
-        "experiments": f"{found.experiments[at]} with {needed:,} rows, of which {100 * found.share[at]:.0f} % were made worse",
-    }
-    return RowsNeeded(needed, sentence, 0.0, assumed, "share of harm", tolerated, np.array(ROWS), found.share)
-
-
-def _to_guarantee(
-    rng: np.random.Generator, *, guarantee: float, n_classes: int | None = None, level: float | None = None
-) -> RowsNeeded:
-    classes = 1 if n_classes is None else n_classes
-    alpha = GUARANTEE_LEVEL if level is None else number("level", level, above=0.0, below=1.0, hint="0.1 is usual")
-    plan = samples_for_guarantee(guarantee, n_classes=classes, alpha=alpha)
-    bounds = [times * guarantee for times in BOUNDS_SHOWN if times * guarantee <= 1.0]
-    sentence = (
-        f"{plan.n_samples:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
-        f"probability {1.0 - alpha:g}."
-    )
-    assumed = {
-        "theorem": "the conditional bound of samples_for_guarantee, whatever the predictions",
-        "bins": f"{plan.n_bins:,} of {plan.points_per_bin:,} rows, 10 for each of {classes} classes"
-        if classes > 1
-        else f"{plan.n_bins:,} of {plan.points_per_bin:,} rows",
-    }
-    tried = np.array([samples_for_guarantee(bound, n_classes=classes, alpha=alpha).n_samples for bound in bounds])
-    return RowsNeeded(plan.n_samples, sentence, 0.0, assumed, "bound", guarantee, tried, np.array(bounds))
-
-
-def _n_classes(n_classes: object, question: str) -> int:
-    require(
-        n_classes is not None,
-        f"n_classes must be given beside {question}",
-        got="None",
-        hint="Pass n_classes=2 for one event",
-    )
-    return whole("n_classes", n_classes, least=2, hint="Pass n_classes=2 for one event")
-
-
 ANSWERS: dict[str, Callable[..., RowsNeeded]] = {
-    "detect": _to_detect,
-    "width": _to_estimate,
-    "calibrate": _to_calibrate,
-    "guarantee": _to_guarantee,
+    "detect": to_detect,
+    "width": to_estimate,
+    "calibrate": to_calibrate,
+    "guarantee": to_guarantee,
 }
