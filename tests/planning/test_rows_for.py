@@ -197,7 +197,8 @@ def test_predictions_of_an_event_have_the_rate_and_the_area_that_are_stated(rate
     p = of_event(rate, auc).forecast.prob[:, 1]
     assert p.mean() == pytest.approx(rate, abs=1e-6)
     occurred = np.random.default_rng(0).random(p.size) < p
-    assert roc_auc_score(occurred, p) == pytest.approx(auc, abs=4 * np.sqrt(auc * (1 - auc) / min(occurred.sum(), (~occurred).sum())))
+    error = np.sqrt(auc * (1.0 - auc) / min(occurred.sum(), (~occurred).sum()))
+    assert roc_auc_score(occurred, p) == pytest.approx(auc, abs=4.0 * error)
 
 
 def test_predictions_of_classes_have_the_accuracy_that_is_stated():
