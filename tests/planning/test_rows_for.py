@@ -68,6 +68,13 @@ def test_the_rows_to_detect_an_error_have_the_power_that_was_asked_for():
     assert 0.0 < found.standard_error < 0.1 * found.rows
 
 
+@pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])
+def test_one_probability_for_all_rows_takes_the_rows_of_a_binomial_test(wrong, rate):
+    found = cb.rows_for(detect=0.1, y_prob=np.full(20, 0.3), wrong=wrong)
+    reach = norm.ppf(0.975) * np.sqrt(0.3 * 0.7) + norm.ppf(0.8) * np.sqrt(rate * (1.0 - rate))
+    assert found.rows == pytest.approx((reach / 0.1) ** 2, rel=0.1)  # the number of events is whole
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(("error", "power", "level"), [(0.04, 0.8, 0.05), (0.06, 0.9, 0.01), (0.06, 0.5, 0.1)])
 def test_power_is_as_asked_at_other_levels(error, power, level):
@@ -272,3 +279,5 @@ def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch)
         ValueError, match=r"within reach of 400 rows; got 0\.01, and theirs is 0\.\d+\. Pass a larger width"
     ):
         cb.rows_for(width=0.01, y_prob=PILOT, metric="accuracy")
+    with pytest.raises(ValueError, match=r"most samples of them have no interval\. Pass predictions that differ"):
+        cb.rows_for(width=0.5, y_prob=np.full(9, 0.3), metric="calibration-slope")

@@ -25,7 +25,7 @@ DRAWS, ROUGHLY = 250, 100
 NULL_DRAWS = 399
 """Draws under calibration behind its p-values; more where the level is below 0.01."""
 
-STRENGTHS = np.linspace(0.0, 5.0, 51)
+STRENGTHS = tuple(np.linspace(0.0, 5.0, 51).tolist())
 """Strengths between which the one that makes the wanted error is looked for."""
 
 
@@ -72,15 +72,17 @@ class Detection:
             events = np.bincount(cell, truth[row, column], table.weight.size)
             return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
 
-        found = [excess(strength) for strength in STRENGTHS]
-        reached = next((k for k, value in enumerate(found) if value >= 0.0), 0)
+        largest, step = -error, 0
+        while largest < 0.0 and step + 1 < len(STRENGTHS):
+            step += 1
+            largest = max(largest, excess(STRENGTHS[step]))
         require(
-            reached,
-            f"detect must be an error that {self.wrong} predictions like these can have, at most {max(found) + error:.3g}",
+            largest >= 0.0,
+            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}",
             value=error,
             hint="Pass a smaller error, or predictions that are wrong in another way by wrong=",
         )
-        strength = brentq(excess, *STRENGTHS[reached - 1 : reached + 1], xtol=1e-9)
+        strength = brentq(excess, STRENGTHS[step - 1], STRENGTHS[step], xtol=1e-9)
         return predictions.truth(self.wrong, float(strength))
 
     def power(self, n: int, truth: FloatArray, rng: np.random.Generator, *, rough: bool = False) -> float:

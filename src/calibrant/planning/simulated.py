@@ -86,9 +86,11 @@ def to_estimate(
     try:
         found = rows_where(figure, -float(np.log(wanted)), most=_most(predictions))
     except OutOfReachError as short:
+        theirs, hint = f"theirs is {np.exp(-short.figure):.3g}", "Pass a larger width"
+        if np.isinf(short.figure):
+            theirs, hint = "most samples of them have no interval", "Pass predictions that differ from row to row"
         raise ValueError(
-            f"width must be within reach of {short.rows:,} rows; got {wanted:g}, and theirs is {np.exp(-short.figure):.3g}. "
-            "Pass a larger width."
+            f"width must be within reach of {short.rows:,} rows; got {wanted:g}, and {theirs}. {hint}."
         ) from None
     what = f"for a {100 * (1 - alpha):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
     assumed = {"predictions": predictions.said, "truth": "the predictions are calibrated", "width": "median of samples"}
