@@ -222,7 +222,6 @@ from .notions import TopKLabel as TopKLabel
 from .notions import TopLabel as TopLabel
 from .notions import WithinGroups as WithinGroups
 from .notions import binary_problems as binary_problems
-from .planning import RowsNeeded as RowsNeeded
 from .planning import rows_for as rows_for
 from .plots import plot_bin_sweep as plot_bin_sweep
 from .plots import plot_bin_test as plot_bin_test
