@@ -58,6 +58,7 @@ from .decisions import decision_curve as decision_curve
 from .interop import save_calibrator as save_calibrator
 from .interop import load_calibrator as load_calibrator
 from .report import write_report as write_report
+from .planning import rows_for as rows_for
 
 # Data
 from .datasets import load_digits_forecast as load_digits_forecast
@@ -73,6 +74,7 @@ from . import exceptions as exceptions
 from . import interop as interop
 from . import metrics as metrics
 from . import notions as notions
+from . import planning as planning
 from . import plots as plots
 from . import registry as registry
 from . import report as report

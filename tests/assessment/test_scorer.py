@@ -20,10 +20,10 @@ from calibrant import (
     calibration_slope,
     classwise_calibration_error,
     expected_calibration_error,
-    observed_expected_ratio,
     scorer,
 )
 from calibrant._core.registry import entries
+from calibrant.metrics import observed_expected_ratio
 
 X, LABEL = load_iris(return_X_y=True)
 X = X[:, :2]  # overlapping classes

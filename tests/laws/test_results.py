@@ -62,6 +62,7 @@ EXAMPLES = {
     "RocCurve": lambda: cb.curves.roc_curve(Y, P, notion="class-wise"),
     "RocHull": lambda: cb.metrics.roc_convex_hull(E, B),
     "RocSurface": lambda: cb.curves.roc_surface(Y, P, n_thresholds=20),
+    "RowsNeeded": lambda: cb.rows_for(guarantee=0.1, n_classes=10),
     "ScoreDistribution": lambda: cb.curves.score_distribution(Y, P, notion="class-wise"),
     "SimplexMap": lambda: cb.curves.simplex_map(np.sqrt, resolution=5),
     "SimplexPartition": lambda: cb.curves.simplex_partition(cb.calibrators.CanonicalBinning().fit(P, Y), resolution=20),

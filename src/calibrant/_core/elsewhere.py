@@ -24,6 +24,7 @@ PACKAGES = (
     "interop",
     "metrics",
     "notions",
+    "planning",
     "plots",
     "registry",
     "report",

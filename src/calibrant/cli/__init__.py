@@ -32,6 +32,9 @@ OPTIONS = {
     "clip=0": "--clip 0",
     "labels=": "--classes A,B,... in column order",
     "pos_label=": "--classes NEGATIVE,POSITIVE",
+    "y_prob=pilot": "FILE, --classes K or --event-rate R",
+    "n_classes=2": "--classes 2",
+    "safe=True": "--safe",
 }
 """How the command line spells what a message of the library tells to pass."""
 

@@ -9,6 +9,7 @@ from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
 from calibrant.cli.decide import run_decide
 from calibrant.cli.gates import DRAWS
+from calibrant.cli.plan import run_plan
 
 WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
 """What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
@@ -143,6 +144,10 @@ def parser() -> argparse.ArgumentParser:
     _notion_options(report)
     _assess_options(report)
 
+    plan = _command(subparsers, "plan", run_plan, "say how many rows are needed to detect, to estimate or to calibrate")
+    plan.add_argument("file", nargs="?", metavar="FILE", help="predictions of a pilot; labels are not needed")
+    _plan_options(plan)
+
     demo = _command(subparsers, "demo", commands.run_demo, "run the whole job on an embedded data set")
     demo.add_argument(
         "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
@@ -167,21 +172,65 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group(
         "columns", "Where they are not named they are guessed, said, and refused if ambiguous."
     )
+    _forecast_options(data)
+    data.add_argument("--weight", metavar="COLUMN", help="sample weights")
+    data.add_argument(
+        "--classes", metavar="A,B,...", help="the class of each column, where names and labels do not say it"
+    )
+
+
+def _forecast_options(data: argparse._ArgumentGroup) -> None:
     data.add_argument("--label", metavar="COLUMN", help="the column with the true class")
     data.add_argument(
         "--prob", metavar="COLUMNS", help="probabilities: names, globs or ranges, such as p_0,p_1 or 'p_*' or p_0:p_9"
     )
     data.add_argument("--logit", metavar="COLUMNS", help="logits, in place of probabilities")
-    data.add_argument("--weight", metavar="COLUMN", help="sample weights")
-    data.add_argument(
-        "--classes", metavar="A,B,...", help="the class of each column, where names and labels do not say it"
-    )
     data.add_argument("--rows", metavar="START:STOP", help="use only these rows, counted from 0")
     scale = data.add_mutually_exclusive_group()
     scale.add_argument(
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _plan_options(parser: argparse.ArgumentParser) -> None:
+    question = parser.add_argument_group("the question", "Exactly one.")
+    question.add_argument("--detect", type=float, metavar="E", help="true calibration error that a test is to find")
+    question.add_argument("--width", type=float, metavar="W", help="width of the interval of --metric that is wanted")
+    question.add_argument(
+        "--calibrate", metavar="METHOD", help="rows from which on a method seldom did harm in the study of harm"
+    )
+    question.add_argument(
+        "--guarantee", type=float, metavar="E", help="largest error after top-label histogram binning, by a theorem"
+    )
+    like = parser.add_argument_group("the predictions", "FILE, or predictions of a stated kind.")
+    like.add_argument("--classes", type=_positive, metavar="K", help="number of classes")
+    like.add_argument("--accuracy", type=float, metavar="A", help="beside --classes (default: 0.8)")
+    like.add_argument("--event-rate", type=float, metavar="R", help="one event that occurs in this share of the rows")
+    like.add_argument(
+        "--auc", type=float, metavar="A", help="beside --event-rate: area under its ROC curve (default: 0.8)"
+    )
+    _forecast_options(like)
+    how = parser.add_argument_group("how")
+    how.add_argument("--metric", metavar="NAME", help="see `calibrant list metrics` (default: ece)")
+    how.add_argument("--notion", metavar="NAME", help="see `calibrant list notions`")
+    how.add_argument("--bins", type=_natural, metavar="N", help="number of bins (default: 15)")
+    how.add_argument("--binning", metavar="NAME", help="see `calibrant list binnings` (default: equal-width)")
+    how.add_argument(
+        "--wrong", metavar="HOW",
+        help="how the predictions are wrong: over-confident (default), under-confident, 'too high' or 'too low'",
+    )  # fmt: skip
+    how.add_argument(
+        "--power", type=float, metavar="P", help="probability that the test finds the error (default: 0.8)"
+    )
+    how.add_argument(
+        "--level", type=float, metavar="A",
+        help="level of the test, or one minus the coverage of the interval (default: 0.05; of a guarantee 0.1)",
+    )  # fmt: skip
+    how.add_argument("--safe", action="store_true", help="--calibrate within SafeCalibrator, as `calibrant fit --safe`")
+    how.add_argument("--harm", type=float, metavar="S", help="tolerated share of harm of --calibrate (default: 0.1)")
+    how.add_argument("--seed", type=_natural, default=0, metavar="N", help="seed of the draws (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _other_option(parser: argparse.ArgumentParser) -> None:

@@ -37,10 +37,10 @@ def estimates(
         {m.name: seen for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
     )
     setting.draw_noise()
-    return {metric.name: _within(metric.range, metric.estimate(setting)) for metric in chosen}
+    return {metric.name: within(metric.range, metric.estimate(setting)) for metric in chosen}
 
 
-def _within(values: tuple[float, float], estimate: Estimate) -> Estimate:
+def within(values: tuple[float, float], estimate: Estimate) -> Estimate:
     """Keep what is said of the truth to the range of the metric."""
     least, highest = values
     return replace(

@@ -10,12 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from calibrant import (
-    BinaryCalibrator,
     ByNotion,
     CalibratedClassifier,
     PlattScaling,
     SafeCalibrator,
-    ScalingBinning,
     TemperatureScaling,
     VennAbers,
     cli,
@@ -23,6 +21,7 @@ from calibrant import (
     save_calibrator,
 )
 from calibrant._core.registry import entries
+from calibrant.calibrators import BinaryCalibrator, ScalingBinning
 from calibrant.calibrators.around.for_classes import calibrator_for
 
 RNG = np.random.default_rng(0)
