@@ -158,6 +158,7 @@ from .decisions import undo_undersampling as undo_undersampling
 from .exceptions import CalibrationWarning as CalibrationWarning
 from .interop import load_calibrator as load_calibrator
 from .interop import save_calibrator as save_calibrator
+from .interop import show_versions as show_versions
 from .metrics import BinTest as BinTest
 from .metrics import DataOptions as DataOptions
 from .metrics import Decomposition as Decomposition
