@@ -1,6 +1,7 @@
 """Configuration of the documentation. Build with `make docs`; every warning is an error."""
 
 from pathlib import Path
+from typing import Any
 
 import calibrant
 from calibrant._core.registry import GUARANTEES, HOMES, entries
@@ -54,6 +55,17 @@ def _reference() -> str:
     head = ["# Reference", "", "Everything public is in the namespace `calibrant`.", "", "```{eval-rst}"]
     directive = [".. currentmodule:: calibrant", "", ".. autosummary::", "   :toctree: .", ""]
     return "\n".join([*head, *directive, *names, "```", ""])
+
+
+def _link_the_glossary(_: object, name: str, source: list[str]) -> None:
+    """Add the link to pages without one, which are mostly written by programs."""
+    if "{term}`" not in source[0] and not name.startswith("reference/"):
+        source[0] += "\n\nTerms are explained in the {doc}`glossary </glossary>`.\n"
+
+
+def setup(app: Any) -> None:
+    """Have Sphinx do so as it reads a page."""
+    app.connect("source-read", _link_the_glossary)
 
 
 here = Path(__file__).parent / "reference"

@@ -103,6 +103,18 @@ def test_every_page_is_in_the_table_of_contents():
     assert missing == set()
 
 
+def test_every_term_that_a_page_links_is_in_the_glossary_once():
+    entries = "".join(re.findall(r"^```\{glossary\}\n(.*?)^```$", PAGES["glossary.md"], flags=re.M | re.S))
+    terms = re.findall(r"^(\S.*)$", entries, flags=re.M)
+    linked = {
+        name: re.findall(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`", re.sub(r"\s+", " ", text)) for name, text in PAGES.items()
+    }
+    assert len(terms) > 50
+    assert len(set(terms)) == len(terms)
+    assert {name: set(found) - set(terms) for name, found in linked.items() if set(found) - set(terms)} == {}
+    assert sum(map(bool, linked.values())) > 15
+
+
 def test_every_decision_is_numbered_once():
     numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
