@@ -31,6 +31,7 @@ from calibrant.notions import (
     Binary,
     ClassWise,
     Confidence,
+    Part,
     TopLabel,
     as_notion,
     binary_problems,
@@ -106,6 +107,31 @@ def test_problems_bear_the_names_of_their_classes():
 def test_a_class_that_is_never_predicted_is_an_empty_problem_without_share():
     sizes = {part.name: (part.size, part.share) for part in TopLabel().split(as_problem([0, 1, 2], P))}
     assert sizes["predicted 1"] == (0, 0.0)
+
+
+class Forgetful(ClassWise):
+    """Each class against the rest, and does not say that a row stands in the part of every class."""
+
+    def parts_a_row(self, n_classes):
+        return 1
+
+
+class LeavesRowsOut(ClassWise):
+    """The first two rows of each class."""
+
+    def parts(self, prob, names=None):
+        for part in super().parts(prob, names):
+            yield Part(np.arange(2), part.column, part.name)
+
+
+@pytest.mark.parametrize(("notion", "total"), [(Forgetful(), "3"), (LeavesRowsOut(), "0.666667")])
+def test_shares_that_do_not_sum_to_one_are_refused(notion, total):
+    with pytest.raises(
+        ValueError, match=rf"notion 'class-wise' must sum to one; got {total} over 3 parts\. .*parts_a_row"
+    ):
+        calibration_error([0, 1, 2], P, notion=notion)
+    with pytest.raises(ValueError, match="must sum to one"):
+        reliability_curve([0, 1, 2], P, notion=notion)
 
 
 @pytest.mark.parametrize("name", sorted(entries("notion")))
