@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,9 @@ class Part:
 
 class Notion(ABC):
     """The events whose probabilities are to be calibrated. Notions of one class with equal parameters are the same."""
+
+    of_predictions: ClassVar[bool] = False
+    """Whether its event is that a predicted class is the true one; then the event rate is an accuracy."""
 
     @property
     @abstractmethod
