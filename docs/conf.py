@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import calibrant
 from calibrant._core.elsewhere import PACKAGES, homes, load
@@ -101,9 +102,16 @@ def _of_any_package(app, env, node, content):
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"{home}.{target}", node, content)
 
 
-def setup(app):
+def _link_the_glossary(_: object, name: str, source: list[str]) -> None:
+    """Add the link to pages without one, which are mostly written by programs."""
+    if "{term}`" not in source[0] and not name.startswith("reference/"):
+        source[0] += "\n\nTerms are explained in the {doc}`glossary </glossary>`.\n"
+
+
+def setup(app: Any) -> None:
     """Tell Sphinx of what stands above."""
     app.connect("missing-reference", _of_any_package)
+    app.connect("source-read", _link_the_glossary)
 
 
 here = Path(__file__).parent / "reference"

@@ -94,6 +94,8 @@ def test_a_guarantee_too_few_and_one_too_many_are_found(tmp_path):
     said = under_law(wrong, "holds_exactly_where_it_is_declared and intercept", tmp_path, "guarantees")
     found = re.findall(r"^FAILED .*\[intercept-([a-zA-Z -]+)\]", said, flags=re.M)
     assert sorted(found) == ["ROC-hull preserving", "argmax preserving"], said[-4000:]
+    assert "intercept declares 'argmax preserving', and some forecast of this test breaks it" in said
+    assert "intercept does not declare 'ROC-hull preserving', and no forecast of this test breaks it" in said
 
 
 def test_every_page_is_in_the_table_of_contents():
@@ -101,6 +103,19 @@ def test_every_page_is_in_the_table_of_contents():
     assert listed
     missing = {name.removesuffix(".md") for name in PAGES} - {"index"} - set(listed[1].split())
     assert missing == set()
+
+
+def test_every_term_that_a_page_links_is_in_the_glossary_once():
+    entries = "".join(re.findall(r"^```\{glossary\}\n(.*?)^```$", PAGES["glossary.md"], flags=re.M | re.S))
+    terms = re.findall(r"^(\S.*)$", entries, flags=re.M)
+    linked = {
+        name: re.findall(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`", re.sub(r"\s+", " ", text))
+        for name, text in PAGES.items()
+    }
+    assert len(terms) > 50
+    assert len(set(terms)) == len(terms)
+    assert {name: set(found) - set(terms) for name, found in linked.items() if set(found) - set(terms)} == {}
+    assert sum(map(bool, linked.values())) > 15
 
 
 def test_every_decision_is_numbered_once():

@@ -43,7 +43,7 @@ def test_importing_the_packages_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize("words", [["--help"], ["assess", "--help"], ["--version"]], ids=" ".join)
-def test_help_loads_nothing_heavy(words):
+def test_help_and_versions_load_nothing_heavy(words):
     run = f"try:\n    main({words!r})\nexcept SystemExit as end:\n    assert not end.code"
     assert loaded_by("from calibrant.cli import main", run) == set()
 
@@ -57,7 +57,15 @@ def test_a_metric_needs_no_numba_and_no_matplotlib(home):
 def test_the_installed_command_runs():
     command = Path(sys.executable).with_name("calibrant")
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"calibrant {calibrant.__version__}\n"
+    assert done.stdout.splitlines()[0] == f"calibrant {calibrant.__version__}"
+
+
+def test_the_module_is_the_command_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "calibrant", "assess", "no-such-file.csv"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("calibrant: error: the file must exist; got no-such-file.csv.")
 
 
 # What is public
@@ -274,6 +282,29 @@ def test_every_example_runs(name, monkeypatch, tmp_path):
 
 
 # Project
+
+
+def test_the_citation_is_of_this_version_and_of_papers_that_the_documentation_names():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {calibrant.__version__}\n" in text
+    assert f"\nlicense: {PROJECT['project']['license']}\n" in text
+    assert f"\n  - name: {PROJECT['project']['authors'][0]['name']}\n" in text
+    pages = " ".join(page.read_text(encoding="utf-8") for page in ROOT.glob("docs/*.md")).lower()
+    pages = " ".join(pages.split())
+    titles = re.findall(r"^    title: \"?(.*?)\"?$", text, flags=re.M)
+    assert len(titles) == 5
+    assert [title for title in titles if title.lower().split(" on how")[0] not in pages] == []
+
+
+def test_the_hooks_before_a_commit_run_what_make_runs():
+    hooks = re.findall(r"entry: \.venv/bin/(.*)", (ROOT / ".pre-commit-config.yaml").read_text())
+    assert [hook.removesuffix(" --force-exclude") for hook in hooks] == ["ruff check", "ruff format", "mypy"]
+
+
+def test_a_fragment_of_the_changelog_is_of_a_kind_that_its_readme_names():
+    kinds = re.findall(r"`N\.(\w+)\.md`", (ROOT / "changelog.d" / "README.md").read_text())
+    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {"README.md"}
+    assert [name for name in names if not re.fullmatch(rf"\d+\.({'|'.join(kinds)})\.md", name)] == []
 
 
 def test_every_requirement_states_its_oldest_version():

@@ -59,6 +59,7 @@ from .interop import save_calibrator as save_calibrator
 from .interop import load_calibrator as load_calibrator
 from .report import write_report as write_report
 from .planning import rows_for as rows_for
+from .interop import show_versions as show_versions
 
 # Data
 from .datasets import load_digits_forecast as load_digits_forecast

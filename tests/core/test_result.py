@@ -143,3 +143,46 @@ def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):
     assert inspect.getdoc(Drawn.plot).startswith("Draw a thing with matplotlib.")
     assert "``band``." in Drawn.plot.__doc__
     assert list(inspect.signature(Drawn.plot).parameters) == ["self", "ax", "options"]
+
+
+# What is declared is there
+
+FIELDS = {"panels": "tuple[Part, ...]", "score": "np.ndarray", "notion": "str"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "missing"),
+    [
+        ({"_table": Table("score", "score", "panels.heigth")}, "'panels.heigth', and there is no 'heigth'"),
+        ({"_table": Table(None, "name=notoin")}, "'notoin', and there is no 'notoin'"),
+        ({"_summary": "{notion}, parts={pannels:n}"}, "'pannels', and there is no 'pannels'"),
+        ({"_summary": "{panels.scores:n}"}, "'panels.scores', and there is no 'scores'"),
+        ({"_picture": Picture("it", "corp.plot_corp", of="curve")}, "'curve', and there is no 'curve'"),
+    ],
+)
+def test_a_result_that_reads_what_it_has_not_cannot_be_made(declared, missing):
+    (name,) = declared
+    with pytest.raises(
+        TypeError, match=f"{name} of Own must read fields or properties of the class and its parts; got {missing}"
+    ):
+        type("Own", (DrawnResult,), {"__module__": __name__, "__annotations__": FIELDS, **declared})
+
+
+def test_a_path_may_end_in_a_property_or_an_array():
+    def doubled(self):
+        return 2.0 * self.score
+
+    declared = {
+        "_table": Table("score", "panels.score", "doubled", "score.size"),
+        "_summary": "{doubled:n}, {panels.name}",
+    }
+    type(
+        "Own", (Result,), {"__module__": __name__, "__annotations__": FIELDS, "doubled": property(doubled), **declared}
+    )
+
+
+def test_a_picture_names_a_file_and_a_function():
+    with pytest.raises(
+        ValueError, match="by of a Picture must be a file of plots and a function in it; got 'plot_corp'"
+    ):
+        Picture("it", "plot_corp")

@@ -55,8 +55,11 @@ def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
 def test_every_fitted_attribute_is_annotated():
     for name, entry in entries("calibrator").items():
         if is_ours(entry):
-            assert (
-                SAVED[f"calibrator {name}"]["document"]["calibrator"]["fitted"].keys() <= annotated(entry.target).keys()
+            kept = f"calibrator {name}"
+            assert kept in SAVED, f"no file of {name} is kept: run `python -m tools.make_saved_calibrators`"
+            bare = SAVED[kept]["document"]["calibrator"]["fitted"].keys() - annotated(entry.target).keys()
+            assert not bare, (
+                f"annotate these fitted attributes of {entry.target.__name__} with their types: {sorted(bare)}"
             )
 
 

@@ -11,7 +11,9 @@ from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import tables
 
 from calibrant import brier_score_loss, log_loss
+from calibrant._core.validation import as_problem
 from calibrant.metrics import mean_class_brier_loss
+from calibrant.metrics.mean_of_rows import MeanOfRows
 from calibrant.metrics.scores import accuracy
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
@@ -98,3 +100,17 @@ def test_a_calibrated_forecast_costs_its_entropy():
     ]:
         standard_error = (losses - expected).std() / np.sqrt(len(p))
         assert abs(score(y, p) - expected.mean()) < 4 * standard_error
+
+
+@pytest.mark.parametrize(
+    ("per_row", "shape"), [(lambda rows: rows.prob, r"\(4, 2\)"), (lambda rows: float(rows.prob.max()), r"\(\)")]
+)
+def test_a_metric_of_ones_own_that_gives_no_number_a_row_is_refused(per_row, shape):
+    own, problem = (
+        MeanOfRows("own", "own", "this test", per_row=per_row),
+        as_problem([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.5]),
+    )
+    said = f"per_row of the metric 'own' must give one number for each of the 4 rows; got shape {shape}"
+    for call in (own.value, own.losses, lambda problem: own.null(problem, 2, np.random.default_rng(0))):
+        with pytest.raises(ValueError, match=said):
+            call(problem)

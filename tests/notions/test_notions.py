@@ -10,20 +10,31 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
+    assess,
     calibration_error,
+    corp_curve,
     expected_calibration_error,
     reliability_curve,
+    smooth_reliability_curve,
 )
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
 from calibrant.binning import PointsPerBin, Unique
-from calibrant.curves import bin_sweep, cumulative_residual_curve, score_distribution
+from calibrant.curves import (
+    bin_sweep,
+    bin_test_curve,
+    calibration_map,
+    calibration_shift,
+    cumulative_residual_curve,
+    score_distribution,
+)
 from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
     Binary,
     ClassWise,
     Confidence,
     OneVsRest,
+    Part,
     ThresholdedClassWise,
     TopKConfidence,
     TopKLabel,
@@ -31,7 +42,6 @@ from calibrant.notions import (
     WithinGroups,
     as_notion,
     binary_problems,
-    is_of_predictions,
     top_label,
 )
 from calibrant.notions.top_k import FEW, top_labels
@@ -105,6 +115,31 @@ def test_a_class_that_is_never_predicted_is_an_empty_problem_without_share():
     assert sizes["predicted 1"] == (0, 0.0)
 
 
+class Forgetful(ClassWise):
+    """Each class against the rest, and does not say that a row stands in the part of every class."""
+
+    def parts_a_row(self, n_classes):
+        return 1
+
+
+class LeavesRowsOut(ClassWise):
+    """The first two rows of each class."""
+
+    def parts(self, prob, names=None):
+        for part in super().parts(prob, names):
+            yield Part(np.arange(2), part.column, part.name)
+
+
+@pytest.mark.parametrize(("notion", "total"), [(Forgetful(), "3"), (LeavesRowsOut(), "0.666667")])
+def test_shares_that_do_not_sum_to_one_are_refused(notion, total):
+    with pytest.raises(
+        ValueError, match=rf"notion 'class-wise' must sum to one; got {total} over 3 parts\. .*parts_a_row"
+    ):
+        calibration_error([0, 1, 2], P, notion=notion)
+    with pytest.raises(ValueError, match="must sum to one"):
+        reliability_curve([0, 1, 2], P, notion=notion)
+
+
 @pytest.mark.parametrize("name", sorted(entries("notion")))
 @given(data=st.data())
 def test_a_notion_splits_as_its_definition_does(name, data):
@@ -118,14 +153,46 @@ def test_a_notion_splits_as_its_definition_does(name, data):
 )
 def test_a_notion_is_called_by_the_word_that_makes_it(word):
     assert as_notion(word).name == word
-    assert is_of_predictions(word)
+    assert as_notion(word).of_predictions
 
 
 @pytest.mark.parametrize(
-    "name", ["binary", "class-wise", "one-vs-rest", "thresholded-class-wise", "within-groups", "top-x-label"]
+    "notion", ["binary", "class-wise", "one-vs-rest", "thresholded-class-wise", WithinGroups([0, 1])], ids=str
 )
-def test_other_notions_are_not_about_predictions(name):
-    assert not is_of_predictions(name)
+def test_other_notions_are_not_about_predictions(notion):
+    assert not as_notion(notion).of_predictions
+
+
+class SecondGuess(TopKConfidence):
+    """The second highest probability, by a name that tells nothing."""
+
+    name = "second-guess"
+
+    def parts(self, prob, names=None):
+        yield list(super().parts(prob, names))[1]
+
+    def parts_a_row(self, n_classes):
+        return 1
+
+    def _ranked(self, prob):
+        return np.argsort(-prob, axis=1)
+
+
+def test_what_an_event_is_does_not_hang_on_the_name_of_its_notion():
+    notion = SecondGuess()
+    y = [0, 1, 2]
+    assert score_distribution(y, P, notion=notion).outcomes == ("wrong", "right")
+    curves = [
+        reliability_curve(y, P, notion=notion),
+        corp_curve(y, P, notion=notion, band=None),
+        smooth_reliability_curve(y, P, notion=notion),
+        bin_test_curve(y, P, notion=notion, binning=1),
+        calibration_shift(P, P, y_true=y, notion=notion),
+        calibration_map(ByNotion(HistogramBinning(1), notion).fit(P, y), resolution=2),
+    ]
+    assert [(type(curve).__name__, curve.of_predictions) for curve in curves if not curve.of_predictions] == []
+    named = assess(y, P, notion=notion, metrics=["ece"], n_resamples=2, binning=1)
+    assert named.event is None
 
 
 def test_results_say_of_how_many_ranks_they_speak():

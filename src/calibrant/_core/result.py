@@ -14,7 +14,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from calibrant._core.table import Table, read
+from calibrant._core.parameters import require
+from calibrant._core.table import Table, missing_step, read
 
 A = TypeVar("A", bound=np.generic)
 
@@ -44,6 +45,10 @@ class Result(Record):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = vars(cls)
+        if "_table" in own:
+            _require_paths(cls, "_table", cls._table.paths)
+        if "_summary" in own:
+            _require_paths(cls, "_summary", [path for _, path, *_ in Formatter().parse(cls._summary) if path])
         if "__repr__" not in own:  # else the decorator of dataclasses would write one that prints all arrays
             cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
         if "_table" in own and "to_frame" not in own:
@@ -71,6 +76,10 @@ class Picture:
     axes: str = "ax"
     of: str = ""
 
+    def __post_init__(self) -> None:
+        must = "by of a Picture must be a file of plots and a function in it"
+        require(self.by.count(".") == 1, must, value=self.by, hint="Write 'corp.plot_corp'")
+
     @property
     def docstring(self) -> str:
         """Docstring of the ``plot`` of a class."""
@@ -96,6 +105,8 @@ class DrawnResult(Result):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "_picture" in vars(cls):
+            _require_paths(cls, "_picture", [cls._picture.of] if cls._picture.of else [])
         if "_picture" in vars(cls) and "plot" not in vars(cls):
             cls.plot = _documented(cls.plot, cls._picture.docstring)  # type: ignore[method-assign]
 
@@ -130,6 +141,19 @@ def _size(value: Any) -> int:
     if not isinstance(value, list):
         return len(value)
     return sum(len(part) if hasattr(part, "__len__") else 1 for part in value)
+
+
+def _require_paths(kind: type, declared: str, paths: Sequence[str]) -> None:
+    """Refuse a class of results that declares something to be read where nothing is."""
+    for path in paths:
+        step = missing_step(kind, path)
+        require(
+            step is None,
+            f"{declared} of {kind.__name__} must read fields or properties of the class and its parts",
+            got=f"{path!r}, and there is no {step!r}",
+            hint="Declare it, or correct the path",
+            error=TypeError,
+        )
 
 
 def _documented(method: Any, docstring: str) -> Any:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from dataclasses import is_dataclass
+from inspect import get_annotations
 from textwrap import fill
 from typing import Any
 
@@ -40,6 +44,11 @@ class Table:
         columns = fill(f"Columns {names}{some}.", 116, initial_indent="    ", subsequent_indent="    ")
         return TO_FRAME.format(rows=rows, columns=columns)
 
+    @property
+    def paths(self) -> list[str]:
+        """Where the columns are read."""
+        return [_named(column)[1] for column in self.columns]
+
     def of(self, result: object) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a result, by name."""
         panels = len(getattr(result, "panels", ())) or 1
@@ -64,6 +73,26 @@ def read(of: Any, path: str) -> Any:
             return None
         of = [getattr(part, step) for part in of] if isinstance(of, (tuple, list)) else getattr(of, step)
     return of
+
+
+def missing_step(kind: type, path: str) -> str | None:
+    """Return the first step of a path that a class, or a dataclass of its fields, does not have, as far as annotations tell."""
+    step, _, rest = path.partition(".")
+    for base in kind.__mro__:
+        if step in (hints := get_annotations(base)):
+            missing = [missing_step(part, rest) for part in _dataclasses(str(hints[step]), base)] if rest else []
+            return missing[0] if missing and all(missing) else None
+        if step in vars(base):
+            return None
+    return step
+
+
+def _dataclasses(hint: str, base: type) -> list[type]:
+    """Return the dataclasses that an annotation in the module of a class names."""
+    names = vars(sys.modules[base.__module__])
+    return [
+        found for name in re.findall(r"\w+", hint) if is_dataclass(found := names.get(name)) and isinstance(found, type)
+    ]
 
 
 def _named(column: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from calibrant.metrics.estimates import estimates
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.metrics.metric import Metric, metric_named
 from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
-from calibrant.notions import Notion, as_notion, is_of_predictions
+from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
@@ -113,7 +113,7 @@ class Assessment(DrawnResult):
     def event(self) -> str | None:
         """The event that the figures speak of, such as "class 1"; None where they speak of predicted or of several classes."""
         panels = self.curve.panels
-        return None if len(panels) > 1 or is_of_predictions(self.curve.notion) else panels[0].name
+        return None if len(panels) > 1 or self.curve.of_predictions else panels[0].name
 
     @property
     def heading(self) -> str:

@@ -35,6 +35,14 @@ MOST_COEFFICIENT = 1e200
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
 
+LOOKED_AT = 1 << 12
+"""Of the numbers that a map gives about so many are checked, evenly spread: that takes some microseconds."""
+
+ROUNDING = 1e-9
+"""How far beyond 0 and 1 rounding may take a calibrated probability."""
+
+OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or its log-odds, for each that it is given"
+"""What to do about a map that gives something else; only one that is written outside calibrant should."""
 
 OF_FILE = frozenset({"input", "labels"})
 """Parameters that a file keeps beside the method."""
@@ -230,6 +238,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             calibrated[rows] = self._map_forecast(part)
         return calibrated
 
+    def _checked(self, found: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+        """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
+        found = np.asarray(found)
+        seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
+        if found.shape == shape and (not seen.size or (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
+            return found
+        of = f"the map of {type(self).__name__} must"
+        require(found.shape == shape, f"{of} keep the shape {shape}", got=f"{found.shape}", hint=OWN)
+        wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
+        raise ValueError(f"{of} give probabilities from 0 to 1; got {wrong:g}. {OWN}.")
+
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
@@ -323,13 +342,20 @@ class BinaryCalibrator(Calibrator):
         self._fit_one(problem)
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        column = self._apply_logit(forecast.log_odds) if forecast.is_logit else self._apply(forecast.prob[:, 1])
+        column = self._mapped(
+            forecast.log_odds if forecast.is_logit else forecast.prob[:, 1], is_logit=forecast.is_logit
+        )
         return two_columns(column, is_logit=False).values
 
     def _map_column(self, values: FloatArray) -> FloatArray:
-        if self.input == "logit":
-            return self._apply_logit(as_logits(values))
-        return self._apply(as_score(values, remedies=OF_CALIBRATOR))
+        is_logit = self.input == "logit"
+        return self._mapped(
+            as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR), is_logit=is_logit
+        )
+
+    def _mapped(self, values: FloatArray, *, is_logit: bool) -> FloatArray:
+        """Map scores, or log-odds, and check what the method made of them."""
+        return self._checked(self._apply_logit(values) if is_logit else self._apply(values), values.shape)
 
 
 class LogOddsCalibrator(BinaryCalibrator):
@@ -358,7 +384,9 @@ class LogOddsCalibrator(BinaryCalibrator):
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         log_odds = self._finite_log_odds(forecast.log_odds)
-        return np.column_stack([links.score_of_logit(-log_odds), links.score_of_logit(log_odds)])
+        return self._checked(
+            np.column_stack([links.score_of_logit(-log_odds), links.score_of_logit(log_odds)]), forecast.shape
+        )
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
@@ -389,4 +417,4 @@ class MulticlassCalibrator(Calibrator):
         self._fit(as_simplex(problem))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        return self._apply(forecast)
+        return self._checked(self._apply(forecast), forecast.shape)

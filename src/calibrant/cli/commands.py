@@ -77,7 +77,6 @@ def run_test(arguments: argparse.Namespace) -> int:
 
     from calibrant._core.registry import find
     from calibrant._core.result import shown_pvalue
-    from calibrant.notions import is_of_predictions
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
     asked = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
@@ -90,10 +89,10 @@ def run_test(arguments: argparse.Namespace) -> int:
     if arguments.fail_below is not None:
         require_level(arguments.fail_below, chosen, arguments.resamples)
     forecast = read(arguments, arguments.file)
-    event, rows = _tested(arguments, forecast)
+    event, of_predictions, rows = _tested(arguments, forecast)
     spoken = f"{len(forecast.forecast_columns)} classes"
     if event is not None:
-        spoken = f"{'notion' if is_of_predictions(event) else 'event'}: {event}"
+        spoken = f"{'notion' if of_predictions else 'event'}: {event}"
     drawn = {"n_resamples": arguments.resamples, "rng": arguments.seed}
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
     if arguments.fail_below is not None:
@@ -138,8 +137,8 @@ def run_test(arguments: argparse.Namespace) -> int:
     return GATE_FAILED if failed else OK
 
 
-def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str | None, dict[str, Any]]:
-    """Return what is tested, such as "class 1", None of several classes, and the arguments of a test.
+def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str | None, bool, dict[str, Any]]:
+    """Return what is tested, such as "class 1", None of several classes, whether of predictions, and a test's arguments.
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
@@ -156,18 +155,22 @@ def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str
     }
     problem = as_problem(**rows)
     if arguments.notion is None and problem.classes.size > 2:
-        return None, rows
+        return None, False, rows
     chosen = as_notion(arguments.notion, problem)
     binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python.")
     if arguments.notion is None:
-        return binary.name, rows
+        return binary.name, chosen.of_predictions, rows
     as_logit = binary.logit is not None
-    return binary.name or chosen.name, {
-        "y_true": binary.outcome,
-        "y_prob": binary.logit if as_logit else binary.score,
-        "sample_weight": None if rows["sample_weight"] is None else binary.weight,
-        "input": "logit" if as_logit else "probability",
-    }
+    return (
+        binary.name or chosen.name,
+        chosen.of_predictions,
+        {
+            "y_true": binary.outcome,
+            "y_prob": binary.logit if as_logit else binary.score,
+            "sample_weight": None if rows["sample_weight"] is None else binary.weight,
+            "input": "logit" if as_logit else "probability",
+        },
+    )
 
 
 def run_fit(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,9 @@ def parser() -> argparse.ArgumentParser:
         description="Measure, test, repair and show the calibration of classifiers.",
         epilog="calibrant COMMAND --help tells more. Exit codes: 0 success, 1 a --fail-if gate failed, 2 bad use.",
     )
-    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    top.add_argument(
+        "--version", action=_Version, nargs=0, help="print the versions of calibrant and its dependencies and exit"
+    )
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
 
     assess = _command(subparsers, "assess", commands.run_assess, "print how good and how calibrated a forecast is")
@@ -320,7 +322,7 @@ def _positive(text: str) -> int:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
-        import calibrant
+        from calibrant.interop.versions import show_versions
 
-        print(f"calibrant {calibrant.__version__}")
+        show_versions()
         parser.exit()

@@ -86,6 +86,8 @@ class BinTestCurve(DrawnResult):
         Where the figures come from.
     level : float
         Level of each test, a fraction.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table(
@@ -106,6 +108,7 @@ class BinTestCurve(DrawnResult):
     binning: str
     test: TestName
     level: float
+    of_predictions: bool = False
 
     @property
     def error(self) -> float:
@@ -178,7 +181,7 @@ def _curve_of(problem: Problem, notion: Notion, binning: Binning, test: TestName
     problems = list(notion.split(problem))
     log_odds = log_odds_of(problems)
     panels = tuple(_panel_of(binary, binning(binary), notion.name, test, level, log_odds) for binary in problems)
-    return BinTestCurve(panels, notion.name, repr(binning), test, level)
+    return BinTestCurve(panels, notion.name, repr(binning), test, level, notion.of_predictions)
 
 
 def _panel_of(

@@ -47,6 +47,8 @@ class CalibrationMap(DrawnResult):
         Where the figures come from.
     curve : ReliabilityCurve or None
         Reliability of the rows given, before they are calibrated, with the same panels.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table("score of the grid", *under("panels", "panel=name", "score", "calibrated"))
@@ -59,6 +61,7 @@ class CalibrationMap(DrawnResult):
     notion: str
     calibrator: str
     curve: ReliabilityCurve | None = None
+    of_predictions: bool = False
 
 
 def calibration_map(
@@ -127,12 +130,13 @@ def calibration_map(
     if y_true is not None and y_prob is not None:
         problem = as_problem(y_true, y_prob, **data)
         curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
-        names, word = [panel.name for panel in curve.panels], curve.notion
+        names, word, of_predictions = [panel.name for panel in curve.panels], curve.notion, curve.of_predictions
     else:
-        names, word = _names_of(calibrator, notion), notion.name if notion else "binary"
+        names, spoken = _names_of(calibrator, notion), notion or Binary()
+        word, of_predictions = spoken.name, spoken.of_predictions
     score = np.arange(resolution) / (resolution - 1)
     panels = tuple(MapPanel(name, score, _mapped(function, score)) for name, function in zip(names, maps, strict=True))
-    return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve)
+    return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve, of_predictions)
 
 
 def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:

@@ -75,6 +75,8 @@ class CalibrationShift(DrawnResult):
         What ``lower`` and ``upper`` of the panels are.
     has_events : bool
         Whether there were labels; without them event rates and their intervals are NaN.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table(
@@ -104,6 +106,7 @@ class CalibrationShift(DrawnResult):
     level: float
     interval: IntervalName | None
     has_events: bool
+    of_predictions: bool = False
 
     @property
     def _forecast(self) -> npt.NDArray[np.str_]:
@@ -211,7 +214,15 @@ def calibration_shift(
         for part, binary in zip(chosen.parts(before.prob, names), chosen.split(problem), strict=True)
     )
     return CalibrationShift(
-        panels, tuple(after), chosen.name, repr(cut), threshold, level, interval, has_events=how.has_events
+        panels,
+        tuple(after),
+        chosen.name,
+        repr(cut),
+        threshold,
+        level,
+        interval,
+        has_events=how.has_events,
+        of_predictions=chosen.of_predictions,
     )
 
 

@@ -73,6 +73,8 @@ class CorpCurve(DrawnResult):
         What ``lower`` and ``upper`` of the panels are.
     level : float
         One minus the coverage of the band, a fraction.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table(
@@ -91,6 +93,7 @@ class CorpCurve(DrawnResult):
     notion: str
     band: BandName | None
     level: float
+    of_predictions: bool = False
 
 
 def corp_curve(
@@ -170,7 +173,7 @@ def corp_curve(
     for binary in chosen.split(problem):
         n_draws = affordable(int(n_resamples), max(1, binary.size) * n_panels)
         panels.append(_panel(binary, binary.name or chosen.name, band, level, n_draws, generator))
-    return CorpCurve(tuple(panels), chosen.name, band, level)
+    return CorpCurve(tuple(panels), chosen.name, band, level, chosen.of_predictions)
 
 
 def _panel(

@@ -58,6 +58,8 @@ class ReliabilityCurve(DrawnResult):
     interval : {"wilson", "clopper-pearson", "consistency"} or None
         What ``lower`` and ``upper`` of the panels are: a confidence interval around the event rate, or, of ``consistency``, the
         event rates that would be no surprise if the forecast were calibrated, around the mean probability.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table(
@@ -78,6 +80,7 @@ class ReliabilityCurve(DrawnResult):
     binning: str
     level: float
     interval: IntervalName | None = "wilson"
+    of_predictions: bool = False
 
 
 def reliability_curve(
@@ -156,7 +159,7 @@ def curve_of(
         else:
             lower, upper = INTERVALS[interval](bins, binary.rows_per_weight, level)
         panels.append(ReliabilityPanel(binary.name or notion.name, bins, lower, upper))
-    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval)
+    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 
 
 def require_level(level: float) -> None:

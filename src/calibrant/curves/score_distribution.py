@@ -13,7 +13,7 @@ from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.notions import Notion, as_notion, is_of_predictions
+from calibrant.notions import Notion, as_notion
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def score_distribution(
 
 
 def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, str]:
-    if is_of_predictions(notion.name):
+    if notion.of_predictions:
         return ("wrong", "right")
     if notion.name == "binary":
         other, event = (str(label) for label in classes.tolist())

@@ -75,6 +75,8 @@ class SmoothReliabilityCurve(DrawnResult):
         What the error of a panel is: smECE or ICI.
     level : float
         One minus the coverage of the band at each place, a fraction.
+    of_predictions : bool
+        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
     """
 
     _table = Table("place along the score", "panel=panels.name", *under("panels", *COLUMNS))
@@ -90,6 +92,7 @@ class SmoothReliabilityCurve(DrawnResult):
     smoother: str
     symbol: str
     level: float
+    of_predictions: bool = False
 
     @property
     def error(self) -> float:
@@ -179,7 +182,7 @@ def smooth_curve_of(
         _panel(binary, binary.name or notion.name, smoother, bandwidth, level) for binary in notion.split(problem)
     )
     symbol = "smECE" if isinstance(smoother, Smooth) else "ICI"
-    return SmoothReliabilityCurve(panels, notion.name, repr(smoother), symbol, level)
+    return SmoothReliabilityCurve(panels, notion.name, repr(smoother), symbol, level, notion.of_predictions)
 
 
 def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:

@@ -1,2 +1,3 @@
 from .persistence import load_calibrator as load_calibrator
 from .persistence import save_calibrator as save_calibrator
+from .versions import show_versions as show_versions

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import Problem, as_simplex, independent_rows, variance_weight
 from calibrant.metrics.log_losses import Impossible, LogLoss, Losses, impossible_of
 from calibrant.metrics.metric import Difference, Metric
@@ -26,20 +27,20 @@ class MeanOfRows(Metric):
         """Return the mean, and warn of impossible events."""
         self.warn_impossible(problem)
         simplex = as_simplex(problem)
-        return float(np.average(self.per_row(simplex), weights=simplex.weight))
+        return float(np.average(self.losses(simplex), weights=simplex.weight))
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
         labels = ConsistentLabels(simplex.prob, n_resamples, rng)
         columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
-        losses = np.column_stack([self.per_row(replace(simplex, label=column)) for column in columns])
+        losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
         rows, share = np.arange(simplex.size), simplex.weight / simplex.weight.sum()
         return self.value(problem), np.array([share @ losses[rows, label] for label in labels])
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean."""
-        losses, weight = self.per_row(setting.simplex), setting.simplex.weight
+        losses, weight = self.losses(setting.simplex), setting.simplex.weight
         return mean_estimate(losses, weight, setting.bootstrap, level=setting.resampling.level)
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
@@ -52,7 +53,14 @@ class MeanOfRows(Metric):
 
     def losses(self, problem: Problem) -> FloatArray:
         """Return the values of the rows."""
-        return self.per_row(as_simplex(problem))
+        losses = self.per_row(as_simplex(problem))
+        require(
+            np.shape(losses) == (problem.size,),
+            f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows",
+            got=f"shape {np.shape(losses)}",
+            hint="Return an array of shape (n_samples,), without the mean",
+        )
+        return losses
 
     def impossible(self, problem: Problem) -> Impossible | None:
         """Return what a log loss minds."""

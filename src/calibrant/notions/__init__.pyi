@@ -18,7 +18,6 @@ from .base import Part as Part
 from .predicted import top_label as top_label
 from .problems import single_problem as single_problem
 from .words import as_notion as as_notion
-from .words import is_of_predictions as is_of_predictions
 
 __all__ = [
     "Binary",

@@ -5,16 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
 
 EXACT_SUM = 1e-13
 """How far the sum of a row may be from one for it to be one but for rounding in double precision."""
+
+EXACT_SHARES = 1e-9
+"""The same of shares, which are sums of many weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,9 @@ class Part:
 
 class Notion(ABC):
     """The events whose probabilities are to be calibrated. Notions of one class with equal parameters are the same."""
+
+    of_predictions: ClassVar[bool] = False
+    """Whether its event is that a predicted class is the true one; then the event rate is an accuracy."""
 
     @property
     @abstractmethod
@@ -95,8 +102,25 @@ class Notion(ABC):
         ------
         BinaryProblem
             One a part; without rows for a class that is never predicted.
+
+        Raises
+        ------
+        ValueError
+            After the last one, if the shares do not sum to one, as where `parts_a_row` is forgotten.
         """
-        simplex = self._simplex(problem)
+        total, n_parts = 0.0, 0
+        for binary in self._of_parts(self._simplex(problem)):
+            total, n_parts = total + binary.share, n_parts + 1
+            yield binary
+        require(
+            abs(total - 1.0) <= EXACT_SHARES,
+            f"shares of the parts of notion {self.name!r} must sum to one",
+            got=f"{total:.6g} over {n_parts} parts",
+            hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
+        )
+
+    def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
+        """Yield the binary problem of each part, with its share of the weight."""
         notion = self.fitted_to(simplex)
         total, unit = float(simplex.weight.sum()), Unit.of(simplex.weight)
         for part in notion.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):

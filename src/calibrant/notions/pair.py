@@ -17,6 +17,7 @@ class PairConfidence(Binary):
     """The probability of the predicted class, and whether it is the true class."""
 
     name = "confidence"
+    of_predictions = True
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the one problem."""
@@ -29,6 +30,7 @@ class PairTopLabel(WithinGroups):
 
     name = "top-label"
     word = "predicted"
+    of_predictions = True
 
     def __init__(self, predicted: Predicted) -> None:
         super().__init__(predicted.code)

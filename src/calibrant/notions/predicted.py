@@ -22,6 +22,7 @@ class Confidence(Notion):
     """The highest probability of each row, and whether the class that has it is the true class."""
 
     name = "confidence"
+    of_predictions = True
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the top probability of every row."""
@@ -33,6 +34,7 @@ class TopLabel(Notion):
     """The highest probability, given which class has it: one problem for each predicted class."""
 
     name = "top-label"
+    of_predictions = True
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""

@@ -63,7 +63,7 @@ class ThresholdedClassWise(Notion):
         simplex = self._simplex(problem)
         speaks = simplex.prob.max(axis=0) >= self._least(simplex.prob)
         shares = speaks / speaks.sum() if speaks.any() else np.full(speaks.size, 1.0 / speaks.size)
-        for binary, share in zip(super().split(simplex), shares.tolist(), strict=True):
+        for binary, share in zip(self._of_parts(simplex), shares.tolist(), strict=True):
             yield replace(binary, share=share)
 
     def _least(self, prob: FloatArray) -> float:

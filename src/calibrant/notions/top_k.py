@@ -53,6 +53,7 @@ def _sorted(prob: FloatArray) -> IntArray:
 class TopK(Notion):
     """A notion of the k highest probabilities of each row; ``what`` is the last part of its name."""
 
+    of_predictions: ClassVar[bool] = True
     what: ClassVar[str]
 
     k: int | None = None

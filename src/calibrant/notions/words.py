@@ -14,9 +14,6 @@ from calibrant.notions.pair import of_pair
 from calibrant.notions.predicted import Confidence
 from calibrant.notions.top_k import TopKConfidence, TopKLabel
 
-OF_PREDICTIONS = re.compile(r"confidence|top-label|top-(?:k|[0-9]+)-(?:confidence|label)")
-"""Names of the notions whose event is that a predicted class is the true one."""
-
 TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)
 
 
@@ -33,11 +30,6 @@ def as_notion(
         notion = Binary() if problem is not None and problem.classes.size == 2 else of_many
     chosen = notion if isinstance(notion, Notion) else _of_word(notion)
     return chosen if problem is None else chosen.fitted_to(problem)
-
-
-def is_of_predictions(name: str) -> bool:
-    """Whether the event of the notion of that name is that a predicted class is the true one."""
-    return OF_PREDICTIONS.fullmatch(name) is not None
 
 
 def _of_word(notion: str) -> Notion:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant._core.parameters import require
-from calibrant.notions import Binary, is_of_predictions
+from calibrant.notions import Binary
 from calibrant.plots._legend import legend_above
 
 COLUMNS = 4
@@ -126,9 +126,9 @@ def panel_of(result: Result, name: str) -> Any:
     return found
 
 
-def outcome_word(notion: str) -> str:
-    """Return what the rate of events is called under a notion."""
-    return "accuracy" if is_of_predictions(notion) else "event rate"
+def outcome_word(result: Any) -> str:
+    """Return what the rate of events of a result is called."""
+    return "accuracy" if result.of_predictions else "event rate"
 
 
 def require_names(panels: object) -> None:

@@ -135,7 +135,7 @@ def plot_bin_test(
     shown = {s.name: s for name, curve in named.items() for s in _shown(name, curve)}
     require_names(panels)
     chosen = panels if panels is None else [_title(*of, wanted) for of in named.items() for wanted in panels]
-    word = outcome_word(next(iter(named.values())).notion)
+    word = outcome_word(next(iter(named.values())))
     labels = ("bin", "probability") if style == "violin" else ("mean probability", word)
     shared = _shared_test(named)
     look = Look(style, _span(shown.values()) if axis == "log-odds" else None, labels, shared)

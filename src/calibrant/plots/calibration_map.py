@@ -48,7 +48,7 @@ def plot_calibration_map(
     >>> ax = calibration_map(three, y[748:] == 3, prob[748:, 3]).plot()
     """
     named = as_named(maps, "maps", "calibration_map(calibrator, y_true, y_prob)")
-    labels = ("probability", f"calibrated probability, {outcome_word(next(iter(named.values())).notion)}")
+    labels = ("probability", f"calibrated probability, {outcome_word(next(iter(named.values())))}")
     draw = partial(_draw, maps=named, labels=labels)
     return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
 
@@ -60,7 +60,7 @@ def _draw(
     curves = {} if first.curve is None else {"": first.curve}
     title = next(iter(panels.values())).name
     drawn = {name: panel_of(curve, title) for name, curve in curves.items()}
-    look = Look(style="points", markers="area", unnamed=outcome_word(first.notion))
+    look = Look(style="points", markers="area", unnamed=outcome_word(first))
     draw_reliability(ax, drawn, alone, curves=curves, look=look, labels=labels)
     for number, (name, panel) in enumerate(panels.items(), start=1):  # the points are number 0
         ax.plot(

@@ -77,7 +77,7 @@ def _draw(
         mark = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 4, "linewidth": 1.5}
         ax.plot(before[held], (mean - base)[held], label=name, zorder=3, **mark)
     if result.has_events:
-        rate, word = panel.bins.event_rate - base, outcome_word(result.notion)
+        rate, word = panel.bins.event_rate - base, outcome_word(result)
         ax.plot(before[held], rate[held], "_", color=EVENTS, markersize=9, label=word, zorder=2.6)
         if result.interval is not None:
             _draw_interval(ax, before[held], (panel.lower - base)[held], (panel.upper - base)[held], result)

@@ -66,7 +66,7 @@ def plot_corp(
     """
     named = as_named(curves, "curves", "corp_curve(y_true, y_prob)")
     first = next(iter(named.values()))
-    labels = ("probability", outcome_word(first.notion))
+    labels = ("probability", outcome_word(first))
     draw = partial(_draw, curves=named, labels=labels, band=band, histogram=histogram)
     legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
     height = legend + (5.2 if histogram else 4.6)

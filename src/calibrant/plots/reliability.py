@@ -84,7 +84,7 @@ def plot_reliability(
         got=f"{len(named)} over each other",
         hint="Draw each into its own ax, or use style='lines'",
     )
-    labels = ("mean probability", outcome_word(next(iter(named.values())).notion))
+    labels = ("mean probability", outcome_word(next(iter(named.values()))))
     look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
     draw = partial(draw_reliability, curves=named, look=look, labels=labels)
     return draw_panels(named, draw, ax=ax, panels=panels, height=4.6 if below is None else 5.2, labels=labels)

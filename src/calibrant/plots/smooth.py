@@ -63,7 +63,7 @@ def plot_smooth_reliability(
     require_names(panels)
     named = as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)")
     first = next(iter(named.values()))
-    labels = ("mean probability", outcome_word(first.notion))
+    labels = ("mean probability", outcome_word(first))
     draw = partial(_draw, labels=labels, symbol=first.symbol, band=band, density=density)
     height = 4.6 if not density else 5.2 if len(first.panels if panels is None else panels) == 1 else 5.5
     return draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)

@@ -365,7 +365,8 @@ def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_o
     score = part.scores(prob)
     if fitted is None or not score.size:
         return score
-    return fitted._apply(score) if log_odds is None else fitted._apply_logit(part.scores(log_odds))
+    is_logit = log_odds is not None
+    return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=is_logit)
 
 
 def _pooled(problems: list[BinaryProblem]) -> BinaryProblem:

@@ -1,0 +1,90 @@
+"""A calibrator written outside calibrant that maps to something else than probabilities is told so, wherever it is used."""
+
+import numpy as np
+import pytest
+
+from calibrant import ByNotion, SafeCalibrator
+from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
+
+RNG = np.random.default_rng(0)
+P, Y = RNG.uniform(0.1, 0.9, 40), RNG.integers(0, 2, 40)
+TABLE, LABEL = RNG.dirichlet(np.ones(3), 40), RNG.integers(0, 3, 40)
+GIVEN = {
+    "NaN": (lambda values: np.where(values == values.max(), np.nan, values), "from 0 to 1; got nan"),
+    "above one": (lambda values: values + 2.0, "from 0 to 1; got 2"),
+    "below zero": (lambda values: values - 2.0, "from 0 to 1; got -1"),
+    "too few": (lambda values: values[:-1], r"keep the shape \(40"),
+    "one number": (lambda values: 0.5, r"keep the shape \(40"),
+}
+
+
+class OfScore(BinaryCalibrator):
+    """Maps by a function that is none of probabilities."""
+
+    function = None
+
+    def _fit(self, problem):
+        self.fitted_ = True
+
+    def _apply(self, score):
+        return type(self).function(score)
+
+
+class OfSimplex(MulticlassCalibrator):
+    """The same of a table."""
+
+    function = None
+
+    def _fit(self, problem):
+        self.fitted_ = True
+
+    def _apply(self, forecast):
+        return type(self).function(forecast.prob)
+
+
+class OfLogOdds(LogOddsCalibrator):
+    """Loses a number."""
+
+    def _fit(self, problem):
+        self.fitted_ = True
+
+    def _map_log_odds(self, log_odds):
+        return np.where(log_odds == log_odds.max(), np.nan, log_odds)
+
+
+@pytest.mark.parametrize(("function", "said"), GIVEN.values(), ids=GIVEN.keys())
+def test_what_is_no_probability_is_refused(function, said, monkeypatch):
+    monkeypatch.setattr(OfScore, "function", staticmethod(function))
+    monkeypatch.setattr(OfSimplex, "function", staticmethod(function))
+    for fitted, given in [(OfScore().fit(P, Y), P), (OfSimplex().fit(TABLE, LABEL), TABLE)]:
+        for call in (fitted.calibrate, fitted.predict_proba):
+            with pytest.raises(ValueError, match=f"the map of {type(fitted).__name__} must .*{said}"):
+                call(given)
+
+
+def test_log_odds_that_are_no_number_are_refused():
+    fitted = OfLogOdds().fit(P, Y)
+    for call in (fitted.calibrate, fitted.predict_proba):
+        with pytest.raises(ValueError, match="the map of OfLogOdds must give probabilities from 0 to 1; got nan"):
+            call(P)
+
+
+def test_no_notion_and_no_safe_form_hides_it(monkeypatch):
+    """Rows that are divided by their sums would be valid again, with any numbers."""
+    monkeypatch.setattr(OfScore, "function", staticmethod(GIVEN["above one"][0]))
+    fitted = ByNotion(OfScore(), "class-wise").fit(TABLE, LABEL)
+    with pytest.raises(ValueError, match="the map of OfScore must give probabilities"):
+        fitted.predict_proba(TABLE)
+    with pytest.raises(ValueError, match="the map of OfScore must give probabilities"):
+        SafeCalibrator(OfScore()).fit(P, Y)
+
+
+def test_rounding_is_no_mistake(monkeypatch):
+    monkeypatch.setattr(OfScore, "function", staticmethod(lambda score: np.where(score > 0.5, 1.0 + 1e-15, score)))
+    assert OfScore().fit(P, Y).calibrate(P).max() == 1.0 + 1e-15
+
+
+def test_of_many_rows_some_are_looked_at(monkeypatch):
+    monkeypatch.setattr(OfScore, "function", staticmethod(lambda score: np.where(score > 0.5, 1.5, score)))
+    with pytest.raises(ValueError, match=r"from 0 to 1; got 1\.5"):
+        OfScore().fit(P, Y).calibrate(np.tile(P, 10_000))
