@@ -39,6 +39,7 @@ BESIDE = {
 OF_ONE = {
     "cumulative_calibration_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
     "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
+    "rows_for": {"detect": 0.15},
 }
 QUICK = {"n_resamples": 9, "n_draws": 9}
 
@@ -58,7 +59,8 @@ def arguments_of(function, **tables):
     known = BESIDE | OF_ONE.get(function.__name__, {}) | QUICK | dict.fromkeys(TABLES, TABLE) | tables
     needed = {n for n, p in parameters.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD}
     optional = {"y_true", "y_prob"} | ({"old_true", "old_prob"} if "old_prob" in tables else set())
-    return {name: known[name] for name in needed | (set(QUICK) | optional) & set(parameters)}
+    wanted = needed | ((set(QUICK) | optional | set(OF_ONE.get(function.__name__, {}))) & set(parameters))
+    return {name: known[name] for name in wanted}
 
 
 FUNCTIONS = functions()
@@ -121,6 +123,7 @@ COMMANDS = {
     "fit": ["-o", "out.json"],
     "apply": ["-o", "out.csv"],
     "decide": [],
+    "plan": ["--detect", "0.15"],
     "report": ["-o", "out.html", "--resamples", "9"],
 }
 

@@ -248,9 +248,7 @@ def test_a_method_that_annotates_nothing_is_tried(monkeypatch):
     document = to_document(Shift().fit(PROB[:, 0], TRUTH == 0))
     assert from_document(document).calibrate([0.5]) == [0.6]
     document["calibrator"]["fitted"]["shift_"] = -0.5
-    with pytest.raises(
-        ValueError, match=r"fitted must give probabilities of 2 classes; got \[1\.5, -0\.5\]\. Fit anew"
-    ):
+    with pytest.raises(ValueError, match=r"the map of Shift must give probabilities from 0 to 1; got -0\.5"):
         from_document(resigned(document))
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import calibrant
 from calibrant.solvers.threads import n_processors
 
-REQUIRED = ("numpy", "scipy", "scikit-learn", "narwhals", "numba", "lazy-loader")
+REQUIRED = ("numpy", "scipy", "scikit-learn", "narwhals", "numba")
 """What pyproject.toml requires."""
 
 OPTIONAL = ("matplotlib", "jinja2", "polars", "pyarrow", "pandas", "tqdm")
