@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant import BinaryProblem, Binning, Bins, BoundedIsotonic, bin_test_calibration_error
+from calibrant._core.weights import Weights
 from studies.tce.imagenet import NETWORKS, dogs
 
 BLOCKS = BoundedIsotonic()
@@ -30,7 +31,7 @@ class PrintedCut(Binning):
 
 def bins_of(y: np.ndarray, prob: np.ndarray, binning: Binning) -> Bins:
     """The bins of predictions."""
-    return binning(BinaryProblem(prob, y.astype(bool), np.ones(y.size)))
+    return binning(BinaryProblem(prob, y.astype(bool), Weights.one_each(y.size)))
 
 
 def compared(y: np.ndarray, prob: np.ndarray) -> list[list[float]]:

@@ -19,7 +19,7 @@ from calibrant import (
     estimate_calibration_error,
     resampling_test,
 )
-from calibrant._core.problem import as_simplex, is_unit_weight
+from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.losses import NormOfBins
@@ -83,7 +83,7 @@ def test_rows_stand_in_the_order_of_their_scores():
     """So that each draw sorts what is sorted; and no weights stay no weights."""
 
     def of(problem, notion):
-        assert is_unit_weight(problem.weight)
+        assert problem.weights.is_unit
         return float((np.diff(problem.prob[:, 1]) >= 0).all())
 
     simplex = as_simplex(as_problem(Y, P))
