@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant import bin_test_calibration_error
+from calibrant._core.weights import Weights
 from calibrant.binning import Binning, Bins, BoundedIsotonic
 from calibrant.notions import BinaryProblem
 from studies.tce.imagenet import NETWORKS, dogs
@@ -32,7 +33,7 @@ class PrintedCut(Binning):
 
 def bins_of(y: np.ndarray, prob: np.ndarray, binning: Binning) -> Bins:
     """The bins of predictions."""
-    return binning(BinaryProblem(prob, y.astype(bool), np.ones(y.size)))
+    return binning(BinaryProblem(prob, y.astype(bool), Weights.one_each(y.size)))
 
 
 def compared(y: np.ndarray, prob: np.ndarray) -> list[list[float]]:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
 from calibrant import EqualMass, assess, bin_test_calibration_error, calibration_error
-from calibrant._core.problem import as_simplex, is_unit_weight
+from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic
 from calibrant.lenses.bins import InBins
@@ -76,7 +76,7 @@ def test_rows_stand_in_the_order_of_their_scores():
     """So that each draw sorts what is sorted; and no weights stay no weights."""
 
     def of(problem, notion):
-        assert is_unit_weight(problem.weight)
+        assert problem.weights.is_unit
         return float((np.diff(problem.prob[:, 1]) >= 0).all())
 
     simplex = as_simplex(as_problem(Y, P))

@@ -236,8 +236,8 @@ def test_what_weights_are_is_decided_for_the_whole_problem(name, rows):
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
     counts = not (weight == 0.5).any()
     for part in as_notion(name).split(problem):
-        assert part.unit.is_count is counts
-        assert part.rows_per_weight == (1.0 if counts else len(weight) / weight.sum())
+        assert part.weights.are_counts is counts
+        assert part.weights.rows_per_weight == (1.0 if counts else len(weight) / weight.sum())
 
 
 @pytest.mark.parametrize("more", [1.0, 1.0 + 1e-9, 0.3])

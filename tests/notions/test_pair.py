@@ -97,7 +97,15 @@ SAID = {
         (panel.name, panel.cumulative.tolist()) for panel in cumulative_residual_curve(notion=notion, **data).panels
     ],
     "binary_problems": lambda notion, **data: [
-        (p.name, p.score.tolist(), p.outcome.tolist(), p.weight.tolist(), p.share, p.unit)
+        (
+            p.name,
+            p.score.tolist(),
+            p.outcome.tolist(),
+            p.weight.tolist(),
+            p.share,
+            p.weights.are_counts,
+            p.weights.rows_per_weight,
+        )
         for p in binary_problems(notion=notion, **data)
     ],
 }

@@ -12,6 +12,7 @@ from scipy import stats
 from strategies import columns, tables
 
 from calibrant import hosmer_lemeshow_test
+from calibrant._core.weights import Weights
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import pearson_test
 from calibrant.significance.hosmer_lemeshow import quantiles
@@ -78,14 +79,14 @@ def test_the_statistic_of_a_table_is_its_definition(rows, n_bins, reference):
 @given(rows=columns(), shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_quantiles_of_whole_weights_are_those_of_repeated_values(rows, shares):
     _, values, weight = rows
-    found = quantiles(values, weight, np.array(shares))
+    found = quantiles(values, Weights(weight), np.array(shares))
     np.testing.assert_allclose(found, np.quantile(np.repeat(values, weight.astype(int)), shares), rtol=1e-9, atol=1e-12)
 
 
 @given(rows=columns(weights=st.floats(0.01, 3)), shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_quantiles_of_any_weights_lie_among_the_values_and_rise(rows, shares):
     _, values, weight = rows
-    found = quantiles(values, weight, np.sort(shares))
+    found = quantiles(values, Weights(weight), np.sort(shares))
     assert (found >= values.min()).all()
     assert (found <= values.max()).all()
     assert (np.diff(found) >= -1e-12).all()
@@ -93,7 +94,9 @@ def test_quantiles_of_any_weights_lie_among_the_values_and_rise(rows, shares):
 
 @given(value=st.floats(0, 1), n=st.integers(1, 9), weight=st.floats(0.01, 5))
 def test_the_quantile_of_equal_values_is_the_value_itself(value, n, weight):
-    np.testing.assert_array_equal(quantiles(np.full(n, value), np.full(n, weight), np.array([0.1, 0.5, 0.9])), value)
+    np.testing.assert_array_equal(
+        quantiles(np.full(n, value), Weights(np.full(n, weight)), np.array([0.1, 0.5, 0.9])), value
+    )
 
 
 # Degrees of freedom

@@ -2,68 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
+from calibrant._core.weights import Weights
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def unit_weight(n: int) -> FloatArray:
-    """Weight one for each of ``n`` rows, in the memory of a single number."""
-    return np.broadcast_to(np.float64(1.0), (n,))
+class WeightedRows(ABC):
+    """What the two kinds of problem have in common: rows, each with a weight."""
 
+    weights: Weights
 
-def is_unit_weight(weight: FloatArray) -> bool:
-    """Whether `unit_weight` made it; rows selected from it may look like any other array."""
-    return weight.strides == (0,)
+    @property
+    def weight(self) -> FloatArray:
+        """Weights of the rows, shape (n,)."""
+        return self.weights.values
 
+    @abstractmethod
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        """Return some rows: a part of this problem, unless they have weights of their own."""
 
-def are_counts(weight: FloatArray) -> bool:
-    """Whether all weights are whole: then each is a number of equal rows."""
-    return is_unit_weight(weight) or np.array_equal(weight, np.floor(weight))
+    def taken(self, rows: IntArray) -> Self:
+        """Return some rows, perhaps repeated, as a problem of its own."""
+        return self.at(rows, self.weights.take(rows))
 
-
-def variance_weight(weight: FloatArray) -> FloatArray:
-    """Weight of the variance of each row's outcome in the variance of the weighted sum.
-
-    A count is so many independent rows; any other weight says how much one row counts.
-    """
-    return weight if are_counts(weight) else weight**2
-
-
-def rows_per_weight(weight: FloatArray) -> float:
-    """Rows that a weight of one stands for: one where all weights are whole, else such that rows are rows on average."""
-    return 1.0 if are_counts(weight) else weight.size / float(weight.sum())
-
-
-def independent_rows_per_weight(weight: FloatArray) -> float:
-    """Rows that a weight of one is worth: one of whole weights, else such that rows number (sum w)^2 / (sum w^2) (Kish)."""
-    return 1.0 if are_counts(weight) else float(weight.sum() / (weight**2).sum())
-
-
-def independent_rows(weight: FloatArray) -> float:
-    """Number of independent rows that are as much evidence as the weighted ones."""
-    return float(weight.sum()) * independent_rows_per_weight(weight)
-
-
-class Unit(NamedTuple):
-    """What weights are: whether numbers of rows, and how many rows a weight of one stands for."""
-
-    is_count: bool
-    rows: float
-
-    @classmethod
-    def of(cls, weight: FloatArray) -> Unit:
-        """Decide it for the weights of a whole problem; its parts follow, whatever their own weights are."""
-        return cls(are_counts(weight), rows_per_weight(weight))
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return the rows with other weights, as a problem of its own; those without weight are left out."""
+        rows = np.flatnonzero(weight > 0)
+        return self.at(rows, Weights(weight[rows]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +51,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinaryProblem:
+class BinaryProblem(WeightedRows):
     """Scores of one event, whether it occurred, and the weights of the rows: what a notion makes of a forecast.
 
     Attributes
@@ -84,8 +60,8 @@ class BinaryProblem:
         Probabilities of the event, in [0, 1].
     outcome : ndarray of shape (n,)
         Whether it occurred.
-    weight : ndarray of shape (n,)
-        Positive weights.
+    weights : Weights
+        Positive weights, and what they mean.
     share : float
         Part in the aggregate of the problems that a notion makes; shares sum to one.
     name : str
@@ -96,19 +72,16 @@ class BinaryProblem:
         Log-odds of the event, where the forecast was given as logits.
     predicted : Predicted or None
         The predicted class of each row, where the event is that it is true and the forecast is a pair (label, probability).
-    unit_of_whole : Unit or None
-        What the weights are in the whole problem of which this is a part.
     """
 
     score: FloatArray
     outcome: BoolArray
-    weight: FloatArray
+    weights: Weights
     share: float = 1.0
     name: str = ""
     classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
     logit: FloatArray | None = None
     predicted: Predicted | None = None
-    unit_of_whole: Unit | None = None
 
     @property
     def size(self) -> int:
@@ -116,24 +89,19 @@ class BinaryProblem:
         return self.score.size
 
     @cached_property
-    def unit(self) -> Unit:
-        """What the weights are: numbers of rows, if they are whole in all of the problem that this is a part of."""
-        return Unit.of(self.weight) if self.unit_of_whole is None else self.unit_of_whole
-
-    @cached_property
     def log_odds(self) -> FloatArray:
         """Log-odds of the event: the logits themselves, or those of the scores, clipped so that they lie within 27.6."""
         return links.log_odds_of_prob(self.score) if self.logit is None else self.logit
 
-    @property
-    def rows_per_weight(self) -> float:
-        """Rows that a weight of one stands for."""
-        return self.unit.rows
-
-    @property
-    def variance_weight(self) -> FloatArray:
-        """Weight of the variance of each row's outcome in the variance of the weighted sum."""
-        return self.weight if self.unit.is_count else self.weight**2
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        return replace(
+            self,
+            score=self.score[rows],
+            outcome=self.outcome[rows],
+            weights=self.weights.part(rows) if weights is None else weights,
+            logit=None if self.logit is None else self.logit[rows],
+            predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name}, " if self.name else ""
@@ -174,7 +142,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexProblem:
+class SimplexProblem(WeightedRows):
     """A forecast of K classes with the true class, as a column number, and positive weights.
 
     Of predictions and their probabilities (``is_of_predictions``) the two columns are that the prediction is wrong, and right.
@@ -182,7 +150,7 @@ class SimplexProblem:
 
     forecast: Forecast
     label: IntArray
-    weight: FloatArray
+    weights: Weights
     classes: npt.NDArray[np.generic]
     is_of_predictions: bool = False
 
@@ -196,10 +164,10 @@ class SimplexProblem:
         """Number of rows."""
         return self.label.size
 
-    @property
-    def n_rows(self) -> float:
-        """Number of rows that the weights stand for: their sum where they are whole, else the number of rows."""
-        return float(self.weight.sum()) * rows_per_weight(self.weight)
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        forecast = Forecast(self.forecast.values[rows], self.forecast.is_logit)
+        weights = self.weights.part(rows) if weights is None else weights
+        return replace(self, forecast=forecast, label=self.label[rows], weights=weights)
 
 
 Problem = BinaryProblem | SimplexProblem
@@ -218,4 +186,4 @@ def as_simplex(problem: Problem) -> SimplexProblem:
     is_logit = problem.logit is not None
     forecast = two_columns(problem.score if problem.logit is None else problem.logit, is_logit=is_logit)
     label, of_predictions = problem.outcome.astype(np.intp), problem.predicted is not None
-    return SimplexProblem(forecast, label, problem.weight, problem.classes, of_predictions)
+    return SimplexProblem(forecast, label, problem.weights, problem.classes, of_predictions)

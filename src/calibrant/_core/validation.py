@@ -36,11 +36,10 @@ from calibrant._core.problem import (
     Predicted,
     Problem,
     SimplexProblem,
-    is_unit_weight,
     two_columns,
-    unit_weight,
 )
 from calibrant._core.rows import Remedies, Rows
+from calibrant._core.weights import Weights
 
 MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
 """Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
@@ -136,22 +135,23 @@ def as_problem(
         )
     if y_pred is not None:
         _require_pair(values, pos_label, named)
-    weight = as_weight(sample_weight, len(truth), named.weight)
-    kept = slice(None) if is_unit_weight(weight) or weight.all() else weight > 0
+    weights = as_weights(sample_weight, len(truth), named.weight)
+    kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
+    weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if values.ndim == 1:
         logit = as_logits(values, named.forecast)[kept] if _check_input(input, rows) == "logit" else None
         prob = links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
         score = prob[kept]
         if y_pred is not None:
             came, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
-            return BinaryProblem(score, came, weight[kept], classes=OF_A_PAIR, logit=logit, predicted=predicted)
+            return BinaryProblem(score, came, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
         outcome = truth == classes[1]
-        return BinaryProblem(score, outcome[kept], weight[kept], classes=classes, logit=logit)
+        return BinaryProblem(score, outcome[kept], weights, classes=classes, logit=logit)
     forecast = as_forecast(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
     classes = classes_of_columns(truth, forecast.shape[1], labels, names, named)
     code = encode(truth, classes, named.truth)
-    problem = SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weight[kept], classes)
+    problem = SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
 
 
@@ -169,7 +169,7 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
     if pos_label == classes[1]:
         return problem
     forecast = Forecast(np.ascontiguousarray(problem.forecast.values[:, ::-1]), problem.forecast.is_logit)
-    return SimplexProblem(forecast, 1 - problem.label, problem.weight, problem.classes[::-1])
+    return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
 
 
 def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
@@ -317,13 +317,11 @@ def as_forecast(
     return Forecast(row_sums.as_probabilities(name, values, rows, remedies))
 
 
-def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> FloatArray:
+def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> Weights:
     """Weights of ``n`` rows; one each by default."""
     if sample_weight is None:
-        return unit_weight(n)
+        return Weights.one_each(n)
     weight = as_numbers(name, sample_weight)
-    if 0 in weight.strides:  # a broadcast number: only `unit_weight` may look like that
-        weight = weight.copy()
     if weight.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},); got {weight.shape}. Pass one weight a row.")
     if weight.min() < 0:
@@ -344,7 +342,7 @@ def as_weight(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_w
             f"{name} must be 0 or at least {LEAST_WEIGHT:g}; got {weight[row]:g} at index {row}{more(tiny)}. "
             "Multiply the weights by one number."
         )
-    return weight
+    return Weights(weight)
 
 
 def _check_input(input: Input, rows: Rows) -> Input:

@@ -19,7 +19,7 @@ from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.calibrators.around.safe import folds, sorted_rows, taken
+from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.significance.training_rows import warn_if_training_rows
@@ -336,7 +336,7 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     if problem.size <= most:
         return problem
     rows: IntArray = np.sort(rng.choice(problem.size, most, replace=False))
-    return taken(problem, rows, problem.weight[rows])
+    return problem.at(rows)
 
 
 def _cross_validated(
@@ -348,9 +348,7 @@ def _cross_validated(
     """
     losses, weights = [], []
     for held in folds(np.ones(problem.size, dtype=np.intp), n_folds, rng):
-        kept, out = (
-            taken(problem, rows, problem.weight[rows]) for rows in (np.flatnonzero(held == 0), np.flatnonzero(held))
-        )
+        kept, out = (problem.at(np.flatnonzero(rows)) for rows in (held == 0, held))
         losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
         weights.append(out.weight)
     return np.concatenate(losses, axis=1), np.concatenate(weights)

@@ -11,8 +11,9 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import MOST, require, whole
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, is_unit_weight
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.result import Record
+from calibrant._core.weights import Weights
 from calibrant.binning.ordered import Ordered
 
 CHUNK = 1 << 16
@@ -113,16 +114,16 @@ def sums_over(edges: FloatArray, problem: BinaryProblem) -> Bins:
     n_bins = edges.size - 1
     sums = np.zeros((4, n_bins))
     for rows in _chunks(problem.size):
-        at, weight = locate(edges, problem.score[rows]), problem.weight[rows]
-        _add(sums, at, problem.score[rows], problem.outcome[rows], weight)
+        at, weights = locate(edges, problem.score[rows]), problem.weights.part(rows)
+        _add(sums, at, problem.score[rows], problem.outcome[rows], weights)
     return bins_of(edges, sums)
 
 
-def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, weight: FloatArray) -> None:
-    n_bins = sums.shape[1]
+def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights) -> None:
+    n_bins, weight = sums.shape[1], weights.values
     count = np.bincount(at, minlength=n_bins)
     sums[0] += count
-    if is_unit_weight(weight):
+    if weights.is_unit:
         sums[1] += count
         sums[2] += np.bincount(at, score, n_bins)
         sums[3] += np.bincount(at, outcome, n_bins)

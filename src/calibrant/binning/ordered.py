@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, is_unit_weight
+from calibrant._core.problem import BinaryProblem, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +67,12 @@ class Ordered:
     @cached_property
     def is_whole(self) -> bool:
         """Whether weights are whole, in all of the problem that this may be a part of, so that they count as rows."""
-        return self.problem.unit.is_count
+        return self.problem.weights.are_counts
 
     @cached_property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for."""
-        return self.problem.rows_per_weight
+        return self.problem.weights.rows_per_weight
 
     def last_of(self, edges: FloatArray) -> IntArray:
         """Return the number of the last score in each bin that holds rows."""
@@ -82,7 +82,7 @@ class Ordered:
 
     @property
     def _is_unit(self) -> bool:
-        return is_unit_weight(self.problem.weight)
+        return self.problem.weights.is_unit
 
     def _sums(self, values: npt.NDArray[np.generic]) -> FloatArray:
         sums: FloatArray = np.add.reduceat(values[self.order], self.starts, dtype=np.float64)

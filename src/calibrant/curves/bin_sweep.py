@@ -168,13 +168,7 @@ class Common(Binning):
     def edges(self, problem: BinaryProblem) -> FloatArray:
         """Return all their edges."""
         order = np.argsort(problem.score, kind="stable")  # once, so that no binning has much to sort
-        ordered = replace(
-            problem,
-            score=problem.score[order],
-            outcome=problem.outcome[order],
-            weight=problem.weight[order],
-            logit=None,
-        )
+        ordered = problem.at(order)
         self.own.append([cut.edges(ordered) for cut in self.cuts])
         return _union(self.own[-1])
 

@@ -238,7 +238,7 @@ class _How:
 
     def panel_of(self, binary: BinaryProblem, after: list[FloatArray], name: str) -> ShiftPanel:
         kept = binary.score >= self.threshold
-        rows = BinaryProblem(binary.score[kept], binary.outcome[kept], binary.weight[kept], unit_of_whole=binary.unit)
+        rows = binary.at(kept)
         edges = self.binning.edges(rows)
         bins = sums_over(np.append(self.threshold, edges[edges > self.threshold]), rows)
         means = np.array([_means(bins, rows, score[kept]) for score in after])
@@ -246,7 +246,7 @@ class _How:
         if not self.has_events:
             bins = replace(bins, outcome_sum=lower)
         elif self.interval is not None:
-            lower, upper = INTERVALS[self.interval](bins, rows.rows_per_weight, self.level)
+            lower, upper = INTERVALS[self.interval](bins, rows.weights.rows_per_weight, self.level)
         return ShiftPanel(name, bins, lower, upper, means)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import together, whole
-from calibrant._core.problem import BinaryProblem, SimplexProblem, Unit, as_simplex
+from calibrant._core.problem import BinaryProblem, SimplexProblem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
@@ -207,7 +207,6 @@ def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
         yield BinaryProblem(
             np.minimum(reached[:, rank - 1], 1.0),
             is_true[:, :rank].any(axis=1),
-            problem.weight,
+            problem.weights,
             name=_name(rank),
-            unit_of_whole=Unit.of(problem.weight),
         )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import list_of_names
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, is_unit_weight
+from calibrant._core.problem import BinaryProblem, IntArray, Problem
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.validation import DataOptions, as_problem
@@ -205,11 +205,10 @@ def _table(problem: Problem) -> FloatArray:
 
 def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list[float]:
     """Return the metrics of a table, measured as the forecast is: one column as one."""
-    weight = None if is_unit_weight(problem.weight) else problem.weight
     if isinstance(problem, BinaryProblem):
         truth = problem.classes[problem.outcome.astype(np.intp)]
         own: dict[str, Any] = {"y_prob": table[:, 1], "pos_label": problem.classes[1]}
     else:
         truth = problem.classes[problem.label]
         own = {"y_prob": table, "labels": problem.classes}
-    return [float(entry.target(truth, sample_weight=weight, **own)) for entry in entries]
+    return [float(entry.target(truth, **problem.weights.keyword, **own)) for entry in entries]

@@ -157,7 +157,7 @@ def curve_of(
         if interval is None:
             lower = upper = np.full(len(bins), np.nan)
         else:
-            lower, upper = INTERVALS[interval](bins, binary.rows_per_weight, level)
+            lower, upper = INTERVALS[interval](bins, binary.weights.rows_per_weight, level)
         panels.append(ReliabilityPanel(binary.name or notion.name, bins, lower, upper))
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 

@@ -14,7 +14,7 @@ from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.rows import OF_PROBABILITIES
 from calibrant._core.table import Table
-from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weights
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.curves.simplex_map import INSET, mapped_by, name_of
 from calibrant.curves.simplex_partition import refuse_unfitted, splits_of
@@ -155,7 +155,7 @@ def simplex_points(
     classes = tuple(str(label) for label in problem.classes.tolist())
     name, splits = "", None
     if calibrator is not None and np.ndim(calibrator) == 2:
-        kept = as_weight(data.get("sample_weight"), np.size(np.asarray(y_true))) > 0
+        kept = as_weights(data.get("sample_weight"), np.size(np.asarray(y_true))).values > 0
         name, calibrated = "given", _given(calibrator, kept, len(classes))[chosen]
     elif calibrator is not None:
         refuse_unfitted(calibrator)

@@ -219,7 +219,7 @@ def _by_kernel(problem: BinaryProblem, bandwidth: float) -> tuple[FloatArray, ..
     seen = sums[0] > FAINT * sums[0].max()
     density, prob, events, squares = sums[:, seen]
     rate = np.clip(events / density, 0.0, 1.0)
-    rows = float(problem.weight.sum()) * problem.rows_per_weight * density**2 / squares
+    rows = problem.weights.rows * density**2 / squares
     return score[seen], density, np.clip(prob / density, 0.0, 1.0), rate, _variance(rate, rows) / rows
 
 

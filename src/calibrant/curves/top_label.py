@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Unpack
 
@@ -240,9 +240,7 @@ def _predicted(problem: Problem) -> tuple[IntArray, npt.NDArray[np.generic]]:
 
 def _by_class(confidence: BinaryProblem, predicted: IntArray, n_classes: int) -> Iterator[BinaryProblem]:
     """Split the rows by the class that they predict."""
-    score, outcome, weight = confidence.score, confidence.outcome, confidence.weight
-    for rows in rows_by_group(predicted, n_classes):
-        yield replace(confidence, score=score[rows], outcome=outcome[rows], weight=weight[rows], logit=None)
+    return (confidence.at(rows) for rows in rows_by_group(predicted, n_classes))
 
 
 def _mean(values: FloatArray, share: FloatArray) -> float:

@@ -8,8 +8,9 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.problem import SimplexProblem, variance_weight
+from calibrant._core.problem import SimplexProblem
 from calibrant._core.warnings import warn
+from calibrant._core.weights import Weights
 
 WORST = 1e10
 """A larger condition number means that the predictions cannot tell some classes apart."""
@@ -24,7 +25,7 @@ class Solution(NamedTuple):
     condition: float
 
 
-def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weight: FloatArray, *, soft: bool) -> Solution:
+def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weights: Weights, *, soft: bool) -> Solution:
     """Solve  C q = m,  where C[i, j] is how often i is predicted when j is true, and m how often among the new rows.
 
     Where C is singular the shares stay at those of the labelled rows in the directions that it does not see.
@@ -40,8 +41,8 @@ def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weight: Float
             got=f"none of {labelled.classes[j].item()!r}",
             hint="Pass labelled rows of each, or method='em' with old_prior",
         )
-        confusion[:, j], spread[j] = _mean(old_said[rows], labelled.weight[rows])
-    mean, mean_spread = _mean(new_said, new_weight)
+        confusion[:, j], spread[j] = _mean(old_said[rows], labelled.weights.part(rows))
+    mean, mean_spread = _mean(new_said, new_weights)
     condition = float(np.linalg.cond(confusion))
     start = np.bincount(labelled.label, labelled.weight, n_classes) / labelled.weight.sum()
     inverse = np.linalg.pinv(confusion, rcond=1.0 / WORST)
@@ -73,10 +74,8 @@ def _said(prob: FloatArray, soft: bool) -> FloatArray:
     return prob if soft else np.eye(prob.shape[1])[prob.argmax(axis=1)]
 
 
-def _mean(rows: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mean(rows: FloatArray, weights: Weights) -> tuple[FloatArray, FloatArray]:
     """Return the weighted mean of rows, and its covariance matrix."""
-    total = weight.sum()
-    mean = weight @ rows / total
-    of_variance = variance_weight(weight)
+    mean = weights.values @ rows / weights.total
     away = rows - mean
-    return mean, (away * of_variance[:, None]).T @ away / total**2
+    return mean, (away * weights.of_variance[:, None]).T @ away / weights.total**2

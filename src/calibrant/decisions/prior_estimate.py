@@ -13,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant._core.labels import Named, as_labels, classes_of_score
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, each, require, together
-from calibrant._core.problem import Forecast, SimplexProblem, as_simplex, independent_rows, variance_weight
+from calibrant._core.problem import Forecast, SimplexProblem, as_simplex
 from calibrant._core.result import Result
 from calibrant._core.rows import Rows
 from calibrant._core.table import Table
-from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weights
 from calibrant._core.warnings import warn
+from calibrant._core.weights import Weights
 from calibrant.decisions.black_box_shift import black_box_prior
 from calibrant.decisions.prior_likelihood import standard_errors
 from calibrant.decisions.priors import as_prior
@@ -176,7 +177,7 @@ def estimate_prior(
     choice("method", method, METHODS)
     new = received(y_prob, input=input, rows=rows)
     forecast = new.forecast
-    weight = as_weight(sample_weight, forecast.shape[0])
+    weights = as_weights(sample_weight, forecast.shape[0])
     require(
         pos_label is None or new.is_column,
         "pos_label must be left out when y_prob is a table",
@@ -208,43 +209,42 @@ def estimate_prior(
         rare = "Leave out the column of a class that hardly ever occurs"
         each("old_prior", old, old >= LEAST_SHARE, f"be at least {LEAST_SHARE:g}", hint=rare)
         covariance = _covariance(labelled, old) if labelled is not None and old_prior is None else None
-        return _by_likelihood(forecast, weight, classes, old, covariance)
+        return _by_likelihood(forecast, weights, classes, old, covariance)
     before = "Pass old_true= and old_prob= of rows from before the change, or method='em'"
     require(labelled is not None, f"method {method!r} needs labelled rows", got="none", hint=before)
-    kept = weight > 0
+    kept = weights.values > 0
     found = black_box_prior(
-        cast("SimplexProblem", labelled), forecast.prob[kept], weight[kept], soft=method == "bbse-soft"
+        cast("SimplexProblem", labelled), forecast.prob[kept], weights.part(kept), soft=method == "bbse-soft"
     )
     return PriorEstimate(classes, found.prior, old, found.standard_error, method, 0, found.residual, found.condition)
 
 
 def _by_likelihood(
     forecast: Forecast,
-    weight: FloatArray,
+    weights: Weights,
     classes: npt.NDArray[np.generic],
     old: FloatArray,
     old_covariance: FloatArray | None,
 ) -> PriorEstimate:
-    kept = weight > 0
-    prob, weight = (forecast.prob, weight) if kept.all() else (forecast.prob[kept], weight[kept])
-    found = most_likely_shares(prob / old, weight, old)
+    kept = weights.values > 0
+    prob, weights = (forecast.prob, weights) if kept.all() else (forecast.prob[kept], weights.part(kept))
+    found = most_likely_shares(prob / old, weights.values, old)
     if not found.point.gap <= GAP:
         warn(
             f"the maximum of the likelihood is not certified: it may be higher by {found.point.gap:.2g} nats a row after "
             f"{found.n_iter} steps. Check that classes differ.",
             ConvergenceWarning,
         )
-    error, condition = standard_errors(found, independent_rows(weight), old, old_covariance)
+    error, condition = standard_errors(found, weights.effective_rows, old, old_covariance)
     return PriorEstimate(classes, found.point.x, old, error, "em", found.n_iter, found.point.gap, condition)
 
 
 def _covariance(labelled: SimplexProblem, shares: FloatArray) -> FloatArray:
     """Return the covariance matrix of the shares of labelled rows."""
-    of_variance = variance_weight(labelled.weight)
-    each = np.bincount(labelled.label, of_variance, shares.size)
+    each = np.bincount(labelled.label, labelled.weights.of_variance, shares.size)
     crossed = np.outer(each, shares)
     away = np.diag(each) - crossed - crossed.T + each.sum() * np.outer(shares, shares)
-    covariance: FloatArray = away / labelled.weight.sum() ** 2
+    covariance: FloatArray = away / labelled.weights.total**2
     return covariance
 
 

@@ -50,8 +50,8 @@ class CumulativeView(View):
 
 def end_deviation(problem: BinaryProblem) -> float:
     """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""
-    p, total = problem.score, float(problem.weight.sum())
-    return float(np.sqrt(problem.variance_weight @ (p * (1.0 - p)))) / total
+    p, total = problem.score, problem.weights.total
+    return float(np.sqrt(problem.weights.of_variance @ (p * (1.0 - p)))) / total
 
 
 def largest(view: View, seen: FloatArray) -> FloatArray:

@@ -49,7 +49,7 @@ class Local(Lens):
 
     def __call__(self, problem: BinaryProblem) -> LocalView:
         """Gather the scores, and fit at each."""
-        weight = problem.weight * problem.rows_per_weight
+        weight = problem.weight * problem.weights.rows_per_weight
         place = _places(problem.score, weight, self.n_cells)
         rows = np.bincount(place, weight).astype(np.float64, copy=False)
         score = np.bincount(place, weight * problem.score) / rows

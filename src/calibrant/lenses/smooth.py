@@ -46,7 +46,7 @@ class Smooth(Lens):
 
     def __call__(self, problem: BinaryProblem) -> SmoothView:
         """Find each score's place on the grid."""
-        rows = float(problem.weight.sum()) * problem.rows_per_weight
+        rows = problem.weights.rows
         level = int(np.clip(np.ceil(np.log2(16.0 * np.sqrt(rows))), *LEVELS))
         return SmoothView(problem.score, problem.weight / problem.weight.sum(), level)
 

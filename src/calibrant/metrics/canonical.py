@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number, resamples
-from calibrant._core.problem import Problem, SimplexProblem, as_simplex, rows_per_weight
+from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning.simplex import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
@@ -178,7 +178,7 @@ def canonical_calibration_error(
     choice("distance", distance, DISTANCES)
     bins = as_simplex_binning(binning)(simplex)
     held = bins.weight > 0
-    values = _debiased(bins, rows_per_weight(simplex.weight)) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    values = _debiased(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
     return as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum())
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem, is_unit_weight
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem
+from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty import Law, steps_for
@@ -113,7 +114,7 @@ class Cells:
         """Hold a lens over some cells."""
         weight = self.weight[held]
         score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
-        return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), weight))
+        return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), Weights(weight)))
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
@@ -268,7 +269,7 @@ def noise_of(
     With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
     """
     weight = problem.weight
-    equal = 1.0 if is_unit_weight(weight) else float(weight.sum() ** 2 / (weight.size * (weight @ weight)))
+    equal = 1.0 if problem.weights.is_unit else float(weight.sum() ** 2 / (weight.size * (weight @ weight)))
     return [
         Noise(
             table,
@@ -303,9 +304,7 @@ def consistent_deviations(
 def _has_strata(problem: SimplexProblem, table: Cells) -> bool:
     """Whether rows are many, count alike, and stand in one cell each, so that cells are independent of each other."""
     return (
-        problem.size >= STRATA_PAY_FROM
-        and is_unit_weight(problem.weight)
-        and bool(((table.of >= 0).sum(axis=1) == 1).all())
+        problem.size >= STRATA_PAY_FROM and problem.weights.is_unit and bool(((table.of >= 0).sum(axis=1) == 1).all())
     )
 
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, Problem, independent_rows
+from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name, squared_error
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
@@ -120,7 +120,7 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: st
     mean, error = _saving(ordered, ordered.score, smooth)
     reach = float(np.quantile(calibrated, 1.0 - resampling.level))
     floor, overfit = float(calibrated.mean()), float(around.mean())
-    rows = independent_rows(ordered.problem.weight)
+    rows = ordered.problem.weights.effective_rows
     noisy = float(ndtri(POWER)) * _standard_deviation(smooth, ordered) / float(np.sqrt(rows))
     least = max(0.0, reach - min(floor, overfit))
     return Estimate(
@@ -146,7 +146,7 @@ def discrimination_estimate(problem: Problem, resampling: Resampling, notion: st
     smooth = _fit(ordered, extra=z**2 / 2.0)
     _, error = _saving(ordered, np.full(smooth.shape, ordered.weight @ smooth / ordered.weight.sum()), smooth)
     reach = float(np.quantile(constant, 1.0 - resampling.level))
-    most = _variance_bounds(base, independent_rows(ordered.problem.weight), resampling.level)[1]
+    most = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)[1]
     return Estimate(
         value=value,
         lower=max(0.0, value - max(reach, max(float(constant.mean()), float(around.mean())) + z * error)),
@@ -159,7 +159,7 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str |
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
     ordered = _ordered(problem, notion)
     base = base_rate(ordered)
-    lower, upper = _variance_bounds(base, independent_rows(ordered.problem.weight), resampling.level)
+    lower, upper = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)
     return Estimate(corp_terms(ordered, squared_error).uncertainty, lower, upper)
 
 
@@ -342,7 +342,7 @@ def _overfit(ordered: Ordered, rate: FloatArray, resampling: Resampling) -> Floa
 
 def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
     """Return the fit at each distinct score, after ``extra`` rows of each outcome were added to every block."""
-    steps, more = isotonic_fit(ordered), extra * ordered.weight.sum() / independent_rows(ordered.problem.weight)
+    steps, more = isotonic_fit(ordered), extra * ordered.weight.sum() / ordered.problem.weights.effective_rows
     return steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
 
 

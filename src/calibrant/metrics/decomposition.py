@@ -15,7 +15,7 @@ from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, 
 from calibrant._core.proper import divergence, score_name
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import OF_PROBABILITIES
-from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weight
+from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weights
 from calibrant._core.warnings import warn
 from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
 from calibrant.metrics.scores import squared_losses
@@ -244,7 +244,7 @@ def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.
         name="posterior",
         remedies=OF_PROBABILITIES,
     )
-    return Forecast(forecast.values[as_weight(weight, len(values)) > 0])
+    return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
 
 def _warn_ruled_out(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import are_counts, as_simplex
+from calibrant._core.problem import as_simplex
 from calibrant.metrics.residuals import Residuals
 
 
@@ -17,10 +17,7 @@ def unbiased_square(seen: Residuals) -> tuple[float, FloatArray, FloatArray]:
     simplex, table = as_simplex(seen.problem), seen.cells()
     row, column = np.nonzero(table.of >= 0)
     of = table.of[row, column]
-    counts = are_counts(simplex.weight)
-    times = simplex.weight if counts else np.ones(simplex.size)
-    weight = np.ones(simplex.size) if counts else simplex.weight
-    own = weight[row]
+    times, own = simplex.weights.times, simplex.weights.importance[row]
     residual = own * ((simplex.label[row] == column) - simplex.prob[row, column])
 
     def total(values: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant._core.links import CLIP, FloatArray, log_cost, log_prob_of_logit
 from calibrant._core.parameters import number
-from calibrant._core.problem import Problem, SimplexProblem, are_counts, as_simplex
+from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.warnings import warn
 
 Losses = Callable[[SimplexProblem], FloatArray]
@@ -80,7 +80,7 @@ class LogLoss:
     def impossible(self, problem: Problem) -> Impossible:
         """Count the events of probability 0 that occurred; logits give none."""
         simplex = as_simplex(problem)
-        weight = simplex.weight if are_counts(simplex.weight) else np.ones(simplex.size)
+        weight = simplex.weights.times
         rows, events = round(float(weight.sum())), 0
         if not simplex.forecast.is_logit:
             prob = simplex.forecast.values[np.arange(simplex.size), simplex.label]

@@ -51,7 +51,7 @@ def debiased_squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
     n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
     two rows has no such estimate and counts as 0. (Bröcker 2012; Kumar et al. 2019.)
     """
-    rows, rate = bins.weight * problem.rows_per_weight, bins.event_rate
+    rows, rate = bins.weight * problem.weights.rows_per_weight, bins.event_rate
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = rate * (1.0 - rate) / (rows - 1.0)
         value = bins.gap**2 - chance

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.problem import Problem, as_simplex, independent_rows, variance_weight
+from calibrant._core.problem import Problem, as_simplex
 from calibrant.metrics.log_losses import Impossible, LogLoss, Losses, impossible_of
 from calibrant.metrics.metric import Difference, Metric
 from calibrant.metrics.setting import Setting
@@ -45,10 +45,10 @@ class MeanOfRows(Metric):
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""
-        weight, difference = a.weight, self.losses(a) - self.losses(b)
-        total, rows = float(weight.sum()), independent_rows(weight)
-        mean = float(weight @ difference) / total
-        variance = float(variance_weight(weight) @ (difference - mean) ** 2) / total**2
+        weights, difference = a.weights, self.losses(a) - self.losses(b)
+        rows = weights.effective_rows
+        mean = float(weights.values @ difference) / weights.total
+        variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
         return Difference(mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows)
 
     def losses(self, problem: Problem) -> FloatArray:

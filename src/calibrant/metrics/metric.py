@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex, is_unit_weight
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.log_losses import Impossible
-from calibrant.metrics.redrawn import taken
 from calibrant.metrics.residuals import Residuals
 from calibrant.metrics.setting import Setting
 from calibrant.metrics.uncertainty import Estimate
@@ -115,7 +114,7 @@ class Metric(Entry, ABC):
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
-        return np.array([self.value(taken(a, drawn)) - self.value(taken(b, drawn)) for drawn in rows])
+        return np.array([self.value(a.taken(drawn)) - self.value(b.taken(drawn)) for drawn in rows])
 
     def _spread(self, draws: FloatArray, n_resamples: int) -> float:
         if n_resamples < 2:
@@ -216,8 +215,7 @@ class Own(Metric):
     def _called(self, problem: Problem, label: IntArray) -> float:
         """Call the function with labels as column numbers."""
         prob = problem.score if isinstance(problem, BinaryProblem) else problem.prob
-        weight = {} if is_unit_weight(problem.weight) else {"sample_weight": problem.weight}
-        return float(self.target(label, prob, **weight))
+        return float(self.target(label, prob, **problem.weights.keyword))
 
 
 def metrics() -> Iterator[Metric]:

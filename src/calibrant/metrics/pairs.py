@@ -19,7 +19,8 @@ import numpy as np
 from scipy.linalg import helmert
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray, Problem, SimplexProblem, are_counts, as_simplex
+from calibrant._core.problem import IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.weights import Weights
 from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, forms_of, median_distance
 from calibrant.notions import Notion, Part
 
@@ -59,15 +60,13 @@ class Pairs(ABC):
         self,
         points: FloatArray,
         residual: FloatArray,
-        weight: FloatArray,
+        weights: Weights,
         share: float,
         bandwidth: float | None,
-        *,
-        counts: bool,
     ) -> None:
-        self.points, self.residual, self.weight, self.share = points, residual, weight, share
-        self.left_out: FloatArray = weight if counts else weight**2
-        self.bandwidth = median_distance(points, weight) if bandwidth is None else bandwidth
+        self.points, self.residual, self.weight, self.share = points, residual, weights.values, share
+        self.left_out = weights.of_variance
+        self.bandwidth = median_distance(points, self.weight) if bandwidth is None else bandwidth
 
     @property
     def number(self) -> float:
@@ -187,14 +186,10 @@ class Pairs(ABC):
 class ScorePairs(Pairs):
     """Pairs of the scores of one part of a notion: outcomes are 0 and 1."""
 
-    def __init__(
-        self, problem: SimplexProblem, part: Part, share: float, bandwidth: float | None, *, counts: bool
-    ) -> None:
+    def __init__(self, problem: SimplexProblem, part: Part, share: float, bandwidth: float | None) -> None:
         self.part, self.rows, self.score = part, part.rows, part.scores(problem.prob)
         residual = (problem.label[self.rows] == part.column) - self.score
-        super().__init__(
-            self.score[:, None], residual[:, None], problem.weight[self.rows], share, bandwidth, counts=counts
-        )
+        super().__init__(self.score[:, None], residual[:, None], problem.weights.part(self.rows), share, bandwidth)
 
     @property
     def sums(self) -> OnLine:
@@ -260,10 +255,10 @@ class SimplexPairs(Pairs):
 
     held = 8 * HELD
 
-    def __init__(self, problem: SimplexProblem, bandwidth: float | None, *, counts: bool) -> None:
+    def __init__(self, problem: SimplexProblem, bandwidth: float | None) -> None:
         residual = -problem.prob
         residual[np.arange(problem.size), problem.label] += 1.0
-        super().__init__(problem.prob, residual, problem.weight, 1.0, bandwidth, counts=counts)
+        super().__init__(problem.prob, residual, problem.weights, 1.0, bandwidth)
 
     @property
     def sums(self) -> InSpace:
@@ -360,21 +355,20 @@ class Blocks:
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
     """Yield the pairs of each problem of a notion, or of the whole simplex (None), one at a time; only where there are any."""
     simplex = as_simplex(problem)
-    counts = are_counts(simplex.weight)
-    for pairs in _pairs(simplex, notion, bandwidth, counts=counts):
+    for pairs in _pairs(simplex, notion, bandwidth):
         if pairs.number > 0:
             yield pairs
 
 
-def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | None, *, counts: bool) -> Iterator[Pairs]:
+def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
     if notion is not None:
         for part, binary in zip(notion.parts(problem.prob), notion.split(problem), strict=True):
             if binary.size > 0:  # else a class that is never predicted
-                yield ScorePairs(problem, part, binary.share, bandwidth, counts=counts)
+                yield ScorePairs(problem, part, binary.share, bandwidth)
     elif problem.prob.shape[1] > 2:
-        yield SimplexPairs(problem, bandwidth, counts=counts)
+        yield SimplexPairs(problem, bandwidth)
     else:
-        pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth, counts=counts)
+        pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth)
         pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
         yield pairs
 

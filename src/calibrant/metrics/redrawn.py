@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import (
-    BinaryProblem,
-    Forecast,
-    IntArray,
-    Problem,
-    SimplexProblem,
-    are_counts,
-    is_unit_weight,
-    unit_weight,
-)
+from calibrant._core.problem import IntArray, Problem, SimplexProblem
 from calibrant._core.registry import named
 from calibrant._core.result import read_only
+from calibrant._core.weights import Weights
 from calibrant.notions import Notion, WithinGroups
 from calibrant.sums.resampling import ConsistentLabels
-
-P = TypeVar("P", bound=Problem)
 
 Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 """Passes draws on, of which there are so many."""
@@ -76,11 +65,11 @@ class Redrawn:
         rows, label = np.nonzero(counts)
         given = self.at(rows)
         weight = counts[rows, label].astype(np.float64)
-        return self.of(replace(given.simplex, label=label, weight=weight), given.notion)
+        return self.of(replace(given.simplex, label=label, weights=Weights(weight)), given.notion)
 
     def at(self, rows: IntArray) -> Redrawn:
         """Return it for some rows, in their order."""
-        return Redrawn(self.of, taken(self.simplex, rows), _of_rows(self.notion, rows))
+        return Redrawn(self.of, self.simplex.taken(rows), _of_rows(self.notion, rows))
 
     @property
     def order(self) -> IntArray:
@@ -101,7 +90,7 @@ def redrawn(
     """
     simplex, order = error.simplex, error.order
     ordered = error.at(order)
-    if counts_rows and are_counts(simplex.weight) and simplex.weight.max() > 1.0:
+    if counts_rows and simplex.weights.repeat_rows:
         counts = ConsistentCounts(ordered.simplex.prob, ordered.simplex.weight, n_resamples, rng)
         return np.array([ordered.with_counts(drawn) for drawn in progress(counts, n_resamples)])
     labels = progress(ConsistentLabels(simplex.prob, n_resamples, rng), n_resamples)
@@ -115,19 +104,3 @@ def _of_rows(notion: Notion, rows: IntArray) -> Notion:
     found = copy(notion)
     found.code = read_only(notion.code[rows])
     return found
-
-
-def taken(problem: P, rows: IntArray) -> P:
-    """Return some rows of a problem, some of them perhaps repeated, each with its weight."""
-    weight = unit_weight(rows.size) if is_unit_weight(problem.weight) else problem.weight[rows]
-    changes: dict[str, Any] = {"weight": weight}
-    if isinstance(problem, BinaryProblem):
-        changes |= {"score": problem.score[rows], "outcome": problem.outcome[rows]}
-        if problem.logit is not None:
-            changes["logit"] = problem.logit[rows]
-        if problem.predicted is not None:
-            changes["predicted"] = replace(problem.predicted, code=problem.predicted.code[rows])
-    else:
-        forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-        changes |= {"forecast": forecast, "label": problem.label[rows]}
-    return replace(problem, **changes)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, as_simplex
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
 
 EXACT_SUM = 1e-13
 """How far the sum of a row may be from one for it to be one but for rounding in double precision."""
@@ -122,16 +122,14 @@ class Notion(ABC):
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
         notion = self.fitted_to(simplex)
-        total, unit = float(simplex.weight.sum()), Unit.of(simplex.weight)
         for part in notion.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
-            weight = simplex.weight[part.rows]
+            weights = simplex.weights.part(part.rows)
             yield BinaryProblem(
                 score=part.scores(simplex.prob),
                 outcome=simplex.label[part.rows] == part.column,
-                weight=weight,
-                share=float(weight.sum()) / total / notion.parts_a_row(simplex.prob.shape[1]),
+                weights=weights,
+                share=weights.total / simplex.weights.total / notion.parts_a_row(simplex.prob.shape[1]),
                 name=part.name,
-                unit_of_whole=unit,
             )
 
     def n_parts(self, problem: Problem) -> int:

@@ -14,7 +14,7 @@ from calibrant._core.arrays import as_array
 from calibrant._core.labels import Labels, as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number, require
-from calibrant._core.problem import IntArray, Problem, independent_rows_per_weight
+from calibrant._core.problem import IntArray, Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
@@ -91,7 +91,7 @@ class SharedClassWise(Notion):
             return self
         simplex = self._simplex(problem)
         weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
-        rows = np.asarray(weight * independent_rows_per_weight(simplex.weight), dtype=np.float64)
+        rows = np.asarray(weight * simplex.weights.effective_rows_per_weight, dtype=np.float64)
         return replace(self, groups=_groups(rows, self.ratio))
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:

@@ -73,20 +73,9 @@ class WithinGroups(Notion):
         prob = self._simplex(problem).prob
         parts = list(self.parts(prob))
         (whole,) = Binary().split(problem)
-        total = float(whole.weight.sum())
         for part in parts:
-            weight = whole.weight[part.rows]
-            yield replace(
-                whole,
-                score=whole.score[part.rows],
-                outcome=whole.outcome[part.rows],
-                weight=weight,
-                share=float(weight.sum()) / total,
-                name=part.name,
-                logit=None if whole.logit is None else whole.logit[part.rows],
-                predicted=None,
-                unit_of_whole=whole.unit,
-            )
+            group = whole.at(part.rows)
+            yield replace(group, share=group.weights.total / whole.weights.total, name=part.name, predicted=None)
 
     def __repr__(self) -> str:
         return f"WithinGroups({len(self.known)} groups of {self.code.size} rows)"

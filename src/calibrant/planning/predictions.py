@@ -12,9 +12,10 @@ from scipy.special import expit, ndtri
 
 from calibrant._core.links import FloatArray, prob_of_logit
 from calibrant._core.parameters import number, whole
-from calibrant._core.problem import Forecast, SimplexProblem, two_columns, unit_weight
+from calibrant._core.problem import Forecast, SimplexProblem, two_columns
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_score
+from calibrant._core.weights import Weights
 from calibrant.datasets.synthetic import make_softmax_forecast
 from calibrant.sums.resampling import ConsistentLabels
 
@@ -65,7 +66,7 @@ class Predictions:
 
 def _problem(forecast: Forecast, label: npt.NDArray[np.intp]) -> SimplexProblem:
     n, n_classes = forecast.shape
-    return SimplexProblem(forecast, label, unit_weight(n), np.arange(n_classes))
+    return SimplexProblem(forecast, label, Weights.one_each(n), np.arange(n_classes))
 
 
 def of_pilot(y_prob: npt.ArrayLike, input: Input = "probability", rows: Rows = "as-given") -> Predictions:

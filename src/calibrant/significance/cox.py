@@ -7,13 +7,11 @@ from typing import Literal, Unpack, get_args
 import numpy.typing as npt
 
 from calibrant._core.parameters import choice
-from calibrant._core.problem import independent_rows_per_weight
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.significance.weights import assumption
 from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 Parameters = Literal["both", "intercept", "slope"]
@@ -91,15 +89,19 @@ def cox_test(
     each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
     binary = single_problem(problem, chosen, each)
     gain, df = _gain(recalibration_of(binary), parameters)
-    weight = binary.weight
-    statistic = max(0.0, 2.0 * gain * independent_rows_per_weight(weight))
+    statistic = max(0.0, 2.0 * gain * binary.weights.effective_rows_per_weight)
     null = chi_squared(df)
     return TestResult(
         "Cox",
         statistic,
         float(null.sf(statistic)),
         null,
-        (OUTSIDE, INDEPENDENT, *assumption(weight), "There are enough rows of both classes for the chi-squared law."),
+        (
+            OUTSIDE,
+            INDEPENDENT,
+            *binary.weights.assumptions,
+            "There are enough rows of both classes for the chi-squared law.",
+        ),
         hypothesis=hypothesis_of(problem, chosen, HYPOTHESES[parameters]),
     )
 

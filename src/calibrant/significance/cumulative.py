@@ -20,7 +20,6 @@ from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spre
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.significance.weights import assumption
 from calibrant.sums.resampling import Rng, as_rng
 
 BLOCK = 1 << 20
@@ -187,7 +186,7 @@ def _test(
         )
     if n_resamples is None:
         many = "There are enough rows for their cumulative residuals to be a Brownian motion."
-        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), many)
+        assumptions = (OUTSIDE, INDEPENDENT, *problem.weights.assumptions, many)
         return TestResult(name, statistic, float(law.sf(statistic)), law, assumptions)
     drawn = _drawn_errors(problem, view, size, n_resamples, as_rng(rng))
     null = label_draws(drawn / deviation if deviation > 0 else drawn)

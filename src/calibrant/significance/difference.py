@@ -13,11 +13,7 @@ from scipy import special
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import Named
 from calibrant._core.parameters import number
-from calibrant._core.problem import (
-    BinaryProblem,
-    Problem,
-    independent_rows,
-)
+from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import Result
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
@@ -182,7 +178,7 @@ def difference_of(
     metric: Metric, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
 ) -> PairedDifference:
     """Return the difference of a metric of valid problems of the same rows, in their order."""
-    if a.size < 2 and independent_rows(a.weight) < 2.0:
+    if a.size < 2 and a.weights.effective_rows < 2.0:
         raise ValueError(
             "y_true must hold at least two rows with a weight for an interval; got 1. Pass more rows: one does not say how "
             "much the difference varies."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray, SimplexProblem, are_counts, independent_rows_per_weight
+from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import read_only
 from calibrant._core.warnings import warn
 from calibrant.metrics.redrawn import ConsistentCounts
@@ -41,7 +41,7 @@ class Groups:
         Of whole weights each of so many equal rows draws its label.
         """
         require_resamples(n_resamples)
-        if are_counts(problem.weight) and problem.weight.max() > 1.0:
+        if problem.weights.repeat_rows:
             counts = ConsistentCounts(problem.prob, problem.weight, n_resamples, rng)
             return np.array([chi_squared_statistic(self._sums(drawn), self.expected) for drawn in counts])
         labels = ConsistentLabels(problem.prob, n_resamples, rng)
@@ -55,7 +55,7 @@ class Groups:
 
 def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:
     """Return the groups numbered ``of``, each with rows, and what is expected in them."""
-    scale = independent_rows_per_weight(problem.weight)
+    scale = problem.weights.effective_rows_per_weight
     n_groups = int(of.max()) + 1
     expected = [np.bincount(of, problem.weight * column, n_groups) for column in problem.prob.T]
     return Groups(of, read_only(np.asarray(scale * np.column_stack(expected), dtype=np.float64)), scale)

@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import flag, require, whole
-from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
+from calibrant._core.problem import IntArray, Problem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.weights import Weights
 from calibrant.binning import locate
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.significance.weights import assumption
 from calibrant.sums.resampling import Rng, as_rng
 
 FITTED = "The model that made the forecast was fitted on these very rows; of other rows leave fitted=True out."
@@ -143,7 +143,7 @@ def hosmer_lemeshow_test(
         require_resamples(n_resamples)
     problem = as_problem(y_true, y_prob, **data)
     simplex, score = as_simplex(problem), _grouping_score(problem, reference)
-    edges, of = _groups_by(score, simplex.weight, n_bins)
+    edges, of = _groups_by(score, simplex.weights, n_bins)
     groups = groups_of(simplex, of)
     observed = groups.observed(simplex, simplex.label)
     statistic = chi_squared_statistic(observed, groups.expected)
@@ -152,12 +152,12 @@ def hosmer_lemeshow_test(
         n_groups, n_classes = observed.shape
         null = chi_squared(max(0, n_groups - 2 * fitted) * (n_classes - 1))
         seen = FITTED if fitted else OUTSIDE
-        assumptions = (seen, INDEPENDENT, *assumption(simplex.weight), enough_expected(groups.expected))
+        assumptions = (seen, INDEPENDENT, *simplex.weights.assumptions, enough_expected(groups.expected))
         fewer = "take fewer groups, n_bins."
         warn_if_sparse(groups.expected, fewer.capitalize() if fitted else f"Draw labels, n_resamples=1000, or {fewer}")
     else:
         null = label_draws(groups.drawn(simplex, n_resamples, as_rng(rng)))
-        assumptions = (OUTSIDE, INDEPENDENT, *assumption(simplex.weight))
+        assumptions = (OUTSIDE, INDEPENDENT, *simplex.weights.assumptions)
     return HosmerLemeshowResult(
         name="Hosmer-Lemeshow",
         statistic=statistic,
@@ -172,7 +172,7 @@ def hosmer_lemeshow_test(
     )
 
 
-def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray, whole: float = 1.0) -> FloatArray:
+def quantiles(values: FloatArray, weights: Weights, shares: FloatArray, whole: float = 1.0) -> FloatArray:
     """Linearly interpolated quantiles at ``shares / whole``: of whole weights those of the repeated values, as
     `numpy.quantile` gives them.
 
@@ -183,7 +183,7 @@ def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray, whole:
     """
     order = np.argsort(values, kind="stable")
     step = values[order]
-    ends = np.cumsum(weight[order] if are_counts(weight) else weight[order] * (weight.size / weight.sum()))
+    ends = np.cumsum(weights.values[order] * weights.rows_per_weight)
     found = np.empty(shares.size)
     for number, start in enumerate((ends[-1] - 1.0) * shares / whole):
         first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, start + 1.0, side="left")
@@ -195,9 +195,9 @@ def quantiles(values: FloatArray, weight: FloatArray, shares: FloatArray, whole:
     return found
 
 
-def _groups_by(score: FloatArray, weight: FloatArray, n_bins: int) -> tuple[FloatArray, IntArray]:
+def _groups_by(score: FloatArray, weights: Weights, n_bins: int) -> tuple[FloatArray, IntArray]:
     """Return the edges of the groups that hold rows, and the group of each row."""
-    cuts = quantiles(score, weight, np.arange(1.0, n_bins), n_bins)
+    cuts = quantiles(score, weights, np.arange(1.0, n_bins), n_bins)
     edges = np.concatenate([[0.0], np.unique(cuts), [1.0]])
     held, of = np.unique(locate(edges, score), return_inverse=True)
     return np.append(edges[held], 1.0), of

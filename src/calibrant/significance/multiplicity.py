@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice
-from calibrant._core.problem import BinaryProblem, BoolArray, Problem, is_unit_weight
+from calibrant._core.problem import BinaryProblem, BoolArray, Problem
 from calibrant._core.result import Result, shown_pvalue
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
@@ -157,7 +157,7 @@ def by_class(
     _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
-    results = [_of_event(test(part.outcome, part.score, **_weight_of(part)), part.name) for part in parts]
+    results = [_of_event(test(part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
 
 
@@ -268,9 +268,9 @@ def _as_groups(groups: npt.ArrayLike) -> npt.NDArray[np.generic]:
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     """Run the test on some rows of a problem."""
-    weight = _weight_of(problem, rows)
+    data: dict[str, object] = {**problem.weights.part(rows).keyword}
     if isinstance(problem, BinaryProblem):
-        values, data = problem.score, dict(weight)
+        values = problem.score
         if problem.logit is not None:
             values, data["input"] = problem.logit, "logit"
         came = problem.outcome[rows]
@@ -280,8 +280,4 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
         return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
     label = problem.classes[problem.label[rows]]
-    return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **weight)
-
-
-def _weight_of(problem: Problem, rows: BoolArray | slice = slice(None)) -> Mapping[str, Any]:
-    return {} if is_unit_weight(problem.weight) else {"sample_weight": problem.weight[rows]}
+    return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **data)

@@ -15,19 +15,17 @@ from calibrant._core.problem import (
     BoolArray,
     Forecast,
     Problem,
-    are_counts,
     as_simplex,
-    is_unit_weight,
 )
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
+from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.metrics.metric import Function, Metric, as_metric
 from calibrant.significance.difference import as_level, difference_of, pair_of
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
-from calibrant.significance.weights import assumption
 from calibrant.sums.resampling import Rng, as_rng
 
 BLOCK = 1 << 22
@@ -213,7 +211,7 @@ def _swapped(
     if losses is not None and others is not None:
         for name, problem in (("prob_a", a), ("prob_b", b)):
             metric.warn_impossible(problem, name)
-        return _flipped(sign * (others - losses) / a.weight.sum(), a.weight, n_resamples, rng)
+        return _flipped(sign * (others - losses) / a.weights.total, a.weights, n_resamples, rng)
 
     def badness(problem: Problem) -> float:
         value = metric.value(problem)
@@ -233,10 +231,10 @@ def _swapped(
 
 
 def _flipped(
-    gain: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator
+    gain: FloatArray, weights: Weights, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
     """Return the weighted sum of gains, and the sums with random signs, one for each of the rows that a whole weight is."""
-    counted = are_counts(weight) and not is_unit_weight(weight)
+    weight, counted = weights.values, weights.are_counts and not weights.is_unit
     each = gain if counted else gain * weight
     total, step, sums = float(gain @ weight), max(1, BLOCK // gain.size), []
     for start in range(0, n_resamples, step):
@@ -291,7 +289,7 @@ def _debiased(metric: Metric, a: Problem, b: Problem, alternative: Alternative) 
     assumptions = (
         OUTSIDE,
         INDEPENDENT,
-        *assumption(a.weight),
+        *a.weights.assumptions,
         "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
     )
     return {"statistic": float(z), "pvalue": tails[alternative], "null": law, "assumptions": assumptions}

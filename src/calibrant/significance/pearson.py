@@ -20,7 +20,6 @@ from calibrant.significance.groups import (
 )
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.significance.weights import assumption
 from calibrant.sums.resampling import Rng, as_rng
 
 
@@ -87,13 +86,13 @@ def pearson_test(
     null: NullDistribution
     if n_resamples is None:
         null = chi_squared(max(0, int((expected > 0).sum()) - len(expected) - n_parameters))
-        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight), enough_expected(expected))
+        assumptions = (OUTSIDE, INDEPENDENT, *problem.weights.assumptions, enough_expected(expected))
         if n_parameters:
             assumptions = (f"{n_parameters} parameters of the forecast were fitted on these rows.", *assumptions[1:])
         warn_if_sparse(expected, "Draw labels, n_resamples=1000, or group the scores: hosmer_lemeshow_test.")
     else:
         null = label_draws(groups.drawn(problem, n_resamples, as_rng(rng)))
-        assumptions = (OUTSIDE, INDEPENDENT, *assumption(problem.weight))
+        assumptions = (OUTSIDE, INDEPENDENT, *problem.weights.assumptions)
     return TestResult(
         "Pearson", statistic, pvalue_of(statistic, null), null, assumptions, hypothesis=hypothesis_of(received)
     )

@@ -10,14 +10,13 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import Problem, as_simplex, variance_weight
+from calibrant._core.problem import Problem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.significance.weights import assumption
 
 BLOCK = 1 << 22
 """Probabilities looked at together."""
@@ -96,7 +95,7 @@ def spiegelhalter_test(
         float(z),
         float(2.0 * ndtr(-abs(z))),
         standard_normal(),
-        (OUTSIDE, INDEPENDENT, *assumption(simplex.weight), "There are enough rows for a sum to be normal."),
+        (OUTSIDE, INDEPENDENT, *simplex.weights.assumptions, "There are enough rows for a sum to be normal."),
         alternative="two-sided",
         hypothesis=hypothesis_of(problem, chosen),
     )
@@ -105,7 +104,7 @@ def spiegelhalter_test(
 def _excess(problem: Problem, notion: Notion) -> tuple[float, float]:
     """Return half of what the notion's Brier score, summed over rows, exceeds its expectation by, and the variance of that."""
     simplex = as_simplex(problem)
-    squared = variance_weight(simplex.weight)
+    squared = simplex.weights.of_variance
     step = max(1, BLOCK // simplex.prob.shape[1])
     excess = variance = 0.0
     for start in range(0, simplex.size, step):

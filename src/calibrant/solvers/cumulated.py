@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray, SimplexProblem, are_counts
+from calibrant._core.problem import IntArray, SimplexProblem
+from calibrant._core.weights import Weights
 
 BLOCK = 1 << 20
 """Numbers that are sorted and summed at a time."""
@@ -46,7 +47,7 @@ class Cumulated:
     score: FloatArray
     before: IntArray
     tied: IntArray
-    weight: FloatArray
+    weights: Weights
 
     @property
     def n_ranks(self) -> int:
@@ -56,8 +57,8 @@ class Cumulated:
     @property
     def is_whole(self) -> bool:
         """Whether all sums are of whole numbers, and small enough for exact arithmetic."""
-        whole = are_counts(self.weight) and bool((self.tied == 1).all())
-        return whole and float(self.weight.sum()) * self.n_ranks < EXACT_BELOW
+        whole = self.weights.are_counts and bool((self.tied == 1).all())
+        return whole and self.weights.total * self.n_ranks < EXACT_BELOW
 
     def points(self) -> Points:
         """Return the points of all rows and ranks; equal pairs of score and rank are one point."""
@@ -68,7 +69,7 @@ class Cumulated:
         # Ranks in two bytes and places in four, as long as they go: the points are read many times.
         rank: Any = np.empty(n, np.uint16 if self.n_ranks <= MOST_SHORT_RANKS else np.int32)
         points = Points(score, rank, np.empty(n), np.empty(n))
-        m = distinct_points(*points, place, self.before, self.tied, np.ascontiguousarray(self.weight))
+        m = distinct_points(*points, place, self.before, self.tied, np.ascontiguousarray(self.weights.values))
         return Points(*(part[:m] for part in points))
 
 
@@ -89,7 +90,7 @@ def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
             tied[rows] = equal.sum(axis=1)
         else:
             before[rows] += (equal & (np.arange(n_classes) < label[rows, None])).sum(axis=1)
-    return Cumulated(score, before, tied, problem.weight)
+    return Cumulated(score, before, tied, problem.weights)
 
 
 def in_order(score: FloatArray) -> tuple[FloatArray, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import SimplexProblem, rows_per_weight
+from calibrant._core.problem import SimplexProblem
 
 N_FOLDS = 5
 
@@ -34,7 +34,7 @@ def folds_of(problem: SimplexProblem) -> Iterator[Fold]:
     """
     row_hash, group = np.unique(hash_of_rows(problem), return_inverse=True)
     total = np.bincount(group, problem.weight).astype(np.float64, copy=False)
-    number = _rounded(total * rows_per_weight(problem.weight))
+    number = _rounded(total * problem.weights.rows_per_weight)
     start = (row_hash % np.uint64(N_FOLDS)).astype(np.float64)
     rounds, rest = np.divmod(number, N_FOLDS)
     part = problem.weight / number[group]

@@ -57,16 +57,16 @@ class IsotonicFolds:
 
 def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:
     """Yield what is kept and what is left out of each fold, in the order of the scores: to sort it again is no work."""
-    problem, order = ordered.problem, ordered.order
-    score, outcome, weight = problem.score[order], problem.outcome[order], problem.weight[order]
+    problem = ordered.problem.at(ordered.order)
 
     def part(weight: FloatArray) -> BinaryProblem:
         some = np.flatnonzero(weight > 0)
-        return BinaryProblem(score[some], outcome[some], weight[some], unit_of_whole=problem.unit)
+        return problem.at(some, problem.weights.like(weight[some]))
 
-    for fold in folds_of(as_simplex(problem)):
-        left_out = fold.left_out[order]
-        yield part(weight - left_out), part(left_out)
+    # A part is dealt by its own numbers of rows.
+    for fold in folds_of(as_simplex(ordered.problem.weighted(ordered.problem.weight))):
+        left_out = fold.left_out[ordered.order]
+        yield part(problem.weight - left_out), part(left_out)
 
 
 def _stages(last: int) -> IntArray:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import SimplexProblem, is_unit_weight
+from calibrant._core.problem import SimplexProblem
 from calibrant.solvers.newton import ROUNDING, Minimum, Point, Stop, minimise
 from calibrant.solvers.quadratic_model import newton_step
 
@@ -131,8 +131,8 @@ class Objective:
     ) -> None:
         self.design, self.z, self.label = design, z, problem.label
         self.ridge, self.centre = ridge, centre
-        self.share = problem.weight / problem.weight.sum()
-        self.equal = is_unit_weight(problem.weight)
+        self.share = problem.weight / problem.weights.total
+        self.equal = problem.weights.is_unit
         self.scale = max(1.0, float(self.share @ np.abs(z).max(axis=1)))
         self.dense = centre.size <= design.most_dense
         self.prob: Any = np.empty(z.shape, np.float64 if self.dense else np.float32)

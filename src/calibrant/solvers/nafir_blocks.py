@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem
+from calibrant._core.weights import Weights
 from calibrant.binning.ordered import Ordered
 from calibrant.solvers.isotonic import isotonic_fit
 
@@ -87,7 +88,7 @@ class Cells:
         weight = np.append(events, np.maximum(mass - events, 0.0))
         is_event = np.arange(2 * self.size) < self.size
         some = weight > 0
-        ordered = Ordered.of(BinaryProblem(np.append(number, number)[some], is_event[some], weight[some]))
+        ordered = Ordered.of(BinaryProblem(np.append(number, number)[some], is_event[some], Weights(weight[some])))
         starts: IntArray = ordered.score[isotonic_fit(ordered).starts].astype(np.intp)
         starts[0] = 0
         return starts

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray, SimplexProblem, rows_per_weight
+from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._kernels.simplex_regions import SimplexRows
 
 
@@ -51,7 +51,7 @@ class JoinedRows(NamedTuple):
         is_new = np.append(True, (prob[1:] != prob[:-1]).any(axis=1) | (label[1:] != label[:-1]))
         group = np.empty(problem.size, dtype=np.intp)
         group[order] = np.cumsum(is_new) - 1
-        unit = rows_per_weight(problem.weight)
+        unit = problem.weights.rows_per_weight
         rows = Rows(np.ascontiguousarray(prob[is_new]), label[is_new].astype(np.int64), np.empty(0))
         return cls(rows._replace(weight=_summed(group, problem.weight, unit)), group, unit)
 

@@ -37,7 +37,7 @@ class SimplexFolds:
     ) -> None:
         self.grow, self.value = grow, value
         folds = list(folds_of(problem))
-        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.n_rows)]
+        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
         self.parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
+from calibrant._core.weights import Weights
 from calibrant.binning.ordered import Ordered
 from calibrant.solvers.isotonic_tree import Blocks
 from calibrant.solvers.simplex_rows import Rows
@@ -108,7 +109,7 @@ class BlockCandidates(GivenCandidates):
     def of_simplex(self, rows: Rows, least: float) -> Measured:
         """Return points half way between blocks."""
         score = np.clip((1.0 + rows.prob[:, 1] - rows.prob[:, 0]) / 2.0, 0.0, 1.0)
-        border = Blocks.of(Ordered.of(BinaryProblem(score, rows.label == 1, rows.weight))).border
+        border = Blocks.of(Ordered.of(BinaryProblem(score, rows.label == 1, Weights(rows.weight)))).border
         return measured(rows, np.column_stack([1.0 - border, border]), least)
 
 

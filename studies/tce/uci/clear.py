@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant import EqualWidth
+from calibrant._core.weights import Weights
 from calibrant.notions import BinaryProblem
 from studies.markdown import table
 from studies.tce.uci.data import DATA_SETS
@@ -54,7 +55,7 @@ def fullest() -> dict[str, float]:
 
 
 def _fullest(y: np.ndarray, prob: np.ndarray) -> float:
-    bins = EqualWidth(N_BINS)(BinaryProblem(prob, y.astype(bool), np.ones(prob.size)))
+    bins = EqualWidth(N_BINS)(BinaryProblem(prob, y.astype(bool), Weights.one_each(prob.size)))
     return float(bins.count.max() / prob.size)
 
 

@@ -23,7 +23,7 @@ from calibrant import (
 from calibrant._core.problem import Forecast
 from calibrant._core.validation import as_problem
 from calibrant.calibrators import BinaryCalibrator, MulticlassCalibrator
-from calibrant.calibrators.around.safe import folds, in_order, pool, weighted_part
+from calibrant.calibrators.around.safe import folds, in_order, pool
 from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
@@ -76,7 +76,7 @@ def held_out_rows(safe, label, prob, weight):
     rng = np.random.default_rng(np.random.RandomState(safe.random_state).randint(2**31 - 1))
     rows = []
     for held in folds(counts, safe.n_folds, rng):
-        train, test = (weighted_part(problem, problem.weight / counts * part) for part in (counts - held, held))
+        train, test = (problem.weighted(problem.weight / counts * part) for part in (counts - held, held))
         candidate = safe.calibrator.set_params(labels=range(k)).fit(train.prob, train.label, train.weight)
         c = candidate.predict_proba(test.prob)
         rows += zip(test.prob.tolist(), c.tolist(), test.label.tolist(), test.weight.tolist(), strict=True)

@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import columns
 
 from calibrant import ByNotion, SplineCalibration, load_digits_forecast
-from calibrant._core.problem import BinaryProblem, unit_weight
+from calibrant._core.problem import BinaryProblem
+from calibrant._core.weights import Weights
 from calibrant.solvers import newton
 from calibrant.solvers.logistic import recalibration_of
 from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
@@ -100,7 +101,7 @@ def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
 
 def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
     x, label = drawn(wave, n=500)
-    rows = recalibration_of(BinaryProblem(expit(x), label == 1, unit_weight(500), logit=x))
+    rows = recalibration_of(BinaryProblem(expit(x), label == 1, Weights.one_each(500), logit=x))
     losses = [fit.point.left_out_loss() for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 15)))]
     assert len(losses) == 14
     assert SplineCalibration(input="logit").fit(x, label).loss_ == pytest.approx(min(losses), abs=1e-9)

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import prob_of_scores
-from calibrant._core.problem import Forecast, SimplexProblem, unit_weight
+from calibrant._core.problem import Forecast, SimplexProblem
+from calibrant._core.weights import Weights
 from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
 from calibrant.calibrators.simplex.matrix import MatrixScaling
 from calibrant.calibrators.simplex.multinomial import fit_table, identity, penalties
@@ -32,8 +33,8 @@ def drawn(n=200, k=4, seed=0, weighted=False):
     z -= np.log(np.exp(z).sum(axis=1, keepdims=True))
     truth = prob_of_scores(0.6 * z + z @ rng.normal(0, 0.3, (k, k)) + rng.normal(0, 0.5, k))
     label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    weight = rng.integers(1, 4, n).astype(float) if weighted else unit_weight(n)
-    return z, SimplexProblem(Forecast(z, is_logit=True), label, weight, np.arange(k))
+    weights = Weights(rng.integers(1, 4, n).astype(float)) if weighted else Weights.one_each(n)
+    return z, SimplexProblem(Forecast(z, is_logit=True), label, weights, np.arange(k))
 
 
 def objective_of(name, weighted=True, dense=True, **size):
@@ -169,7 +170,7 @@ def test_a_forecast_that_is_right_is_left_alone_with_an_exact_certificate(monkey
     """Every row comes with all classes, weighted by their probabilities: the first table is the solution."""
     z, _ = drawn(n=40, k=5)
     weight, label = np.exp(z).ravel(), np.tile(np.arange(5), 40)
-    problem = SimplexProblem(Forecast(np.repeat(z, 5, axis=0), is_logit=True), label, weight, np.arange(5))
+    problem = SimplexProblem(Forecast(np.repeat(z, 5, axis=0), is_logit=True), label, Weights(weight), np.arange(5))
     make, centre = DESIGNS[name]
     for design in (Diagonal, Full):
         monkeypatch.setattr(design, "most_dense", 0)

@@ -12,8 +12,8 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import xlogy
 from strategies import tables
 
-from calibrant._core.problem import unit_weight
 from calibrant._core.validation import as_problem
+from calibrant._core.weights import Weights
 from calibrant._kernels.staircase import next_set
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
 from calibrant.solvers import cumulated as points_of_rows
@@ -317,11 +317,11 @@ def test_points_that_are_equal_are_one():
 def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
     score, places = np.full((1, 2), 0.5), np.array([0, 1])
     for weight, tied, whole in (
-        (unit_weight(2), 1, True),
-        (np.array([1.0, 3.0]), 1, True),
-        (np.array([1.0, 0.5]), 1, False),
-        (unit_weight(2), 2, False),
-        (np.array([1.0, 2.0**26]), 1, False),
+        (Weights.one_each(2), 1, True),
+        (Weights(np.array([1.0, 3.0])), 1, True),
+        (Weights(np.array([1.0, 0.5])), 1, False),
+        (Weights.one_each(2), 2, False),
+        (Weights(np.array([1.0, 2.0**26])), 1, False),
     ):
         assert Cumulated(score, places, np.full(2, tied), weight).is_whole == whole
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, numbers, require, whole
-from calibrant._core.problem import BoolArray, IntArray, SimplexProblem, are_counts, is_unit_weight, rows_per_weight
+from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
 from calibrant.binning.simplex.base import Partition, SimplexBinning
@@ -138,8 +138,8 @@ class Projection(SimplexBinning):
     def partition(self, problem: SimplexProblem) -> Partition:
         """Take rows off until the last cell is left."""
         prob, n_classes = problem.prob, problem.prob.shape[1]
-        unit = 1.0 if is_unit_weight(problem.weight) else rows_per_weight(problem.weight)
-        n_rows = int(problem.weight.sum()) if are_counts(problem.weight) else problem.size
+        weights = problem.weights
+        n_rows = int(weights.total) if weights.are_counts else problem.size
         n_bins = min(self.n_bins, max(1, (n_rows + 1) // 2))
         wanted, row, failed = (n_rows + 1) // n_bins, np.arange(problem.size), 0
         cuts: list[tuple[FloatArray, float]] = []
@@ -148,7 +148,7 @@ class Projection(SimplexBinning):
             if len(cuts) == n_bins - 1 or failed == n_classes:
                 break
             value = projected(prob, direction, row)
-            weight = problem.weight if is_unit_weight(problem.weight) else problem.weight[row] * unit
+            weight = None if weights.is_unit else weights.values[row] * weights.rows_per_weight
             threshold = _smallest(value, weight, wanted)
             above = value > threshold
             if not above.any():
@@ -193,9 +193,9 @@ def _blocks(prob: FloatArray) -> Iterator[FloatArray]:
     return (prob[start : start + step] for start in range(0, max(len(prob), 1), step))
 
 
-def _smallest(value: FloatArray, weight: FloatArray, wanted: int) -> float:
-    """Return the value up to which so many rows stand; infinity, if there are fewer."""
-    if is_unit_weight(weight):
+def _smallest(value: FloatArray, weight: FloatArray | None, wanted: int) -> float:
+    """Return the value up to which so many rows stand, one each without weights; infinity, if there are fewer."""
+    if weight is None:
         return float(np.partition(value, wanted - 1)[wanted - 1]) if wanted <= value.size else np.inf
     order = np.argsort(value)
     # Sums of fractions are rounded: what is reached but for rounding is reached.

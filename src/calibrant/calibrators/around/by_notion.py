@@ -375,8 +375,7 @@ def _pooled(problems: list[BinaryProblem]) -> BinaryProblem:
     return BinaryProblem(
         score=np.concatenate([problem.score for problem in problems]),
         outcome=np.concatenate([problem.outcome for problem in problems]),
-        weight=np.concatenate([problem.weight for problem in problems]),
+        weights=problems[0].weights.like(np.concatenate([problem.weight for problem in problems])),
         name="all problems",
-        unit_of_whole=problems[0].unit_of_whole,
         logit=np.concatenate(logits) if logits else None,
     )

@@ -35,7 +35,7 @@ from calibrant._core.arrays import as_array
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
-from calibrant._core.validation import as_weight
+from calibrant._core.validation import as_weights
 from calibrant._core.warnings import warn
 from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
 from calibrant.calibrators.around.forecasts import Pooling, Rows, forecast_of, pooled
@@ -332,7 +332,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
     ) -> Metadata:
-        weight = None if sample_weight is None else as_weight(sample_weight, _num_samples(X))
+        weight = None if sample_weight is None else as_weights(sample_weight, _num_samples(X)).values
         if _routing_enabled():
             return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
         return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -16,10 +15,11 @@ from sklearn.utils import check_random_state
 from calibrant._core import links
 from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number, whole
-from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, are_counts, as_simplex, variance_weight
+from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import CalibrationWarning, warn
+from calibrant._core.weights import Weights
 from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
@@ -200,8 +200,8 @@ class SafeCalibrator(Calibrator):
                 # What a part of the rows lacks is no news; the fit on all rows warns where there is something to know.
                 warnings.simplefilter("ignore", CalibrationWarning)
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                candidate = self._fitted(weighted_part(problem, unit * (counts - held)))
-            part = as_simplex(weighted_part(problem, unit * held))
+                candidate = self._fitted(problem.weighted(unit * (counts - held)))
+            part = as_simplex(problem.weighted(unit * held))
             yield part, candidate._map_forecast(part.forecast)
 
     def _weigh(self, held_out: _HeldOut) -> None:
@@ -246,7 +246,7 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     Where all weights are whole, equal rows become one, and so do rows that rounding alone tells apart: a classifier gives
     copies of a row forecasts that differ in the last digit, by where they stand in its table.
     """
-    if not (are_counts(problem.weight) and problem.weight.sum() < MOST_COUNTS):
+    if not (problem.weights.are_counts and problem.weights.total < MOST_COUNTS):
         return sorted_rows(problem), np.ones(problem.size, dtype=np.intp)
     simplex = as_simplex(problem)
     # Of rows that are equal but for rounding the exact values decide which comes first, and so stands for all of them.
@@ -257,7 +257,7 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
         differs |= np.diff(column[order]) != 0
     starts = np.flatnonzero(np.concatenate([[True], differs]))
     weight = np.add.reduceat(problem.weight[order], starts)
-    return taken(problem, order[starts], weight), weight.astype(np.intp)
+    return problem.at(order[starts], Weights(weight)), weight.astype(np.intp)
 
 
 def _places(column: FloatArray) -> IntArray:
@@ -274,7 +274,7 @@ def sorted_rows(problem: Problem) -> Problem:
     """Return the problem sorted by what its rows hold, each row as it was given."""
     simplex = as_simplex(problem)
     order = np.lexsort([problem.weight, *simplex.forecast.values.T[::-1], simplex.label])
-    return taken(problem, order, problem.weight[order])
+    return problem.taken(order)
 
 
 def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[IntArray]:
@@ -289,21 +289,6 @@ def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[
         held = rng.multivariate_hypergeometric(left, size, method="marginals")
         left -= held
         yield held
-
-
-def weighted_part(problem: Problem, weight: FloatArray) -> Problem:
-    """Return the problem with other weights; rows without weight are absent."""
-    rows = np.flatnonzero(weight > 0)
-    return taken(problem, rows, weight[rows])
-
-
-def taken(problem: Problem, rows: IntArray, weight: FloatArray) -> Problem:
-    """Return some rows of a problem, with other weights."""
-    if isinstance(problem, SimplexProblem):
-        forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-        return replace(problem, forecast=forecast, label=problem.label[rows], weight=weight)
-    logit = None if problem.logit is None else problem.logit[rows]
-    return replace(problem, score=problem.score[rows], outcome=problem.outcome[rows], weight=weight, logit=logit)
 
 
 # The weight
@@ -341,7 +326,7 @@ class _HeldOut:
     def standard_error(self) -> float:
         """Of the first derivative at 0, if labels follow the predicted probabilities."""
         variance = self._moments(0.0)[2]
-        return float(np.sqrt((variance_weight(self.weight) / self.weight.sum() ** 2) @ variance))
+        return float(np.sqrt((Weights(self.weight).of_variance / self.weight.sum() ** 2) @ variance))
 
     def _moments(self, weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the log-probabilities of the pool, and mean and variance of d under them by rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -140,14 +140,14 @@ class HistogramBinning(BinaryCalibrator):
         base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
         if interior:
             bins = _inside(bins, problem)
-        value = _rates(bins, smoothing, problem.rows_per_weight)
+        value = _rates(bins, smoothing, problem.weights.rows_per_weight)
         has_rows = bins.count > 0
         if not has_rows.all():
             value[~has_rows] = rule(_Filled(bins.edges, value, has_rows, base_rate))
         if delta > 0:
             value = (value + delta * np.random.default_rng(seed).random(value.size)) / (1.0 + delta)
         self.edges_, self.value_, self.count_ = bins.edges, value, bins.count
-        self.weighted_ = _is_weighted(problem)
+        self.weighted_ = not problem.weights.are_rows
 
     def _check_loaded(self) -> None:
         n_bins = self.value_.size
@@ -166,11 +166,6 @@ def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:
     require(n_bins, f"{name} must be those of at least one bin", got="none", hint="Fit anew")
 
 
-def _is_weighted(problem: BinaryProblem) -> bool:
-    """Whether any weight stands for more or less than one row."""
-    return bool((np.abs(problem.weight * problem.rows_per_weight - 1.0) > ROUNDING).any())
-
-
 def _rates(bins: Bins, smoothing: float, rows_per_weight: float) -> FloatArray:
     """Return the event rate of each bin, smoothed by so many rows; NaN where a bin is empty."""
     added = smoothing / rows_per_weight
@@ -183,8 +178,7 @@ def _inside(bins: Bins, problem: BinaryProblem) -> Bins:
     """Return the bins less one row on each inner edge: of rows that tie there, their mean. A bin of one row keeps it."""
     at = bins.index(problem.score)
     on = (at < len(bins) - 1) & (problem.score == bins.edges[at + 1])
-    rows = replace(problem, score=problem.score[on], outcome=problem.outcome[on], weight=problem.weight[on], logit=None)
-    edge, a_row = sums_over(bins.edges, rows), problem.rows_per_weight
+    edge, a_row = sums_over(bins.edges, problem.at(on)), problem.weights.rows_per_weight
     cut = (edge.count > 0) & (bins.weight * a_row > 1.0)
     tied = np.maximum(edge.weight * a_row, 1.0)
     less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS}

@@ -185,7 +185,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     def _fit(self, problem: BinaryProblem) -> None:
         self._require_parameters()
         # Every side has a row, whatever part of the mean weight that is.
-        least = 0.0 if self.min_samples == 1 else self.min_samples / problem.rows_per_weight
+        least = 0.0 if self.min_samples == 1 else self.min_samples / problem.weights.rows_per_weight
         grow = partial(isotonic_tree, min_gain=float(self.min_gain), min_weight=least)
         ordered = Ordered.of(problem)
         max_regions, self.smoothing_, self.softening_ = self._chosen(ordered, grow)
@@ -193,7 +193,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         tree = grow(blocks, max_regions=max_regions)
         weight, events = tree.sums(tree.cut.size)
         self.left_, self.threshold_, self.gain_ = blocks.left[:1], tree.left, tree.gain
-        self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.rows_per_weight
+        self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.weights.rows_per_weight
         self.left_, self.value_ = self._stage(tree.cut.size)
         self.n_bins_ = self.left_.size
 

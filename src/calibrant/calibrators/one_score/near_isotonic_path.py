@@ -71,7 +71,7 @@ class NearIsotonicPath:
         gone[boundary] = penalty
         apart = _log_likelihood(e_left, w_left) + _log_likelihood(e_right, w_right)
         loss = apart - _log_likelihood(e_left + e_right, w_left + w_right)
-        return cls(ordered.score[starts], weight, events, above, gone, penalty, loss, problem.rows_per_weight)
+        return cls(ordered.score[starts], weight, events, above, gone, penalty, loss, problem.weights.rows_per_weight)
 
     def fit(self, penalty: float) -> Fit:
         """Return the fit at a penalty: a block loses it behind, and gains it in front, where there is a step down."""

@@ -119,7 +119,7 @@ class SplineCalibration(LogOddsCalibrator):
 
     def _fit(self, problem: BinaryProblem) -> None:
         require_knots(self.n_knots)
-        unit = problem.rows_per_weight
+        unit = problem.weights.rows_per_weight
         found = recalibration_of(problem)
         rows = replace(found, total=unit * found.total, events=unit * found.events)
         curves = Curves(rows, knots_of(rows, self.n_knots))

@@ -117,7 +117,7 @@ class VennAbers(BinaryCalibrator):
     def _fit(self, problem: BinaryProblem) -> None:
         ordered = Ordered.of(problem)
         score, weight, events = ordered.score, ordered.weight, ordered.outcome_sum
-        more = 1.0 / problem.rows_per_weight
+        more = 1.0 / problem.weights.rows_per_weight
         upper = np.append(_with_one_event(weight, events, more), 1.0)
         # A negative label more is a positive one more where the order and the labels are turned round.
         turned = _with_one_event(weight[::-1], (weight - events)[::-1], more)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import flag, forecasts, number, numbers
-from calibrant._core.problem import Forecast, IntArray, SimplexProblem, rows_per_weight
+from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning.simplex import Partition, SimplexBinning, as_simplex_binning, class_sums
@@ -121,7 +121,7 @@ class CanonicalBinning(MulticlassCalibrator):
             counted = inside | (np.bincount(cell[inside], minlength=n_cells) == 0)[cell]
         count = np.bincount(cell[counted], minlength=n_cells)
         came = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
-        added = smoothing / rows_per_weight(problem.weight)
+        added = smoothing / problem.weights.rows_per_weight
         value = np.full((n_cells, n_classes), 1.0 / n_classes)
         total = came.sum(axis=1, keepdims=True) + n_classes * added
         np.divide(came + added, total, out=value, where=count[:, None] > 0)

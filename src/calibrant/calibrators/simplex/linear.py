@@ -105,7 +105,7 @@ class StructuredScaling(LinearScaling):
     def _fit_temperature(self, problem: SimplexProblem) -> FloatArray:
         """Find the temperature, and return the log-probabilities after it."""
         log_prob = log_prob_of(problem.forecast)
-        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (problem.n_rows + 1.0)
+        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (problem.weights.rows + 1.0)
         return tempered(log_prob, self.temperature_, self.uniform_)
 
     def _check_loaded(self) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number
-from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, SimplexProblem, is_unit_weight, unit_weight
+from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
+from calibrant._core.weights import Weights
 from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
@@ -90,7 +91,8 @@ class MulticlassIsotonic(MulticlassCalibrator):
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         n_classes = problem.prob.shape[1]
         came = problem.label[:, None] == np.arange(n_classes)
-        self.left_, self.value_ = steps_of(problem.prob.ravel(), came.ravel(), _each(problem.weight, n_classes))
+        weight = np.broadcast_to(problem.weight[:, None], came.shape)
+        self.left_, self.value_ = steps_of(problem.prob, came, weight)
 
     def _check_loaded(self) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
@@ -102,7 +104,7 @@ class MulticlassIsotonic(MulticlassCalibrator):
 
 
 def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fit an isotonic step function: the lowest score and the event rate of each block.
+    """Fit an isotonic step function to arrays of one shape: the lowest score and the event rate of each block.
 
     Points without event are always pooled with the last event below. So events alone are sorted, which are few among
     all scores of many classes, and what lies between two of them is counted.
@@ -115,7 +117,7 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
     )
     some = mass > 0
     is_event = np.arange(mass.size) < event.size
-    ordered = Ordered.of(BinaryProblem(np.append(event, left)[some], is_event[some], mass[some]))
+    ordered = Ordered.of(BinaryProblem(np.append(event, left)[some], is_event[some], Weights(mass[some])))
     steps = isotonic_fit(ordered)
     return ordered.score[steps.starts], steps.rate
 
@@ -125,8 +127,3 @@ def divided(raised: FloatArray, prob: FloatArray) -> FloatArray:
     rows = np.where(raised.sum(axis=1, keepdims=True) > 0, raised, prob)
     result: FloatArray = rows / rows.sum(axis=1, keepdims=True)
     return result
-
-
-def _each(weight: FloatArray, n_classes: int) -> FloatArray:
-    """Weight of each score of each row."""
-    return unit_weight(weight.size * n_classes) if is_unit_weight(weight) else np.repeat(weight, n_classes)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import choice, flag, number, numbers, source, whole
-from calibrant._core.problem import Forecast, IntArray, SimplexProblem, rows_per_weight
+from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import progress_bar
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -202,14 +202,14 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     def _fit(self, problem: SimplexProblem) -> None:
         seed = self._require_parameters()
         cells = Cells.of(problem)
-        blocks_of = partial(self._blocks_of, least=self.min_block_size / rows_per_weight(problem.weight))
+        blocks_of = partial(self._blocks_of, least=self.min_block_size / problem.weights.rows_per_weight)
         penalty = Penalty(self._chosen_smoothing(problem, cells, blocks_of), float(self.ridge))
         rows, starts, start = blocks_of(cells, penalty)
         if self.solver == "newton":
             solution = solve(rows, penalty, start)
             _say_what_was_found(solution, problem.size)
         else:
-            solution = self._annealed(rows, penalty, start, problem.n_rows, np.random.default_rng(seed))
+            solution = self._annealed(rows, penalty, start, problem.weights.rows, np.random.default_rng(seed))
         self.n_blocks_, self.smoothing_, self.loss_ = starts.size, penalty.smoothing, rows.loss(solution.theta)
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
@@ -261,7 +261,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         if self.smoothing != "cv":
             return float(self.smoothing)
         folds = list(folds_of(problem))
-        total, least = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.n_rows)
+        total, least = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.weights.rows)
         with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
             return choose_smoothing(cells, folds, blocks_of, float(self.ridge), least, advance)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -230,19 +229,19 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         if self.epsilon != "cv":
             return []
         folds = list(folds_of(problem))
-        per_fold = problem.n_rows * (len(problem.classes) - 1) / max(1, len(folds))
+        per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
         return folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
 
     def _chosen(self, problem: SimplexProblem, folds: list[Fold], advance: Advance) -> float:
         """Return the epsilon of the least log loss on rows left out, of equal ones the largest, but not too small a one."""
         n_classes = len(problem.classes)
-        least = 1.0 / (n_classes * (1.0 + problem.n_rows))
+        least = 1.0 / (n_classes * (1.0 + problem.weights.rows))
         if not folds:
             return least
         losses = np.zeros(len(EPSILONS))
         for fold in folds:
-            self._fit_map(_weighted(problem, fold.kept), advance)
-            left_out = _weighted(problem, fold.left_out)
+            self._fit_map(problem.weighted(fold.kept), advance)
+            left_out = problem.weighted(fold.left_out)
             came = self._rises_of_came(left_out)
             losses += [-(left_out.weight @ np.log((came + e) / (1.0 + n_classes * e))) for e in EPSILONS]
         # Losses that agree to rounding are equal.
@@ -277,13 +276,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             *_sound(Corners(self.score_, self.rank_, self.value_), n_ranks)
         )
         return steps
-
-
-def _weighted(problem: SimplexProblem, weight: FloatArray) -> SimplexProblem:
-    """Return the rows that have a weight, with this weight."""
-    rows = weight > 0
-    forecast = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-    return replace(problem, forecast=forecast, label=problem.label[rows], weight=weight[rows])
 
 
 def _sound(corners: Corners, n_ranks: int) -> tuple[FloatArray, IntArray, FloatArray, int]:

@@ -75,7 +75,7 @@ class StructuredVectorScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.n_rows, problem.forecast.shape[1]
+        n, n_classes = problem.weights.rows, problem.forecast.shape[1]
         ridge = fading(n_classes, n, self.rho, self.tau)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         z = self._fit_temperature(problem)

@@ -41,12 +41,12 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
         If weights are no counts, or sum to 2**53 or more: a test counts rows.
     """
     require(
-        problem.unit.is_count,
+        problem.weights.are_counts,
         "sample_weight must hold whole numbers where predictions are tested in their bins, for a test counts rows",
         got="fractions",
         hint="Pass numbers of equal rows, or leave sample_weight out",
     )
-    if not (rows := float(problem.weight.sum())) < MOST_ROWS:
+    if not (rows := problem.weights.total) < MOST_ROWS:
         raise ValueError(
             "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows; "
             f"got {rows:g}. Pass numbers of rows."

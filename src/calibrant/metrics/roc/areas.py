@@ -24,9 +24,10 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, Unit, as_simplex
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
+from calibrant._core.weights import Weights
 from calibrant.metrics.metric import Own
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
@@ -84,10 +85,10 @@ def _area(ranked: Ranked) -> Area:
     if not ranked.has_both:
         return Area(ranked.area, np.zeros(problem.size))
     among = np.where(problem.outcome, ranked.others.sum(), ranked.events.sum())
-    return _of_placements(problem.weight, problem.unit, problem.outcome.astype(np.intp), ranked.placements() / among, 2)
+    return _of_placements(problem.weights, problem.outcome.astype(np.intp), ranked.placements() / among, 2)
 
 
-def _of_placements(weight: FloatArray, unit: Unit, label: IntArray, placed: FloatArray, n_classes: int) -> Area:
+def _of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_classes: int) -> Area:
     """Return the area of which the sum over classes of their mean placements is the double.
 
     A count of equal rows adds the root of it to an influence: their variances add up. A mean that is estimated from n rows has
@@ -97,16 +98,16 @@ def _of_placements(weight: FloatArray, unit: Unit, label: IntArray, placed: Floa
     value, influence, unseen, fewest, parts = 0.0, np.zeros(label.size), 0.0, np.inf, []
     for k in range(n_classes):
         own = label == k
-        held, values = weight[own], placed[own]
+        held, values = weights.values[own], placed[own]
         total = float(held.sum())
-        mean, rows = float(held @ values) / total, total if unit.is_count else total**2 / float(held @ held)
+        mean, rows = float(held @ values) / total, total if weights.are_counts else total**2 / float(held @ held)
         value += mean / 2.0
         fewest = min(fewest, rows)
         if rows < 1.5:
             part = _largest_variance(mean / highest, rows) * highest**2
             unseen += part
         else:
-            pull = (np.sqrt(held) if unit.is_count else held) / total * np.sqrt(rows / (rows - 1.0))
+            pull = (np.sqrt(held) if weights.are_counts else held) / total * np.sqrt(rows / (rows - 1.0))
             influence[own] = pull * (values - mean)
             part = float(influence[own] @ influence[own])
         parts.append(Spread(part, max(1.0, rows - 1.0)))
@@ -160,9 +161,9 @@ def between_classes(problem: Problem) -> Area:
         return Area(np.nan, np.zeros(problem.size))
     mass, placed = problem.weight / total[label], np.zeros(problem.size)
     for k in range(n_classes):
-        placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, mass)).placements()
+        placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, Weights(mass))).placements()
     placed /= n_classes * (n_classes - 1.0)
-    return _of_placements(problem.weight, Unit.of(problem.weight), label, placed, n_classes)
+    return _of_placements(problem.weights, label, placed, n_classes)
 
 
 def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:

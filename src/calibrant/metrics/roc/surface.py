@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BoolArray, IntArray, SimplexProblem, variance_weight
+from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.warnings import warn
 from calibrant._kernels.roc_surface import sums_on_own_side, weights_on_own_side
 
@@ -49,7 +49,7 @@ class SurfaceRows:
     @classmethod
     def of(cls, problem: SimplexProblem) -> SurfaceRows:
         """Join the rows of a problem."""
-        weight, squares = problem.weight, variance_weight(problem.weight)
+        weight, squares = problem.weight, problem.weights.of_variance
         # Equal rows are sorted by their weights, so that the sums do not depend on the order either.
         order = np.lexsort([weight, *problem.prob.T[::-1], problem.label])
         prob, label = problem.prob[order], problem.label[order]

@@ -24,8 +24,9 @@ from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, whole
-from calibrant._core.problem import IntArray, Problem, are_counts, as_simplex
+from calibrant._core.problem import IntArray, Problem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.weights import Weights
 from calibrant.metrics.metric import Own
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
@@ -316,7 +317,7 @@ def _parts(rows: SurfaceRows, rng: np.random.Generator) -> Iterator[tuple[Surfac
     weight = np.zeros((FOLDS, rows.label.size))
     for k in range(rows.n_classes):
         own = np.flatnonzero(rows.label == k)
-        if are_counts(rows.weight):
+        if Weights(rows.weight).are_counts:
             weight[:, own] = _dealt(rows.weight[own].astype(np.int64), rng)
         else:
             mixed = rng.permutation(own)

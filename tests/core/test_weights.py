@@ -1,0 +1,159 @@
+"""What weights mean: integer weights equal repeated rows, parts mean what the whole means, no weights take no memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibrant import spiegelhalter_test
+from calibrant._core.validation import as_problem, as_weights
+from calibrant._core.weights import Weights
+from calibrant.significance import by_class
+
+COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=12)
+FRACTIONS = st.lists(st.floats(0.01, 9.0), min_size=2, max_size=12)
+NUMBERS = ("total", "rows", "rows_per_weight", "effective_rows", "effective_rows_per_weight")
+
+
+def weights_of(values):
+    return Weights(np.array(values, dtype=np.float64))
+
+
+def over_rows(values, count):
+    """Sum of one value a row, each repeated as often as its row."""
+    return float(np.repeat(values, count).sum())
+
+
+@given(count=COUNTS)
+def test_integer_weights_equal_repeated_rows(count):
+    weights, repeated = weights_of(count), Weights.one_each(sum(count))
+    assert weights.are_counts
+    for name in NUMBERS:
+        assert getattr(weights, name) == getattr(repeated, name), name
+    np.testing.assert_array_equal(weights.times, count)
+    # Sums over rows: the variance of a sum, and what each of the equal rows counts.
+    assert weights.of_variance.sum() == over_rows(np.ones(len(count)), count)
+    assert over_rows(weights.importance, count) == weights.total
+    assert weights.repeat_rows == (max(count) > 1)
+    assert weights.are_rows == (max(count) == 1)
+
+
+@given(values=FRACTIONS, one=st.sampled_from([0.5, 1.25, 2.75]))
+def test_with_one_fraction_each_row_is_one_observation(values, one):
+    w = np.array([*values, one])
+    weights = Weights(w)
+    assert not weights.are_counts
+    assert not weights.repeat_rows
+    assert weights.rows == pytest.approx(w.size, rel=1e-12)
+    assert weights.effective_rows == pytest.approx(w.sum() ** 2 / (w @ w), rel=1e-12)
+    np.testing.assert_array_equal(weights.of_variance, w**2)
+    np.testing.assert_array_equal(weights.times, 1.0)
+    np.testing.assert_array_equal(weights.importance, w)
+
+
+@given(values=FRACTIONS, factor=st.floats(0.1, 10.0))
+def test_numbers_of_rows_do_not_depend_on_the_unit_of_fractions(values, factor):
+    first, second = (Weights(np.array([*values, 0.3]) * unit) for unit in (1.0, factor))
+    if not second.are_counts:
+        assert first.rows == pytest.approx(second.rows, rel=1e-12)
+        assert first.effective_rows == pytest.approx(second.effective_rows, rel=1e-9)
+
+
+@given(values=st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=2, max_size=9), data=st.data())
+def test_parts_mean_what_the_whole_means(values, data):
+    whole = weights_of(values)
+    rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1, max_size=9)))
+    part = whole.part(rows)
+    for one in (part, part.part(slice(0, 1)), whole.like(np.ones(3)), part.like(np.ones(3))):
+        assert one.are_counts == whole.are_counts
+        assert one.rows_per_weight == whole.rows_per_weight
+    np.testing.assert_array_equal(part.values, whole.values[rows])
+    w = whole.values[rows]
+    assert part.effective_rows == pytest.approx(w.sum() if whole.are_counts else w.sum() ** 2 / (w @ w), rel=1e-12)
+
+
+def test_rows_that_are_taken_mean_something_of_their_own():
+    whole = weights_of([0.5, 2.0, 2.0])
+    rows = np.array([1, 2, 2])
+    assert not whole.part(rows).are_counts
+    assert whole.take(rows).are_counts
+    assert whole.take(rows).rows == 6.0
+
+
+def test_no_weights_take_no_memory_however_they_are_cut():
+    weights = Weights.one_each(10**15)
+    assert (len(weights), weights.total, weights.rows, weights.effective_rows) == (10**15, 1e15, 1e15, 1e15)
+    assert weights.part(slice(0, 10**12)).total == 1e12
+    taken = weights.take(np.array([3, 3, 1]))
+    assert (taken.is_unit, taken.values.strides, taken.total) == (True, (0,), 3.0)
+
+
+def test_parts_of_no_weights_are_no_weights():
+    part = Weights.one_each(5).part(np.array([True, False, True, True, False]))
+    assert (part.is_unit, part.keyword, part.assumptions, part.repeat_rows, part.are_rows) == (
+        True,
+        {},
+        (),
+        False,
+        True,
+    )
+    assert part.total == part.rows == part.effective_rows == 3.0
+
+
+def test_no_weights_are_told_from_weights_of_one():
+    """A test says what it assumes of weights only where there are some."""
+    ones, broadcast = as_weights(np.ones(4), 4), as_weights(np.broadcast_to(1.0, (4,)), 4)
+    for given_ones in (ones, broadcast):
+        assert not given_ones.is_unit
+        assert given_ones.assumptions == ("Weights are numbers of equal, independent rows.",)
+        np.testing.assert_array_equal(given_ones.keyword["sample_weight"], 1.0)
+    assert as_weights(None, 4).is_unit
+    assert weights_of([0.5, 1.0]).assumptions == ("Weights do not depend on the labels.",)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.25, 3.0])
+def test_weights_are_rows_where_each_stands_for_one(weight):
+    assert weights_of([weight] * 3).are_rows == (weight != 3.0)
+    assert not weights_of([weight, weight, 2.5]).are_rows
+
+
+# Problems
+
+
+def binary(weight):
+    return as_problem([0, 1, 1, 0], [0.1, 0.6, 0.8, 0.4], sample_weight=weight)
+
+
+def simplex(weight):
+    prob = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]]
+    return as_problem([0, 1, 2, 1], prob, sample_weight=weight, labels=range(3))
+
+
+@pytest.mark.parametrize("made", [binary, simplex])
+def test_some_rows_are_a_part_and_other_weights_a_problem_of_their_own(made):
+    problem = made([0.5, 2.0, 2.0, 1.0])
+    rows = np.array([1, 2])
+    part = problem.at(rows)
+    assert (part.size, part.weight.tolist(), part.weights.are_counts) == (2, [2.0, 2.0], False)
+    assert problem.taken(rows).weights.are_counts
+    other = problem.weighted(np.array([0.0, 3.0, 0.0, 1.0]))
+    assert (other.size, other.weight.tolist(), other.weights.are_counts) == (2, [3.0, 1.0], True)
+
+
+@pytest.mark.parametrize("made", [binary, simplex])
+def test_rows_of_weight_zero_are_no_rows_of_the_whole(made):
+    assert made([0.5, 0.0, 0.0, 1.0]).weights.rows_per_weight == 2 / 1.5
+    assert made([2.0, 0.0, 0.0, 1.0]).weights.rows == 3.0
+
+
+def test_rows_of_a_pair_keep_their_predictions_and_logits():
+    problem = as_problem(["a", "b", "b"], [0.5, -1.0, 2.0], y_pred=["a", "a", "b"], input="logit")
+    part = problem.at(np.array([2, 0]))
+    assert part.predicted.code.tolist() == problem.predicted.code[[2, 0]].tolist()
+    assert part.logit.tolist() == [2.0, 0.5]
+
+
+def test_a_test_of_some_rows_assumes_nothing_of_weights_where_there_are_none():
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    results = by_class(spiegelhalter_test, prob.argmax(axis=1), prob, notion="top-label").results
+    assert not [said for result in results for said in result.assumptions if "Weights" in said]
