@@ -31,7 +31,6 @@ from .binning import Projection as Projection
 from .binning import RecursiveSplit as RecursiveSplit
 from .binning import Sierpinski as Sierpinski
 from .binning import SimplexBinning as SimplexBinning
-from .binning import SimplexBins as SimplexBins
 from .binning import SimplexGrid as SimplexGrid
 from .binning import SimplexUnique as SimplexUnique
 from .binning import SplitTree as SplitTree
