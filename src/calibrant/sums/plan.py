@@ -40,4 +40,8 @@ class Plan:
 
     def fitted_to(self, problem: Problem) -> Plan:
         """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""
-        return replace(self, cells=tuple((notion.fitted_to(problem), binning) for notion, binning in self.cells))
+        fitted = [notion.fitted_to(problem) for notion, _ in self.cells]
+        if all(one is notion for one, (notion, _) in zip(fitted, self.cells, strict=True)):
+            return self
+        cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
+        return replace(self, cells=tuple(cells))

@@ -6,8 +6,6 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem, Unit, as_simplex, is_unit_weight
-from calibrant.binning import Binning
-from calibrant.notions import Notion
 from calibrant.sums.plan import Plan
 from calibrant.sums.sums import BinnedProblem, Sums
 
@@ -31,34 +29,26 @@ def scan(problem: Problem, plan: Plan) -> Sums:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)
     unit = problem.unit if isinstance(problem, BinaryProblem) else Unit.of(problem.weight)
-    binnings: dict[Notion, list[Binning]] = {}
-    for notion, binning in plan.cells:
-        binnings.setdefault(notion, []).append(binning)
-    cells = {
-        (notion, binning): found
-        for notion, asked in binnings.items()
-        for binning, found in zip(asked, _binned(problem, unit, notion, asked), strict=True)
-    }
     return Sums(
         plan=plan,
         rows=problem.size,
         weight=float(problem.weight.sum()),
         unit=unit,
         n_classes=problem.classes.size,
-        cells=tuple(cells[asked] for asked in plan.cells),
+        cells=_cells(problem, unit, plan),
         scores=_moments(problem, plan),
     )
 
 
-def _binned(
-    problem: Problem, unit: Unit, notion: Notion, binnings: list[Binning]
-) -> tuple[tuple[BinnedProblem, ...], ...]:
-    """Split a problem once and cut each part in all ways, a tuple of parts for each."""
-    parts = [
-        [BinnedProblem(binary.name, binary.share, binning(binary), unit) for binning in binnings]
-        for binary in notion.split(problem)
-    ]
-    return tuple(zip(*parts, strict=True))
+def _cells(problem: Problem, unit: Unit, plan: Plan) -> tuple[tuple[BinnedProblem, ...], ...]:
+    """Split the problem by each notion once, and cut each part in all ways that are asked for."""
+    found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
+    for notion in dict.fromkeys(notion for notion, _ in plan.cells):
+        asked = [(into, cut) for into, (other, cut) in zip(found, plan.cells, strict=True) if other == notion]
+        for binary in notion.split(problem):
+            for into, cut in asked:
+                into.append(BinnedProblem(binary.name, binary.share, cut(binary), unit))
+    return tuple(map(tuple, found))
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:

@@ -21,7 +21,7 @@ OF_BINS = ("weight", "score_sum", "outcome_sum")
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedProblem(Record):
+class BinnedProblem:
     """A problem of a notion, of which the bins are left: its ``name``, its ``share`` in the aggregate, and its ``bins``.
 
     ``unit`` is what the weights are in the whole problem.
