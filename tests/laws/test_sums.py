@@ -13,6 +13,7 @@ from calibrant import EqualMass, EqualWidth
 from calibrant._core.problem import Forecast, as_simplex
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
+from calibrant.binning import Binning
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.metrics.losses import NormOfBins
 from calibrant.metrics.named import ECE
@@ -165,6 +166,19 @@ def test_sums_are_read_by_their_own_plan_alone():
     written = scan(halves()[0], plan).to_dict()
     with pytest.raises(ValueError, match="plan must be that of the sums that are read"):
         Sums.from_dict(written, Plan.of_cells([(as_notion("confidence"), EqualWidth(5))]))
+
+
+def test_a_binning_that_cannot_be_hashed_is_scanned():
+    class Listed(Binning):
+        __hash__ = None
+
+        def edges(self, problem):
+            return np.array([0.0, 0.5, 1.0])
+
+    asked = [(as_notion("confidence"), Listed())] * 2
+    plan = Plan.of_cells(asked)
+    assert len(plan.cells) == 1
+    assert scan(halves()[0], plan).of(*asked[0])[0].bins.count.tolist() == [0, 2]
 
 
 def test_groups_that_labels_decide_are_fitted_once_for_all_batches():

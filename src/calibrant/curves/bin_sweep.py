@@ -175,8 +175,10 @@ class Common(Binning):
             weight=problem.weight[order],
             logit=None,
         )
-        self.own.append([cut.edges(ordered) for cut in self.cuts])
-        return _union(self.own[-1])
+        own = [cut.edges(ordered) for cut in self.cuts]
+        if problem.size:  # a problem without rows has no cells
+            self.own.append(own)
+        return _union(own)
 
 
 def _sweep(

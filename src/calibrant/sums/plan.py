@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
 from calibrant.notions import Notion
+
+T = TypeVar("T")
 
 RowScore = Callable[[SimplexProblem], FloatArray]
 """One value a row, shape (n,), such as its log loss."""
@@ -36,7 +39,7 @@ class Plan:
     @classmethod
     def of_cells(cls, cells: Iterable[tuple[Notion, Binning]]) -> Plan:
         """Ask for bins alone, each once."""
-        return cls(cells=tuple(dict.fromkeys(cells)))
+        return cls(cells=tuple(distinct(cells)))
 
     def fitted_to(self, problem: Problem) -> Plan:
         """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""
@@ -45,3 +48,12 @@ class Plan:
             return self
         cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
         return replace(self, cells=tuple(cells))
+
+
+def distinct(things: Iterable[T]) -> list[T]:
+    """List what is equal once; it need not be hashable, since a binning or a notion of one's own may hold a list."""
+    found: list[T] = []
+    for thing in things:
+        if thing not in found:
+            found.append(thing)
+    return found

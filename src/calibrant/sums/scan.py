@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem, Unit, as_simplex, is_unit_weight
-from calibrant.sums.plan import Plan
+from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.sums import BinnedProblem, Sums
 
 
@@ -43,7 +43,7 @@ def scan(problem: Problem, plan: Plan) -> Sums:
 def _cells(problem: Problem, unit: Unit, plan: Plan) -> tuple[tuple[BinnedProblem, ...], ...]:
     """Split the problem by each notion once, and cut each part in all ways that are asked for."""
     found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
-    for notion in dict.fromkeys(notion for notion, _ in plan.cells):
+    for notion in distinct(notion for notion, _ in plan.cells):
         asked = [(into, cut) for into, (other, cut) in zip(found, plan.cells, strict=True) if other == notion]
         for binary in notion.split(problem):
             for into, cut in asked:
