@@ -13,7 +13,7 @@ from calibrant import EqualWidth
 from calibrant._core.validation import as_problem
 from calibrant._kernels.binned import equal_width_sums
 from calibrant._kernels.resampled import categorical, sums_at
-from calibrant.binning import sums_over
+from calibrant.binning import Edges, sums_over
 
 
 def run_kernel(label, score, weight, n_bins):
@@ -35,7 +35,7 @@ def test_the_compiled_sums_equal_the_definition(rows, n_bins):
 def test_the_compiled_sums_equal_the_searched_ones(rows, n_bins):
     label, score, weight = rows
     problem, edges = as_problem(label, score, sample_weight=weight), np.arange(n_bins + 1) / n_bins
-    searched, sums = sums_over(edges, problem), run_kernel(label, score, weight, n_bins)
+    searched, sums = sums_over(Edges(edges), problem), run_kernel(label, score, weight, n_bins)
     np.testing.assert_array_equal(sums[0], searched.count)
     np.testing.assert_array_equal(sums[1], searched.weight)
     np.testing.assert_array_equal(sums[3], searched.outcome_sum)
@@ -47,7 +47,7 @@ def test_the_compiled_loop_agrees_on_every_edge_and_beside_it(n_bins):
     edges = np.arange(n_bins + 1) / n_bins
     score = np.clip(np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]), 0, 1)
     label, weight = np.zeros(len(score), dtype=int), np.ones(len(score))
-    expected = sums_over(edges, as_problem(label, score)).count
+    expected = sums_over(Edges(edges), as_problem(label, score)).count
     np.testing.assert_array_equal(run_kernel(label, score, weight, n_bins)[0], expected)
 
 

@@ -12,6 +12,7 @@ from strategies import tables
 from calibrant._core.problem import as_simplex
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
+from calibrant.binning import Edges, sums_over
 from calibrant.binning.simplex import as_simplex_binning
 from calibrant.interop.values import decode, encode
 
@@ -70,8 +71,8 @@ def test_row_order_never_matters(binning, rows, random):
     bins, shuffled = cut(binning, rows), cut(binning, tuple(column[order] for column in rows))
     np.testing.assert_array_equal(shuffled.partition.index(rows[1]), bins.partition.index(rows[1]))
     np.testing.assert_array_equal(shuffled.count, bins.count)
-    np.testing.assert_array_equal(shuffled.class_sum, bins.class_sum)
-    np.testing.assert_allclose(shuffled.prob_sum, bins.prob_sum, rtol=1e-12)
+    np.testing.assert_array_equal(shuffled.outcome_sum, bins.outcome_sum)
+    np.testing.assert_allclose(shuffled.score_sum, bins.score_sum, rtol=1e-12)
 
 
 @each_binning
@@ -84,8 +85,8 @@ def test_integer_weights_equal_repeated_rows(binning, rows):
     np.testing.assert_array_equal(repeated.partition.index(prob), bins.partition.index(prob))
     np.testing.assert_array_equal(repeated.partition.is_boundary(prob), bins.partition.is_boundary(prob))
     np.testing.assert_array_equal(repeated.weight, bins.weight)
-    np.testing.assert_array_equal(repeated.class_sum, bins.class_sum)
-    np.testing.assert_allclose(repeated.prob_sum, bins.prob_sum, rtol=1e-12)
+    np.testing.assert_array_equal(repeated.outcome_sum, bins.outcome_sum)
+    np.testing.assert_allclose(repeated.score_sum, bins.score_sum, rtol=1e-12)
 
 
 @each_binning
@@ -95,7 +96,7 @@ def test_a_zero_weight_is_an_absent_row(binning, rows, extra):
     longer[2][: len(extra[0])] = 0.0
     bins, same = cut(binning, rows), cut(binning, longer)
     np.testing.assert_array_equal(same.partition.index(longer[1]), bins.partition.index(longer[1]))
-    for name in ("count", "weight", "class_sum", "prob_sum"):
+    for name in ("count", "weight", "outcome_sum", "score_sum"):
         np.testing.assert_array_equal(getattr(same, name), getattr(bins, name))
 
 
@@ -114,8 +115,23 @@ def test_sums_over_cells_are_the_sums_over_rows(binning, rows):
     bins = cut(binning, rows)
     assert bins.count.sum() == len(label)
     assert bins.weight.sum() == weight.sum()
-    np.testing.assert_allclose(bins.prob_sum.sum(axis=0), weight @ prob, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(bins.class_sum.sum(axis=0), np.bincount(label, weight, prob.shape[1]))
+    np.testing.assert_allclose(bins.score_sum.sum(axis=0), weight @ prob, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(bins.outcome_sum.sum(axis=0), np.bincount(label, weight, prob.shape[1]))
+
+
+@each_binning
+@given(rows=three, data=st.data())
+def test_sums_over_the_same_cells_add_up(binning, rows, data):
+    whole = cut(binning, rows)
+    first = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows[0]), max_size=len(rows[0]))))
+    again = decode(json.loads(json.dumps(encode(whole.partition, None))), None)  # the same cells, and another object
+    batches = [problem_of([column[part] for column in rows]) for part in (first, ~first) if part.any()]
+    bins = sums_over(whole.partition, batches[0])
+    for batch in batches[1:]:
+        bins = bins + sums_over(again, batch)
+    for name in ("count", "weight", "outcome_sum"):
+        np.testing.assert_array_equal(getattr(bins, name), getattr(whole, name))
+    np.testing.assert_allclose(bins.score_sum, whole.score_sum, rtol=1e-12)
 
 
 @each_binning
@@ -123,9 +139,9 @@ def test_sums_over_cells_are_the_sums_over_rows(binning, rows):
 def test_rates_of_cells_with_rows_sum_to_one_and_others_have_none(binning, rows):
     bins = cut(binning, rows)
     held = bins.count > 0
-    np.testing.assert_allclose(bins.class_rate[held].sum(axis=1), 1.0)
-    np.testing.assert_allclose((bins.class_rate - bins.mean_prob)[held], bins.gap[held], atol=1e-12)
-    for mean in (bins.class_rate, bins.mean_prob, bins.gap):
+    np.testing.assert_allclose(bins.event_rate[held].sum(axis=1), 1.0)
+    np.testing.assert_allclose((bins.event_rate - bins.mean_prob)[held], bins.gap[held], atol=1e-12)
+    for mean in (bins.event_rate, bins.mean_prob, bins.gap):
         np.testing.assert_array_equal(np.isnan(mean).all(axis=1), ~held)
 
 
@@ -147,6 +163,15 @@ def test_a_binning_is_found_by_its_word_and_written_down(binning):
     assert as_simplex_binning(name) == binning == decode(json.loads(json.dumps(encode(binning, None))), None)
     assert is_dataclass(binning)
     assert hash(binning) == hash(as_simplex_binning(name))
+
+
+def test_sums_over_other_cells_do_not_add_up_and_cells_of_the_simplex_have_no_edges():
+    bins = [cut(entries("simplex-binning")["grid"].target(n), ([0, 1], np.eye(2), None)) for n in (2, 3)]
+    with pytest.raises(ValueError, match=r"bins add up only over the same edges; got different ones\. Fix them first"):
+        bins[0] + bins[1]
+    with pytest.raises(AttributeError, match="bins must be those of scores to have edges; got GridCells"):
+        _ = bins[0].edges
+    assert not bins[0].partition.is_same(Edges(np.array([0.0, 1.0])))
 
 
 @each_binning

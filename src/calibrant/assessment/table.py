@@ -20,12 +20,13 @@ from calibrant._core.spelling import meant
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
-from calibrant.curves.reliability import ReliabilityCurve, curve_of, require_level
-from calibrant.metrics.estimates import estimates
+from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
+from calibrant.metrics.estimates import cells_of, estimates
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.metrics.metric import Metric, metric_named
 from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import Plan, scan
 from calibrant.sums.resampling import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
@@ -248,24 +249,27 @@ def assess(
     chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
     for _, metric in chosen.values():
         metric.warn_impossible(problem)
+    metrics_of, cut = [metric for _, metric in chosen.values()], as_binning(binning)
+    simplex = as_simplex(problem)
+    predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
+    shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
+    sums = scan(problem, Plan.of_cells([*cells_of(metrics_of, problem, cut, notion), *shown]))
     found = estimates(
-        [metric for _, metric in chosen.values()],
+        metrics_of,
         problem,
-        as_binning(binning),
+        cut,
         Resampling(level, int(n_resamples), as_rng(rng)),
         partial(tracked, show=progress, desc="resampling", unit="draw"),
         notion,
+        sums,
     )
-    curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level)
+    curve, class_curve = (curve_of_sums(sums.of(*pair), *pair, level) for pair in shown)
     rows = [_row(word, metric, found[name], problem, curve) for name, (word, metric) in chosen.items()]
-    simplex = as_simplex(problem)
-    predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
-    by_class = "class-wise" if predicted is None else "top-label"
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
         rows=tuple(rows),
         curve=curve,
-        class_curve=curve_of(problem, as_notion(by_class, problem), as_binning(binning), level),
+        class_curve=class_curve,
         n_rows=simplex.size,
         n_classes=simplex.classes.size if predicted is None else predicted.classes.size,
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},

@@ -6,10 +6,9 @@ from .equal_mass import EqualMass as EqualMass
 from .equal_width import EqualWidth as EqualWidth
 from .isotonic import Isotonic as Isotonic
 from .monotonic_sweep import MonotonicSweep as MonotonicSweep
+from .partition import Partition as Partition
 from .points_per_bin import PointsPerBin as PointsPerBin
-from .simplex.base import Partition as Partition
 from .simplex.base import SimplexBinning as SimplexBinning
-from .simplex.base import SimplexBins as SimplexBins
 from .simplex.grid import SimplexGrid as SimplexGrid
 from .simplex.projection import Projection as Projection
 from .simplex.recursive_split import RecursiveSplit as RecursiveSplit
@@ -20,8 +19,10 @@ from .unique import Unique as Unique
 
 # For the library itself.
 from .base import OrderedBinning as OrderedBinning
-from .base import locate as locate
+from .base import class_sums as class_sums
 from .base import sums_over as sums_over
+from .partition import Edges as Edges
+from .partition import locate as locate
 from .words import as_binning as as_binning
 from .words import of_word as of_word
 
@@ -40,7 +41,6 @@ __all__ = [
     "RecursiveSplit",
     "Sierpinski",
     "SimplexBinning",
-    "SimplexBins",
     "SimplexGrid",
     "SimplexUnique",
     "SplitTree",

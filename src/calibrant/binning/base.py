@@ -11,10 +11,11 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import MOST, require, whole
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem
 from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning.ordered import Ordered
+from calibrant.binning.partition import Edges, Partition
 
 CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
@@ -22,42 +23,53 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Bins(Record):
-    """Sums over the rows in each bin. Bins over the same edges add up with ``+``, exactly.
+    """Sums over the rows in each bin: of scores, or of whole forecasts in cells of the simplex. Bins of one partition add up.
 
     Attributes
     ----------
-    edges : ndarray of shape (n_bins + 1,)
-        Bin b holds the scores in (edges[b], edges[b + 1]]; the first also holds its lower edge.
+    partition : Partition
+        What finds the bin of a row: `Edges` of scores, or cells of the simplex.
     count : ndarray of shape (n_bins,)
         Number of rows.
-    weight, score_sum, outcome_sum : ndarray of shape (n_bins,)
-        Sums of the weights, the weighted scores and the weighted outcomes.
+    weight : ndarray of shape (n_bins,)
+        Sum of the weights.
+    score_sum, outcome_sum : ndarray of shape (n_bins,), or (n_bins, K) of cells of the simplex
+        Sums of the weighted scores and of the weighted outcomes, an entry for each of K classes.
     """
 
-    edges: FloatArray
+    partition: Partition
     count: IntArray
     weight: FloatArray
     score_sum: FloatArray
     outcome_sum: FloatArray
 
     @property
+    def edges(self) -> FloatArray:
+        """Edges of bins of scores, shape (n_bins + 1,): bin b is (edges[b], edges[b + 1]]. Cells of the simplex have none."""
+        if isinstance(self.partition, Edges):
+            return self.partition.edges
+        raise AttributeError(
+            f"bins must be those of scores to have edges; got {type(self.partition).__name__}. Ask its partition instead."
+        )
+
+    @property
     def left(self) -> FloatArray:
-        """Lower edge of each bin."""
+        """Lower edge of each bin of scores."""
         return self.edges[:-1]
 
     @property
     def right(self) -> FloatArray:
-        """Upper edge of each bin."""
+        """Upper edge of each bin of scores."""
         return self.edges[1:]
 
     @property
     def mean_prob(self) -> FloatArray:
-        """Mean score of each bin; NaN where a bin is empty."""
+        """Mean score of each bin, or mean forecast of each cell; NaN where it is empty."""
         return self._mean(self.score_sum)
 
     @property
     def event_rate(self) -> FloatArray:
-        """Share of events in each bin; NaN where a bin is empty."""
+        """Share of events in each bin, or of each class in each cell; NaN where it is empty."""
         return self._mean(self.outcome_sum)
 
     @property
@@ -65,30 +77,30 @@ class Bins(Record):
         """Event rate minus mean score; NaN where a bin is empty."""
         return self._mean(self.outcome_sum - self.score_sum)
 
-    def index(self, score: FloatArray) -> IntArray:
-        """Find the bin of each score.
+    def index(self, prob: FloatArray) -> IntArray:
+        """Find the bin of each score or forecast.
 
         Parameters
         ----------
-        score : ndarray of shape (n,)
-            Scores, not necessarily those that were summed.
+        prob : ndarray of shape (n,), or (n, K) of cells of the simplex
+            Scores or forecasts, not necessarily those that were summed.
 
         Returns
         -------
         ndarray of shape (n,)
-            Bin numbers, counted from 0.
+            Bin numbers, counted from 0; -1 where a forecast is in no cell.
         """
-        return locate(self.edges, score)
+        return self.partition.index(prob)
 
     def __add__(self, other: Bins) -> Bins:
         require(
-            np.array_equal(self.edges, other.edges),
+            self.partition.is_same(other.partition),
             "bins add up only over the same edges",
             got="different ones",
             hint="Fix them first: EqualWidth(n), or one binning",
         )
         return Bins(
-            self.edges,
+            self.partition,
             self.count + other.count,
             self.weight + other.weight,
             self.score_sum + other.score_sum,
@@ -99,43 +111,43 @@ class Bins(Record):
         return self.count.size
 
     def _mean(self, total: FloatArray) -> FloatArray:
-        mean = np.full(len(self), np.nan)
-        np.divide(total, self.weight, out=mean, where=self.weight > 0)
+        weight = self.weight if total.ndim == 1 else self.weight[:, None]
+        mean = np.full(total.shape, np.nan)
+        np.divide(total, weight, out=mean, where=weight > 0)
         return mean
 
 
-def locate(edges: FloatArray, score: FloatArray) -> IntArray:
-    """Return the bin of each score: b with edges[b] < score <= edges[b + 1], the first and the last bin taking the rest."""
-    return np.searchsorted(edges[1:-1], score, side="left")
-
-
-def sums_over(edges: FloatArray, problem: BinaryProblem) -> Bins:
-    """Sum a problem over the bins between ``edges``."""
-    n_bins = edges.size - 1
-    sums = np.zeros((4, n_bins))
+def sums_over(partition: Partition, problem: Problem) -> Bins:
+    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells."""
+    prob, n_cells = problem.score if isinstance(problem, BinaryProblem) else problem.prob, partition.n_cells
+    count, weight = np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells)
+    scores, outcomes = np.zeros((2, n_cells, *prob.shape[1:]))
     for rows in _chunks(problem.size):
-        at, weights = locate(edges, problem.score[rows]), problem.weights.part(rows)
-        _add(sums, at, problem.score[rows], problem.outcome[rows], weights)
-    return bins_of(edges, sums)
+        at, own = partition.index(prob[rows]), problem.weights.part(rows)
+        held = np.bincount(at, minlength=n_cells)
+        count += held
+        weight += held if own.is_unit else np.bincount(at, own.values, n_cells)
+        if isinstance(problem, BinaryProblem):
+            scores += _weighted(at, prob[rows], own, n_cells)
+            outcomes += _weighted(at, problem.outcome[rows], own, n_cells)
+        else:
+            for j in range(prob.shape[1]):
+                scores[:, j] += _weighted(at, prob[rows, j], own, n_cells)
+            outcomes += class_sums(at, problem.label[rows], own.values, outcomes.shape)
+    return Bins(partition, count, weight, scores, outcomes)
 
 
-def _add(sums: FloatArray, at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights) -> None:
-    n_bins, weight = sums.shape[1], weights.values
-    count = np.bincount(at, minlength=n_bins)
-    sums[0] += count
-    if weights.is_unit:
-        sums[1] += count
-        sums[2] += np.bincount(at, score, n_bins)
-        sums[3] += np.bincount(at, outcome, n_bins)
-    else:
-        sums[1] += np.bincount(at, weight, n_bins)
-        sums[2] += np.bincount(at, weight * score, n_bins)
-        sums[3] += np.bincount(at, weight * outcome, n_bins)
+def class_sums(cell: IntArray, label: IntArray, weight: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Sum the weights of the rows of each class in each cell, of shape (n_cells, K)."""
+    n_cells, n_classes = shape
+    sums = np.bincount(cell * n_classes + label, weight, n_cells * n_classes)
+    return sums.reshape(shape).astype(np.float64, copy=False)
 
 
-def bins_of(edges: FloatArray, sums: FloatArray) -> Bins:
-    """Return the bins of rows, weight, weighted score and weighted outcome, shape (4, n_bins)."""
-    return Bins(edges, sums[0].astype(np.intp), sums[1], sums[2], sums[3])
+def _weighted(at: IntArray, values: FloatArray | BoolArray, weights: Weights, n_cells: int) -> FloatArray:
+    """Sum weighted values over the rows of each cell."""
+    sums = np.bincount(at, values if weights.is_unit else weights.values * values, n_cells)
+    return sums.astype(np.float64, copy=False)
 
 
 def _chunks(n: int) -> Iterator[slice]:
@@ -165,7 +177,7 @@ class Binning(ABC):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
-        return sums_over(self.edges(problem), problem)
+        return sums_over(Edges(self.edges(problem)), problem)
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Find the edges for a problem whose scores are in order already.

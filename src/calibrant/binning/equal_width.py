@@ -9,7 +9,8 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
-from calibrant.binning.base import Binning, Bins, bins_of, require_bins
+from calibrant.binning.base import Binning, Bins, require_bins
+from calibrant.binning.partition import Edges
 
 KERNEL_PAYS_FROM = 1 << 22
 """Rows from which the compiled loop is used. It saves some 20 ns a row; loading numba takes half a second, and compiling,
@@ -42,5 +43,6 @@ class EqualWidth(Binning):
         if problem.size >= KERNEL_PAYS_FROM:
             from calibrant._kernels.binned import equal_width_sums
 
-            return bins_of(edges, equal_width_sums(problem.score, problem.outcome, problem.weight, edges))
+            count, *sums = equal_width_sums(problem.score, problem.outcome, problem.weight, edges)
+            return Bins(Edges(edges), count.astype(np.intp), *sums)
         return super().__call__(problem)

@@ -11,6 +11,7 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import Bins, OrderedBinning
 from calibrant.binning.ordered import Ordered
+from calibrant.binning.partition import Edges
 
 
 @declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")
@@ -27,6 +28,5 @@ class Unique(OrderedBinning):
         if problem.size == 0:
             return super().__call__(problem)
         ordered = Ordered.of(problem)
-        return Bins(
-            self.cut(ordered), ordered.count, ordered.weight, ordered.weight * ordered.score, ordered.outcome_sum
-        )
+        cut, score_sum = Edges(self.cut(ordered)), ordered.weight * ordered.score
+        return Bins(cut, ordered.count, ordered.weight, score_sum, ordered.outcome_sum)

@@ -169,8 +169,10 @@ class Common(Binning):
         """Return all their edges."""
         order = np.argsort(problem.score, kind="stable")  # once, so that no binning has much to sort
         ordered = problem.at(order)
-        self.own.append([cut.edges(ordered) for cut in self.cuts])
-        return _union(self.own[-1])
+        own = [cut.edges(ordered) for cut in self.cuts]
+        if problem.size:  # a problem without rows has no cells
+            self.own.append(own)
+        return _union(own)
 
 
 def _sweep(

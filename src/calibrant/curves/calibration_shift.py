@@ -19,7 +19,7 @@ from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant._core.warnings import warn
-from calibrant.binning import Binning, Bins, as_binning, sums_over
+from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.curves.intervals import INTERVALS
 from calibrant.curves.reliability import IntervalName, require_level
 from calibrant.notions import Notion, as_notion
@@ -240,7 +240,7 @@ class _How:
         kept = binary.score >= self.threshold
         rows = binary.at(kept)
         edges = self.binning.edges(rows)
-        bins = sums_over(np.append(self.threshold, edges[edges > self.threshold]), rows)
+        bins = sums_over(Edges(np.append(self.threshold, edges[edges > self.threshold])), rows)
         means = np.array([_means(bins, rows, score[kept]) for score in after])
         lower = upper = np.full(len(bins), np.nan)
         if not self.has_events:

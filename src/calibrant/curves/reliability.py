@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
@@ -19,6 +20,7 @@ from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import BinnedProblem, Plan, scan
 
 IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
@@ -151,14 +153,24 @@ def curve_of(
     require_level(level)
     if interval is not None:
         choice("interval", interval, INTERVALS, also=" or None")
+    return curve_of_sums(scan(problem, Plan.of_cells([(notion, binning)])).cells[0], notion, binning, level, interval)
+
+
+def curve_of_sums(
+    problems: Sequence[BinnedProblem],
+    notion: Notion,
+    binning: Binning,
+    level: float,
+    interval: IntervalName | None = "wilson",
+) -> ReliabilityCurve:
+    """Return the curve of bins that were summed."""
     panels = []
-    for binary in notion.split(problem):
-        bins = binning(binary)
+    for one in problems:
         if interval is None:
-            lower = upper = np.full(len(bins), np.nan)
+            lower = upper = np.full(len(one.bins), np.nan)
         else:
-            lower, upper = INTERVALS[interval](bins, binary.weights.rows_per_weight, level)
-        panels.append(ReliabilityPanel(binary.name or notion.name, bins, lower, upper))
+            lower, upper = INTERVALS[interval](one.bins, one.weights.rows_per_weight, level)
+        panels.append(ReliabilityPanel(one.name or notion.name, one.bins, lower, upper))
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 
 

@@ -14,6 +14,7 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import Plan, scan
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,8 @@ def score_distribution(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
-    panels = tuple(ScorePanel(binary.name or chosen.name, cut(binary)) for binary in chosen.split(problem))
+    (problems,) = scan(problem, Plan.of_cells([(chosen, cut)])).cells
+    panels = tuple(ScorePanel(one.name or chosen.name, one.bins) for one in problems)
     return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
 
 

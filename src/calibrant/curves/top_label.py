@@ -15,7 +15,7 @@ from calibrant._core.parameters import choice
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, drawing, frame, read_only
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.binning import Binning, Bins, as_binning, sums_over
+from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.notions import as_notion
 from calibrant.notions.grouped import rows_by_group
 from calibrant.notions.predicted import top_label
@@ -221,7 +221,7 @@ def top_label_curve(
     (confidence,) = as_notion("confidence", problem).split(problem)
     predicted, classes = _predicted(problem)
     cut = as_binning(binning)
-    edges = cut.edges(confidence)
+    edges = Edges(cut.edges(confidence))
     return TopLabelCurve(
         bins=sums_over(edges, confidence),
         class_bins=tuple(sums_over(edges, own) for own in _by_class(confidence, predicted, len(classes))),

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.registry import Kind, entries, find, named
-from calibrant.binning import Binning
-from calibrant.binning.simplex import Partition, SimplexBinning
+from calibrant.binning import Binning, Partition
+from calibrant.binning.simplex import SimplexBinning
 from calibrant.calibrators.base import Calibrator
 from calibrant.interop.old_names import current, renamed
 

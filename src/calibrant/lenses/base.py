@@ -18,6 +18,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant.binning import Binning, EqualMass
 from calibrant.notions import Notion
+from calibrant.sums import BinnedProblem
 
 MOST_GROUPS = 512
 """Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
@@ -103,6 +104,11 @@ class Size(ABC):
         return True
 
     @property
+    def reads_rows(self) -> bool:
+        """Whether it is the size of what a view sees of the rows, and no function of the sums over bins alone."""
+        return True
+
+    @property
     def is_debiased(self) -> bool:
         """Whether it is bias-corrected."""
         return False
@@ -125,6 +131,10 @@ class Size(ABC):
     @abstractmethod
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
         """Return the size of problems that have rows, at least one, each with its view."""
+
+    def of_bins(self, problems: Sequence[BinnedProblem]) -> float:
+        """Return the size of problems that have rows, at least one, of bins alone, where it needs no rows."""
+        raise NotImplementedError
 
     @abstractmethod
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:

@@ -18,7 +18,8 @@ from calibrant._core.parameters import choice, number, resamples
 from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.binning.simplex import SimplexBinning, SimplexBins, SimplexGrid, as_simplex_binning
+from calibrant.binning import Bins
+from calibrant.binning.simplex import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.metrics.cells import Cells, Sizes, noise_of
 from calibrant.metrics.estimates import estimates
 from calibrant.metrics.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
@@ -268,9 +269,9 @@ def estimate_canonical_calibration_error(
     return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
 
 
-def _debiased(bins: SimplexBins, rows_per_weight: float) -> FloatArray:
+def _debiased(bins: Bins, rows_per_weight: float) -> FloatArray:
     """Sum of squared differences minus an unbiased estimate of the sum of the variances of the class rates."""
-    rows, rate = bins.weight * rows_per_weight, bins.class_rate
+    rows, rate = bins.weight * rows_per_weight, bins.event_rate
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
         value = squared_l2(bins.gap) - chance
@@ -284,23 +285,23 @@ def _highest(distance: str, norm: Norm) -> float:
     return LONGEST[distance] if isinstance(norm, PowerMean) or norm in NORMS.values() else np.inf
 
 
-def _cells(simplex: SimplexProblem, bins: SimplexBins) -> Cells:
+def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     """Return a cell for each cell of the simplex and class: the noise of class rates is that of events."""
     n_classes, total = simplex.prob.shape[1], float(bins.weight.sum())
-    of: CellArray = (bins.partition.index(simplex.prob)[:, None] * n_classes + np.arange(n_classes)).astype(np.int32)
+    of: CellArray = (bins.index(simplex.prob)[:, None] * n_classes + np.arange(n_classes)).astype(np.int32)
     size = len(bins) * n_classes
     return Cells(
         of=of,
         count=np.repeat(bins.count.astype(np.float64), n_classes),
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
-        expected=bins.prob_sum.ravel(),
-        deviation=(bins.class_sum - bins.prob_sum).ravel() / total,
+        expected=bins.score_sum.ravel(),
+        deviation=(bins.outcome_sum - bins.score_sum).ravel() / total,
         part=np.zeros(size, dtype=np.intp),
     )
 
 
-def _sizes(bins: SimplexBins, length: Callable[[FloatArray], FloatArray], norm: Norm) -> Sizes:
+def _sizes(bins: Bins, length: Callable[[FloatArray], FloatArray], norm: Norm) -> Sizes:
     """Return how to take the norm, over the cells that hold weight, of the lengths of their gaps."""
     held = bins.weight > 0
     share = bins.weight[held] / bins.weight.sum()

@@ -19,6 +19,7 @@ from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty import Law, steps_for
 from calibrant.notions import Notion
+from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap, CellArray, ConsistentLabels
 
 Draws = Iterable[IntArray]
@@ -117,15 +118,18 @@ class Cells:
         return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), Weights(weight)))
 
 
-def cells(problem: SimplexProblem, notion: Notion, binning: Binning) -> Cells:
-    """Cut a problem into the cells of a notion and a binning."""
+def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
+    """Cut a problem into the cells of a notion and a binning, of which the ``sums`` may be known already."""
+    asked = (notion, binning)
+    known = sums if sums is not None and asked in sums.plan.cells else scan(problem, Plan.of_cells([asked]))
     of: CellArray = np.full(problem.prob.shape, -1, dtype=np.int32)
     columns: list[tuple[FloatArray | IntArray, ...]] = []
     start = 0
-    for number, (part, binary) in enumerate(zip(notion.parts(problem.prob), notion.split(problem), strict=True)):
+    split = zip(notion.parts(problem.prob), notion.split(problem), known.of(*asked), strict=True)
+    for number, (part, binary, one) in enumerate(split):
         if binary.size == 0:
             continue
-        bins = binning(binary)
+        bins = one.bins
         part.put(of, start + bins.index(binary.score))
         start += len(bins)
         scale = binary.share / bins.weight.sum()

@@ -17,13 +17,14 @@ from calibrant._core.result import Result, frame
 from calibrant._core.rows import OF_PROBABILITIES
 from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weights
 from calibrant._core.warnings import warn
-from calibrant.metrics.log_losses import LogLoss, Losses, warn_impossible
+from calibrant.metrics.log_losses import LogLoss, warn_impossible
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import RowScore
 
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 
-LOSSES: Mapping[str, Losses] = {"brier": squared_losses, "log": LogLoss()}
+LOSSES: Mapping[str, RowScore] = {"brier": squared_losses, "log": LogLoss()}
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def same_rows(table: FloatArray) -> IntArray:
     return group
 
 
-def _as_losses(score: str | ClassScore) -> Losses:
+def _as_losses(score: str | ClassScore) -> RowScore:
     if callable(score):
         return lambda problem: np.asarray(score(problem.prob, problem.label), dtype=np.float64)
     function = "Pass a function of (probabilities, column numbers of the true classes)"
@@ -247,7 +248,7 @@ def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.
     return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
 
-def _warn_ruled_out(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> None:
+def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:
     """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
     if isinstance(losses, LogLoss) and not problem.forecast.is_logit:
         n = int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum())
@@ -259,11 +260,11 @@ def _warn_ruled_out(losses: Losses, problem: SimplexProblem, posterior: FloatArr
             )
 
 
-def _mean(losses: Losses, problem: SimplexProblem) -> float:
+def _mean(losses: RowScore, problem: SimplexProblem) -> float:
     return float(np.average(losses(problem), weights=problem.weight))
 
 
-def _expected(losses: Losses, problem: SimplexProblem, posterior: FloatArray) -> float:
+def _expected(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> float:
     """Mean loss if the labels are drawn from the posterior; classes of probability 0 cost nothing."""
     expected = np.zeros(problem.size)
     for column in range(problem.classes.size):

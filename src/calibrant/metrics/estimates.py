@@ -15,6 +15,7 @@ from calibrant.metrics.redrawn import Progress, unwatched
 from calibrant.metrics.setting import Setting
 from calibrant.metrics.uncertainty import Estimate, Resampling
 from calibrant.notions import Notion
+from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap
 
 
@@ -25,8 +26,14 @@ def estimates(
     resampling: Resampling,
     progress: Progress = unwatched,
     notion: str | Notion | None = None,
+    sums: Sums | None = None,
 ) -> dict[str, Estimate]:
-    """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none."""
+    """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
+
+    The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
+    """
+    if sums is None:
+        sums = scan(problem, Plan.of_cells(cells_of(chosen, problem, binning, notion)))
     setting = Setting(
         problem,
         as_simplex(problem),
@@ -34,10 +41,19 @@ def estimates(
         Bootstrap(problem.size, resampling.n_resamples, resampling.rng),
         progress,
         notion,
-        {m.name: seen for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
+        {m.name: seen.with_sums(sums) for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
+        sums=sums,
     )
     setting.draw_noise()
     return {metric.name: within(metric.range, metric.estimate(setting)) for metric in chosen}
+
+
+def cells_of(
+    chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None
+) -> list[tuple[Notion, Binning]]:
+    """List the notions and binnings of the metrics that are functions of sums over bins."""
+    seen = (metric.residuals(problem, binning, notion) for metric in chosen)
+    return [one.table for one in seen if one is not None and not one.size.reads_rows]
 
 
 def within(values: tuple[float, float], estimate: Estimate) -> Estimate:

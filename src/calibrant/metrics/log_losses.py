@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log
 
@@ -12,9 +11,6 @@ from calibrant._core.links import CLIP, FloatArray, log_cost, log_prob_of_logit
 from calibrant._core.parameters import number
 from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.warnings import warn
-
-Losses = Callable[[SimplexProblem], FloatArray]
-"""One value a row: what a score is the mean of."""
 
 
 @dataclass(frozen=True)

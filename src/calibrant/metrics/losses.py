@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from calibrant.binning import Bins
 from calibrant.lenses.base import Size, View
 from calibrant.lenses.bins import BinView
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
+from calibrant.sums import BinnedProblem
 
 T = TypeVar("T")
 
@@ -32,20 +33,37 @@ TWO = 2.0 * (1.0 - 1e-9)
 """Rows of a bin of two: sums of fractional weights are rounded."""
 
 Loss = Callable[[BinaryProblem, Bins], FloatArray]
+LossOfSums = Callable[["Counted", Bins], FloatArray]
 Norm = Callable[[FloatArray, FloatArray], float]
 
 
-def gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
+class Counting(Protocol):
+    """What weights say of rows when these are gone."""
+
+    @property
+    def rows_per_weight(self) -> float:
+        """Rows that a weight of one stands for."""
+
+
+class Counted(Protocol):
+    """What is known of a problem when its bins alone are left."""
+
+    @property
+    def weights(self) -> Counting:
+        """What its weights mean."""
+
+
+def gap(problem: Counted, bins: Bins) -> FloatArray:
     """Distance between event rate and mean probability."""
     return np.abs(bins.gap)
 
 
-def squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
+def squared_gap(problem: Counted, bins: Bins) -> FloatArray:
     """Squared distance between event rate and mean probability."""
     return np.asarray(bins.gap**2, dtype=np.float64)
 
 
-def debiased_squared_gap(problem: BinaryProblem, bins: Bins) -> FloatArray:
+def debiased_squared_gap(problem: Counted, bins: Bins) -> FloatArray:
     """Squared gap minus an unbiased estimate of its bias, rate * (1 - rate) / (n - 1); can be negative.
 
     n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
@@ -94,7 +112,7 @@ class PowerMean:
         return float(largest * (weights @ (size / largest) ** self.p) ** (1.0 / self.p))
 
 
-LOSSES: Mapping[str, Loss] = {
+LOSSES: Mapping[str, LossOfSums] = {
     "gap": gap,
     "squared gap": squared_gap,
     "debiased squared gap": debiased_squared_gap,
@@ -144,6 +162,11 @@ class NormOfBins(Size):
         return self.loss is gap or self.loss is squared_gap or self.is_debiased
 
     @property
+    def reads_rows(self) -> bool:
+        """Whether the loss may look at rows: that of a test does, and any function may."""
+        return self.loss not in LOSSES.values()
+
+    @property
     def is_debiased(self) -> bool:
         """Whether the part is taken off that chance adds, under a norm of which the floor is known."""
         return self.loss is debiased_squared_gap and self.across is None and (self.norm is root or self.norm is l1)
@@ -172,13 +195,25 @@ class NormOfBins(Size):
 
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
         """Return the norm."""
-        values, weights, shares = [], [], []
+        found = []
         for problem, view in seen:
             assert isinstance(view, BinView)
-            held = view.bins.weight > 0
-            values.append(self.loss(problem, view.bins)[held])
-            weights.append(view.bins.weight[held] / view.bins.weight.sum())
-            shares.append(problem.share)
+            found.append((problem.share, view.bins, self.loss(problem, view.bins)))
+        return self._norm_of(found)
+
+    def of_bins(self, problems: Sequence[BinnedProblem]) -> float:
+        """Return the norm of a loss that needs no rows."""
+        loss = cast(LossOfSums, self.loss)
+        return self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
+
+    def _norm_of(self, found: Sequence[tuple[float, Bins, FloatArray]]) -> float:
+        """Return the norm of the losses of bins, of problems with these shares."""
+        values, weights, shares = [], [], []
+        for share, bins, loss in found:
+            held = bins.weight > 0
+            values.append(loss[held])
+            weights.append(bins.weight[held] / bins.weight.sum())
+            shares.append(share)
         if self.across is not None:
             own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
             return self.across(np.array(own), np.array(shares))

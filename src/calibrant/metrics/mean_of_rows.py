@@ -10,10 +10,11 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem, as_simplex
-from calibrant.metrics.log_losses import Impossible, LogLoss, Losses, impossible_of
+from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
 from calibrant.metrics.metric import Difference, Metric
 from calibrant.metrics.setting import Setting
 from calibrant.metrics.uncertainty import Estimate, mean_estimate
+from calibrant.sums import Plan, RowScore, scan
 from calibrant.sums.resampling import ConsistentLabels
 
 
@@ -21,13 +22,12 @@ from calibrant.sums.resampling import ConsistentLabels
 class MeanOfRows(Metric):
     """The weighted mean of what ``per_row``, a function of a `SimplexProblem`, gives for each row."""
 
-    per_row: Losses
+    per_row: RowScore
 
     def value(self, problem: Problem) -> float:
         """Return the mean, and warn of impossible events."""
         self.warn_impossible(problem)
-        simplex = as_simplex(problem)
-        return float(np.average(self.losses(simplex), weights=simplex.weight))
+        return scan(problem, Plan(scores=((self.name, self.losses),), powers=1)).mean(self.name)
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,13 +16,23 @@ from calibrant.metrics.cells import Cells, Noise, Sizes, bootstrap_deviations, c
 from calibrant.metrics.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.metrics.uncertainty import Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion
+from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels
 
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
     """Return the size of what a lens sees of a valid problem; 0 where the notion finds no row to speak of."""
+    if not size.reads_rows:
+        asked = notion, lens.cells(problem, notion)
+        return error_of(size, scan(problem, Plan.of_cells([asked])).cells[0])
     seen = [(binary, lens(binary)) for binary in notion.split(problem) if binary.size > 0]
     return size.of_problems(seen) if seen else 0.0
+
+
+def error_of(size: Size, problems: Sequence[BinnedProblem]) -> float:
+    """Return the size of bins that were summed; 0 where the notion finds no row to speak of."""
+    held = [one for one in problems if one.bins.count.any()]
+    return size.of_bins(held) if held else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +40,24 @@ class Residuals:
     """The residuals of a problem, seen through a lens under a notion, and their ``size``: a calibration error.
 
     Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
-    then the error is measured anew on each draw of labels.
+    then the error is measured anew on each draw of labels. ``sums`` are those of the problem, where they are known already.
     """
 
     problem: Problem
     notion: Notion
     lens: Lens
     size: Size
+    sums: Sums | None = None
+
+    def with_sums(self, sums: Sums) -> Residuals:
+        """Return the same with sums that were scanned for several metrics; one that needs the rows is as it was."""
+        return self if self.size.reads_rows else replace(self, sums=sums)
 
     @cached_property
     def value(self) -> float:
         """The error."""
+        if self.sums is not None:
+            return error_of(self.size, self.sums.of(*self.table))
         return error_through(self.problem, self.notion, self.lens, self.size)
 
     @cached_property

@@ -163,6 +163,25 @@ class Notion(ABC):
         """
         return 1
 
+    def shares(self, weight: FloatArray, total: float, n_classes: int) -> FloatArray:
+        """Return the shares of problems whose rows were added up; a notion whose `split` gives others says so here as well.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_parts,)
+            Weight of the rows of each part.
+        total : float
+            Weight of all rows.
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,)
+            Part of each in the aggregate.
+        """
+        return weight / total / self.parts_a_row(n_classes)
+
     def merge(self, prob: FloatArray, calibrated: list[FloatArray], *, normalize: bool = True) -> FloatArray:
         """Put the calibrated scores of the parts back into the forecast.
 

@@ -62,9 +62,15 @@ class ThresholdedClassWise(Notion):
         """Give equal shares to the classes that have rows."""
         simplex = self._simplex(problem)
         speaks = simplex.prob.max(axis=0) >= self._least(simplex.prob)
-        shares = speaks / speaks.sum() if speaks.any() else np.full(speaks.size, 1.0 / speaks.size)
+        shares = self.shares(speaks.astype(np.float64), 1.0, speaks.size)
         for binary, share in zip(self._of_parts(simplex), shares.tolist(), strict=True):
             yield replace(binary, share=share)
+
+    def shares(self, weight: FloatArray, total: float, n_classes: int) -> FloatArray:
+        """Return equal shares of the parts that have rows; if none has, of all."""
+        speaks = weight > 0.0 if weight.any() else np.ones(weight.size, dtype=bool)
+        shares: FloatArray = speaks / speaks.sum()
+        return shares
 
     def _least(self, prob: FloatArray) -> float:
         return 1.0 / prob.shape[1] if self.threshold is None else self.threshold

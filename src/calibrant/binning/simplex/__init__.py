@@ -1,10 +1,11 @@
 """How the simplex is cut into cells, for statements about the whole forecast and not about one score of it.
 
-A simplex binning is a frozen object of parameters. Called on a problem it gives `SimplexBins`: sums over the rows of each cell.
+A simplex binning is a frozen object of parameters. Called on a problem it gives `Bins`: sums over the rows of each cell.
 The cell of a row depends on its forecast alone, so equal forecasts always share a cell and the order of rows never matters.
 """
 
-from calibrant.binning.simplex.base import Partition, SimplexBinning, SimplexBins, class_sums, sums_over
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 from calibrant.binning.simplex.grid import SimplexGrid
 from calibrant.binning.simplex.projection import Projection
 from calibrant.binning.simplex.recursive_split import RecursiveSplit
@@ -19,11 +20,8 @@ __all__ = [
     "RecursiveSplit",
     "Sierpinski",
     "SimplexBinning",
-    "SimplexBins",
     "SimplexGrid",
     "SimplexUnique",
     "SplitTree",
     "as_simplex_binning",
-    "class_sums",
-    "sums_over",
 ]

@@ -12,7 +12,8 @@ from calibrant._core.parameters import numbers, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
-from calibrant.binning.simplex.base import Partition, SimplexBinning
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 
 CODES = 1 << 31
 """Numbers that the digits of some columns are put together to; twice as many bits fit into an integer."""

@@ -16,7 +16,8 @@ from calibrant._core.parameters import choice, numbers, require, whole
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
-from calibrant.binning.simplex.base import Partition, SimplexBinning
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 
 ROUNDING = 1e-12
 BLOCK = 1 << 17

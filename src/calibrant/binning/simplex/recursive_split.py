@@ -14,7 +14,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
-from calibrant.binning.simplex.base import Partition, SimplexBinning
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.binning.simplex.split_tree import SplitTree
 

@@ -11,7 +11,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require, whole
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
-from calibrant.binning.simplex.base import Partition, SimplexBinning
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 
 DEEPEST = 12
 """Cuts up to which cells can be counted: there are 797 161 of them then."""

@@ -12,7 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray
 from calibrant._core.result import read_only
-from calibrant.binning.simplex.base import Partition
+from calibrant.binning.partition import Partition
 
 Sums = TypeVar("Sums", bound=np.ndarray[Any, Any])
 

@@ -13,7 +13,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import numbers, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
-from calibrant.binning.simplex.base import Partition, SimplexBinning
+from calibrant.binning.partition import Partition
+from calibrant.binning.simplex.base import SimplexBinning
 
 
 @dataclass(frozen=True, eq=False)

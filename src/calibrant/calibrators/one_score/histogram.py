@@ -178,11 +178,11 @@ def _inside(bins: Bins, problem: BinaryProblem) -> Bins:
     """Return the bins less one row on each inner edge: of rows that tie there, their mean. A bin of one row keeps it."""
     at = bins.index(problem.score)
     on = (at < len(bins) - 1) & (problem.score == bins.edges[at + 1])
-    edge, a_row = sums_over(bins.edges, problem.at(on)), problem.weights.rows_per_weight
+    edge, a_row = sums_over(bins.partition, problem.at(on)), problem.weights.rows_per_weight
     cut = (edge.count > 0) & (bins.weight * a_row > 1.0)
     tied = np.maximum(edge.weight * a_row, 1.0)
     less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS}
-    return Bins(bins.edges, np.where(cut, np.maximum(bins.count - 1, 1), bins.count), **less)
+    return Bins(bins.partition, np.where(cut, np.maximum(bins.count - 1, 1), bins.count), **less)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from calibrant._core.parameters import flag, forecasts, number, numbers
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.binning.simplex import Partition, SimplexBinning, as_simplex_binning, class_sums
+from calibrant.binning import Partition, class_sums
+from calibrant.binning.simplex import SimplexBinning, as_simplex_binning
 from calibrant.calibrators.base import MulticlassCalibrator
 
 
