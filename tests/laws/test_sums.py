@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from calibrant import EqualMass, EqualWidth
-from calibrant._core.problem import Forecast, as_simplex
+from calibrant._core.problem import as_simplex
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
 from calibrant.binning import Binning
@@ -36,20 +36,11 @@ def problem_of(rows):
     return as_simplex(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
 
 
-def taken(problem, rows):
-    return replace(
-        problem,
-        forecast=Forecast(problem.prob[rows]),
-        label=problem.label[rows],
-        weight=problem.weight[rows],
-    )
-
-
 def batches(problem, data):
     """Batches of the rows, in any order, of which some may be empty."""
     of = np.array(data.draw(st.lists(st.integers(0, 4), min_size=problem.size, max_size=problem.size)))
     for number in data.draw(st.permutations(range(5))):
-        yield taken(problem, np.flatnonzero(of == number))
+        yield problem.taken(np.flatnonzero(of == number))
 
 
 def added(parts):
@@ -131,7 +122,7 @@ def halves():
     problem = problem_of(
         ([0, 1, 2, 2], np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.1, 0.8]]), None)
     )
-    return taken(problem, slice(0, 2)), taken(problem, slice(2, 4))
+    return problem.taken(np.array([0, 1])), problem.taken(np.array([2, 3]))
 
 
 def test_infinite_losses_add_up_and_are_words_in_json():
