@@ -134,7 +134,7 @@ def test_a_class_in_the_place_of_its_object_is_refused(option, given, message):
         calibration_error([0, 1], [0.2, 0.7], **{option: given})
 
 
-@pytest.mark.parametrize("word", ["l0", "l0.5", "l", "l-2", "l3 ", "linf", "L2"])
+@pytest.mark.parametrize("word", ["l0", "l0.5", "l", "l3 ", "linf"])
 def test_a_word_of_no_norm_is_refused(word):
     with pytest.raises(ValueError, match=r"norm must be one of .* such as 'l3', or a function; got"):
         as_norm(word)

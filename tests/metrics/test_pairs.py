@@ -194,7 +194,7 @@ def test_other_labels_give_the_sums_that_they_would_give_as_data(notion, rows, s
 def test_pairs_of_equal_labels_give_the_same_sums_as_matrix_products():
     label, prob = miscalibrated(60, 5)
     weight = np.random.default_rng(2).random(60)
-    pairs = SimplexPairs(as_simplex(as_problem(label, prob, sample_weight=weight)), 0.2, counts=False)
+    pairs = SimplexPairs(as_simplex(as_problem(label, prob, sample_weight=weight)), 0.2)
     labels = np.random.default_rng(3).integers(0, 5, (7, 60))
     np.testing.assert_allclose(pairs._walked(labels), pairs._multiplied(labels), rtol=1e-10)
 
