@@ -105,13 +105,10 @@ MADE = {"reference/index", "decisions/index"}
 
 def below(page):
     """Return the pages that stand in the tables of contents of a page, from the root of the documentation."""
-    source = DOCS / f"{page}.md"
-    text = "" if page in MADE else source.read_text(encoding="utf-8")
+    text = "" if page in MADE else (DOCS / f"{page}.md").read_text(encoding="utf-8")
     listed = " ".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, flags=re.M | re.S)).split()
-    names = [name for name in listed if not name.startswith(":")]
-    found = {path for name in names if "*" in name for path in source.parent.glob(f"{name}.md") if path != source}
-    found |= {source.parent / f"{name}.md" for name in names if "*" not in name}
-    return {path.relative_to(DOCS).as_posix().removesuffix(".md") for path in found}
+    folder = page.rpartition("/")[0]
+    return {f"{folder}/{name}".removeprefix("/") for name in listed if not name.startswith(":")}
 
 
 def test_every_page_is_reached_from_the_front_page():
