@@ -38,7 +38,7 @@ html_sidebars = {"index": [], "get-started": [], "gallery": [], "**": ["sidebar-
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "footer_end": [],
 }
@@ -59,7 +59,9 @@ def setup(app: Sphinx) -> None:
 
 
 PAGES = {"reference/index.md": reference.front_page(), "reference/tables.md": tables.page(FULL_NAMES)}
-PAGES |= {f"reference/{name}.md": reference.package_page(name, names) for name, names in reference.public_packages().items()}
+PAGES |= {
+    f"reference/{name}.md": reference.package_page(name, names) for name, names in reference.public_packages().items()
+}
 PAGES["decisions/index.md"] = decisions.page(HERE / "decisions")
 (HERE / "reference").mkdir(exist_ok=True)
 for stub in (HERE / "reference").glob("*.*"):  # those of names that are gone would be described again

@@ -106,9 +106,10 @@ MADE = {"reference/index", "decisions/index"}
 def below(page):
     """Return the pages that stand in the tables of contents of a page, from the root of the documentation."""
     text = "" if page in MADE else (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    listed = " ".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, flags=re.M | re.S)).split()
+    tables = "".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, flags=re.M | re.S))
+    listed = [re.sub(r".*<(.*)>", r"\1", line) for line in tables.splitlines() if line and not line.startswith(":")]
     folder = page.rpartition("/")[0]
-    return {f"{folder}/{name}".removeprefix("/") for name in listed if not name.startswith(":")}
+    return {f"{folder}/{name}".removeprefix("/") for name in listed}
 
 
 def test_every_page_is_reached_from_the_front_page():

@@ -8,24 +8,31 @@ from pathlib import Path
 import pytest
 
 import calibrant
+from calibrant._core.elsewhere import PACKAGES
 from tools.pages import decisions, reference, search, tables
 
 DECISIONS = Path(__file__).resolve().parents[2] / "docs" / "decisions"
 
 
 def test_every_public_name_is_described_under_a_name_that_imports():
-    homes = reference.homes()
-    packages = reference.public_packages()
-    assert set(calibrant.__all__) <= set(homes) | set(packages)
-    for home in homes.values():
+    assert set(reference.TITLES) == set(PACKAGES)
+    for home in reference.homes().values():
         module, _, name = home.rpartition(".")
         assert hasattr(importlib.import_module(module), name), home
+
+
+def test_the_reference_begins_with_every_name_of_the_front_door():
+    listed = [name for names in reference.front_door().values() for name in names]
+    assert sorted(listed) == sorted(set(calibrant.__all__) - set(PACKAGES))
+    assert [name for name in listed if f"`{name} <{reference.homes()[name]}>`" not in reference.front_page()] == []
 
 
 @pytest.mark.parametrize("package", reference.public_packages())
 def test_every_name_of_a_package_stands_on_its_page_once(package):
     names = reference.public_packages()[package]
-    listed = Counter(line.strip() for line in reference.package_page(package, names).splitlines() if line.startswith("   "))
+    listed = Counter(
+        line.strip() for line in reference.package_page(package, names).splitlines() if line.startswith("   ")
+    )
     assert {name: listed[name] for name in names} == dict.fromkeys(names, 1)
 
 
@@ -47,7 +54,11 @@ def test_what_else_people_type_leads_to_names_that_exist():
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("log_loss", "log loss"), ("TemperatureScaling", "temperature scaling"), ("CDFSplineCalibration", "cdfspline calibration")],
+    [
+        ("log_loss", "log loss"),
+        ("TemperatureScaling", "temperature scaling"),
+        ("CDFSplineCalibration", "cdfspline calibration"),
+    ],
 )
 def test_a_name_is_spelled_in_the_words_of_a_sentence(name, said):
     assert reference.spelled(name) == said

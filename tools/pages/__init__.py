@@ -1,1 +1,1 @@
-"""The pages of the documentation that are made when it is built: the reference, the tables of what there is, the list of decisions."""
+"""The pages that are made when the documentation is built: reference, tables of what there is, list of decisions."""

@@ -4,20 +4,24 @@ import re
 from pathlib import Path
 
 HEAD = (
-    "# Decisions\n\nWhat was decided, when, and whether it stands. Each page says why. A decision that was replaced stays, with a "
-    "link to the one that replaced it.\n"
+    "# Decisions\n\nWhat was decided, when, and whether it stands. Each page says why. A decision that was replaced stays, "
+    "with a link to the one that replaced it.\n"
 )
 
 
 def decision(path: Path) -> tuple[str, str, str]:
     """Return title, date and status of a decision, or raise a ValueError that names the file and what it lacks."""
-    start = path.read_text(encoding="utf-8").split("\n", 8)[:8]
-    found = [re.search(pattern, "\n".join(start)) for pattern in (r"^# \d+\. (.+)", r"\d{4}-\d\d-\d\d", r"Status: (.+)")]
-    for match, what in zip(found, ("a title '# 12. ...'", "a date", "a status 'Status: accepted.'"), strict=True):
-        if match is None:
-            raise ValueError(f"a decision must begin with {what}; {path.name} does not. Add it below its heading.")
-    title, date, status = (match[match.lastindex or 0] for match in found if match)
-    return title, date, re.sub(r", \d{4}-\d\d-\d\d", "", status).strip().removesuffix(".")
+    start = "\n".join(path.read_text(encoding="utf-8").split("\n", 8)[:8])
+    wanted = {
+        "a title '# 12. ...'": r"^# \d+\. (.+)",
+        "a date": r"(\d{4}-\d\d-\d\d)",
+        "a status 'Status: accepted.'": r"Status: (.+?)(?:, \d{4}-\d\d-\d\d)?(?:\. |\.?$)",
+    }
+    found = {what: re.search(pattern, start, flags=re.M) for what, pattern in wanted.items()}
+    if missing := [what for what, match in found.items() if match is None]:
+        raise ValueError(f"a decision must begin with {missing[0]}; {path.name} does not. Add it below its heading.")
+    title, date, status = (match[1] for match in found.values() if match)
+    return title, date, status
 
 
 def page(folder: Path) -> str:

@@ -3,8 +3,11 @@
 import importlib
 import re
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 import calibrant
+from calibrant._core import elsewhere
 from calibrant._core.registry import entries
 
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -33,7 +36,15 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "Pictures of the simplex": ("simplex_map", "simplex_points", "simplex_partition", "partition_path"),
     },
     "significance": {
-        "Tests of one table": ("cox", "cumulative", "hosmer_lemeshow", "kernel", "pearson", "resampling", "spiegelhalter"),
+        "Tests of one table": (
+            "cox",
+            "cumulative",
+            "hosmer_lemeshow",
+            "kernel",
+            "pearson",
+            "resampling",
+            "spiegelhalter",
+        ),
         "Equivalence and comparison": ("equivalence", "paired", "difference"),
         "Many classes, many groups": ("multiplicity",),
         "Results": ("result", "null"),
@@ -52,6 +63,7 @@ TITLES = {
     "calibrators": "Calibrators",
     "curves": "Curves",
     "significance": "Tests of significance",
+    "assessment": "Assessment and advice",
     "binning": "Binning",
     "notions": "Notions",
     "decisions": "Decisions",
@@ -59,6 +71,8 @@ TITLES = {
     "datasets": "Data sets",
     "report": "Report",
     "interop": "Files",
+    "registry": "Registry",
+    "exceptions": "Warnings",
 }
 """The public packages, in the order of the reference."""
 
@@ -85,22 +99,18 @@ KINDS = ("metric", "calibrator", "test", "notion", "binning", "simplex-binning")
 """Whose word it is where two kinds of things have the same one: the first."""
 
 
-def public_packages() -> dict[str, tuple[str, ...]]:
-    """Return the public names of each package that has any, without those that it shares with one before it."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name in TITLES:
-        listed = getattr(importlib.import_module(f"calibrant.{name}"), "__all__", ())
-        known = {other for names in found.values() for other in names}
-        found[name] = tuple(sorted((other for other in listed if other not in known), key=str.lower))
-    return {name: names for name, names in found.items() if names}
-
-
+@cache
 def homes() -> dict[str, str]:
     """Return, for each public name, the full name under which it is described."""
-    packages = public_packages()
-    found = {name: f"calibrant.{package}.{name}" for package, names in packages.items() for name in names}
-    own = (name for name in calibrant.__all__ if name not in found and name not in packages)
-    return found | {name: f"calibrant.{name}" for name in own}
+    return {name: f"{home}.{name}" for name, home in elsewhere.homes().items()}
+
+
+def public_packages() -> dict[str, tuple[str, ...]]:
+    """Return the public names of each package, in the order of the reference."""
+    found: dict[str, list[str]] = {package: [] for package in TITLES}
+    for name, home in elsewhere.homes().items():
+        found[home.removeprefix("calibrant.")].append(name)
+    return {package: tuple(sorted(names, key=str.lower)) for package, names in found.items()}
 
 
 def spelled(name: str) -> str:
@@ -135,36 +145,50 @@ def group_of(package: str, name: str) -> str:
 
 def autosummary(package: str, names: Iterable[str]) -> list[str]:
     """Return the directive that lists names, and makes a page for each."""
-    here = f"calibrant.{package}" if package else "calibrant"
-    lines = ["```{eval-rst}", f".. currentmodule:: {here}", "", ".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
-    return [*lines, *(f"   {name}" for name in names), "```", ""]
+    options = ["   :toctree: .", "   :nosignatures:", ""]
+    head = ["```{eval-rst}", f".. currentmodule:: calibrant.{package}", "", ".. autosummary::", *options]
+    return [*head, *(f"   {name}" for name in names), "```", ""]
+
+
+def first_line(package: str) -> str:
+    """Return what a package says of itself in one line."""
+    return (importlib.import_module(f"calibrant.{package}").__doc__ or "").strip().splitlines()[0]
 
 
 def package_page(package: str, names: tuple[str, ...]) -> str:
     """Return the page of a package."""
-    said = (importlib.import_module(f"calibrant.{package}").__doc__ or "").strip().splitlines()[0]
-    lines = [f"# {TITLES[package]}", "", f"`calibrant.{package}`: {said}", ""]
-    titles = [*GROUPS.get(package, {"": ()}), "More"]
-    for title in titles:
+    lines = [f"# {TITLES[package]}", "", f"`calibrant.{package}`: {first_line(package)}", ""]
+    for title in (*GROUPS.get(package, {"": ()}), "More"):
         chosen = [name for name in names if group_of(package, name) == title]
         if chosen:
             lines += [*([f"## {title}", ""] if title else []), *autosummary(package, chosen)]
     return "\n".join(lines)
 
 
+def front_door() -> dict[str, list[str]]:
+    """Return the names that `calibrant` itself exports, below the headings of its stub."""
+    found: dict[str, list[str]] = {}
+    for line in Path(calibrant.__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            names = found.setdefault(line.removeprefix("# "), [])
+        elif match := re.fullmatch(r"from \.\w+ import (\w+) as \1", line):
+            names.append(match[1])
+    return {title: names for title, names in found.items() if names}
+
+
 def front_page() -> str:
     """Return the page of the reference: what `from calibrant import ...` gives, and the packages."""
-    packages, where = public_packages(), homes()
-    own = sorted((name for name, home in where.items() if home.count(".") == 1), key=str.lower)
-    lines = ["# Reference", "", "These names are imported from `calibrant` itself. All others stand in the package that their page names.", ""]
-    for package, names in packages.items():
-        front = [name for name in names if name in calibrant.__all__]
-        if front:
-            lines += [f"**[{TITLES[package]}]({package}.md):** " + ", ".join(f"{{py:obj}}`{n} <{where[n]}>`" for n in front), ""]
-    lines += ["## From `calibrant` alone", "", *autosummary("", own)]
-    lines += ["## Packages", "", "| package | what it holds |", "| --- | --- |"]
-    for package in packages:
-        said = (importlib.import_module(f"calibrant.{package}").__doc__ or "").strip().splitlines()[0]
-        lines.append(f"| [`calibrant.{package}`]({package}.md) | {said} |")
-    lines += ["| [What there is](tables.md) | every word of the registry: metrics, tests, notions, binnings, calibrators |", ""]
-    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *packages, "tables", "```", ""])
+    said = (
+        "Most people need only these names. They are imported from `calibrant` itself; all others from their package."
+    )
+    lines = ["# Reference", "", said, ""]
+    lines += ["| | `from calibrant import ...` |", "| --- | --- |"]
+    for title, names in front_door().items():
+        lines.append(f"| {title} | " + ", ".join(f"{{py:obj}}`{name} <{homes()[name]}>`" for name in names) + " |")
+    lines += ["", "## Packages", "", "| package | what it holds |", "| --- | --- |"]
+    lines += [f"| [`calibrant.{package}`]({package}.md) | {first_line(package)} |" for package in TITLES]
+    lines += [
+        "| [What there is](tables.md) | every word of the registry: metrics, tests, notions, binnings, calibrators |",
+        "",
+    ]
+    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *TITLES, "tables", "```", ""])

@@ -4,8 +4,8 @@ from calibrant._core.registry import GUARANTEES, HOMES, Entry, entries
 from calibrant.metrics.metric import metric_named
 
 HEAD = (
-    "# What there is\n\nEvery metric, test, notion, binning and calibrator, by the word that `assess`, `calibrant fit` and the other "
-    "functions and commands know it by. `calibrant list` prints the same.\n\n"
+    "# What there is\n\nEvery metric, test, notion, binning and calibrator, by the word that `assess`, `calibrant fit` and the "
+    "other functions and commands know it by. `calibrant list` prints the same.\n\n"
 )
 
 
