@@ -135,5 +135,5 @@ def test_every_term_that_a_page_links_is_in_the_glossary_once():
 
 
 def test_every_decision_is_numbered_once():
-    numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("*.md"))]
+    numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("[0-9]*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))

@@ -48,6 +48,10 @@ def test_a_word_leads_to_one_name():
     assert {"ece", "mce", "ace", "tce", "ici", "nll", "auc", "vus"} <= set(words)
 
 
+def test_a_curve_is_found_before_the_class_of_its_result():
+    assert "decision curve" in reference.words()["decision_curve"]
+
+
 def test_what_else_people_type_leads_to_names_that_exist():
     assert set(reference.ALSO) <= set(reference.homes())
 

@@ -126,7 +126,8 @@ def words() -> dict[str, list[str]]:
         for entry in entries(kind).values():
             said = (entry.symbol, *entry.words, *(word.replace("-", " ") for word in entry.words))
             wanted += [(word, entry.target.__name__) for word in said if len(word) > 1]
-    wanted += [(word, name) for name in known for word in (name, spelled(name))]
+    functions_first = sorted(known, key=lambda name: not name[0].islower())
+    wanted += [(word, name) for name in functions_first for word in (name, spelled(name))]
     taken: dict[str, str] = {}
     found: dict[str, list[str]] = {}
     for word, name in wanted:
