@@ -74,6 +74,7 @@ TITLES = {
     "registry": "Registry",
     "exceptions": "Warnings",
 }
+TITLES |= {package: package.capitalize() for package in elsewhere.PACKAGES if package not in TITLES}
 """The public packages, in the order of the reference."""
 
 ALSO = {
