@@ -53,9 +53,16 @@ def public_name(app: Sphinx, env, node: addnodes.pending_xref, content):
     return found and make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, content, home)
 
 
+def link_the_glossary(_: Sphinx, name: str, source: list[str]) -> None:
+    """Add the link to pages without one, which are mostly written by programs."""
+    if "{term}`" not in source[0] and not name.startswith(("reference/", "decisions/")):
+        source[0] += "\n\nTerms are explained in the {doc}`glossary </glossary>`.\n"
+
+
 def setup(app: Sphinx) -> None:
     """Connect what the theme and the extensions leave to us."""
     app.connect("missing-reference", public_name)
+    app.connect("source-read", link_the_glossary)
 
 
 PAGES = {"reference/index.md": reference.front_page(), "reference/tables.md": tables.page(FULL_NAMES)}
