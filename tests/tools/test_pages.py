@@ -92,7 +92,8 @@ def test_a_decision_without_title_date_or_status_is_refused(left_out, tmp_path):
 def test_a_search_that_leads_elsewhere_is_found(tmp_path):
     def build(entries):
         pages = list(search.FIRST.values())
-        index = {"docnames": pages, "indexentries": {word.lower(): places for word, places in entries.items()}}
+        entries = {word.lower(): places for word, places in entries.items()}
+        index = {"docnames": [*pages, "glossary"], "titles": [*pages, "What a term means"], "indexentries": entries}
         (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
         return search.wrong(tmp_path)
 
@@ -100,4 +101,6 @@ def test_a_search_that_leads_elsewhere_is_found(tmp_path):
     assert build(right) == []
     assert len(build(right | {"ECE": [[1, "id", True]]})) == 1
     assert len(build(right | {"ECE": [[0, "id", False]]})) == 1
-    assert len(build(right | {"ECE": [*right["ECE"], [1, "id", True]]})) == 1
+    assert build(right | {"ECE": [*right["ECE"], [len(right), "id", True]]}) == []
+    gallery = list(search.FIRST.values()).index("gallery")  # its title comes before those of all others here
+    assert len(build(right | {"ECE": [*right["ECE"], [gallery, "id", True]]})) == 1
