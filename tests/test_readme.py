@@ -4,12 +4,15 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from calibrant import cli
+from calibrant import cli, load_digits_forecast
+from calibrant._core.registry import entries
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.M | re.S)
+PAGE = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, flags=re.M | re.S)
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
 SHELL = ("bash", "console", "sh")
 
@@ -32,14 +35,23 @@ def run_command(words):
             raise AssertionError(f"the README shows a command that this test does not know: {words}")
 
 
+def write_files():
+    """Write the files that the commands of the page read, as the page describes them."""
+    y, prob = load_digits_forecast()
+    header = ",".join(["label", *(f"p_{k}" for k in range(10))])
+    for name, rows in {"fit": slice(748), "test": slice(748, None)}.items():
+        table = np.column_stack([y[rows], prob[rows]])
+        np.savetxt(f"{name}.csv", table, delimiter=",", header=header, comments="", fmt="%.6g")
+
+
 @pytest.mark.usefixtures("unsettled")
-@pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression of few rows calls events impossible
 def test_every_block_runs_and_prints_what_the_page_shows(capsys, monkeypatch, tmp_path):
     """A ``text`` block is part of what the blocks before it print."""
     pytest.importorskip("matplotlib").use("agg")
     from matplotlib import pyplot
 
     monkeypatch.chdir(tmp_path)
+    write_files()
     namespace, printed = {"__name__": "readme"}, ""
     for language, block in BLOCKS:
         if language == "python":
@@ -64,7 +76,19 @@ def test_the_page_begins_with_the_two_commands():
 
 
 def test_every_linked_file_exists():
-    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
+    targets = re.findall(r"(?:\]\(|src=\")([^)#\"]+)", PAGE)
     here = [target for target in targets if "://" not in target]
     assert here
     assert [target for target in here if not (ROOT / target).exists()] == []
+
+
+def test_a_newcomer_reads_it_in_a_minute():
+    assert len(PAGE.splitlines()) <= 150
+    assert max(len(block.splitlines()) for language, block in BLOCKS if language == "python") <= 15
+
+
+def test_it_counts_methods_and_tests_right():
+    methods = len(entries("calibrator"))
+    assert f"| methods of calibration | {methods} |" in PAGE
+    assert f"has all {methods} methods" in PAGE
+    assert f"[{len(entries('test'))} tests](docs/testing.md)" in PAGE

@@ -460,7 +460,7 @@ def test_a_bad_option_is_refused(options, error, message):
 
 
 def test_the_pool_can_be_better_than_the_forecast_and_than_its_candidate():
-    """The example of the README: a hundred rows for ten isotonic regressions."""
+    """The example of docs/calibrators.md: a hundred rows for ten isotonic regressions."""
     y, prob = load_digits_forecast()
     isotonic = ByNotion(IsotonicCalibration(), "class-wise")
     safe = SafeCalibrator(isotonic).fit(prob[:100], y[:100])

@@ -1,0 +1,35 @@
+"""The list of decisions: number, what was decided, date and status, as the first lines of each file state them."""
+
+import re
+from pathlib import Path
+
+HEAD = (
+    "# Decisions\n\nWhat was decided, when, and whether it stands. Each page says why. A decision that was replaced stays, "
+    "with a link to the one that replaced it.\n"
+)
+
+
+def decision(path: Path) -> tuple[str, str, str]:
+    """Return title, date and status of a decision, or raise a ValueError that names the file and what it lacks."""
+    start = "\n".join(path.read_text(encoding="utf-8").split("\n", 8)[:8])
+    wanted = {
+        "a title '# 12. ...'": r"^# \d+\. (.+)",
+        "a date": r"(\d{4}-\d\d-\d\d)",
+        "a status 'Status: accepted.'": r"Status: (.+?)(?:, \d{4}-\d\d-\d\d)?(?:\. |\.?$)",
+    }
+    found = {what: re.search(pattern, start, flags=re.M) for what, pattern in wanted.items()}
+    if missing := [what for what, match in found.items() if match is None]:
+        raise ValueError(f"a decision must begin with {missing[0]}; {path.name} does not. Add it below its heading.")
+    title, date, status = (match[1] for match in found.values() if match)
+    return title, date, status
+
+
+def page(folder: Path) -> str:
+    """Return the page that lists the decisions of a folder."""
+    paths = sorted(folder.glob("[0-9]*.md"))
+    rows = [HEAD, "| | decision | date | status |", "| --- | --- | --- | --- |"]
+    for path in paths:
+        title, date, status = decision(path)
+        rows.append(f"| {int(path.name[:4])} | [{title}]({path.name}) | {date} | {status} |")
+    names = [path.stem for path in paths]
+    return "\n".join([*rows, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
