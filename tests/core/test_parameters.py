@@ -103,3 +103,12 @@ def test_what_fits_passes():
     must.left_out("a", None, "with b", hint="Pass b alone")
     must.distinct_names("forecasts", ["a", "b"])
     assert must.choice("a", "less", ("greater", "less")) == "less"
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [([[0.0, 0.0], [1.0, -1.0]], r"got -1\.0 at index 1, 1"), ([[0.0, float("nan")]], "got nan at index 0, 1")],
+)
+def test_a_number_that_does_not_fit_is_named_by_its_place(values, place):
+    with pytest.raises(ValueError, match=place):
+        must.numbers("x_", np.array(values), shape=(None, 2), order="rising")

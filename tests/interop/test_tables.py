@@ -427,3 +427,15 @@ def test_an_interrupt_under_an_error_of_a_writer_stays_an_interrupt(tmp_path, mo
     with pytest.raises(KeyboardInterrupt):
         write_table(tmp_path / "out.npz", {"a": np.arange(3)})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "parquet", "feather"])
+def test_a_table_is_not_written_over_unless_forced(ending, tmp_path):
+    path = tmp_path / f"t.{ending}"
+    write_table(path, {"p": np.array([0.5])})
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="force"):
+        write_table(path, {"p": np.array([0.25])})
+    assert path.read_bytes() == before
+    write_table(path, {"p": np.array([0.25])}, force=True)
+    assert path.read_bytes() != before

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import corp_curve, load_digits_forecast
-from calibrant.plots import plot_corp
+from calibrant.plots import _style, plot_corp
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -101,6 +101,17 @@ def test_the_legend_says_what_the_band_is_and_what_the_score_is_made_of():
         panel = found.panels[0]
         terms = f"MCB {panel.miscalibration:.4f}   DSC {panel.discrimination:.4f}   UNC {panel.uncertainty:.4f}"
         assert words(found.plot()) == [terms, "calibrated", word, "isotonic fit"]
+
+
+def test_a_band_of_what_calibration_would_show_is_grey_and_one_of_the_fit_has_its_colour():
+    for band, colour in (("consistency", matplotlib.colors.to_rgb(_style.BAND)), ("confidence", fits_colour())):
+        (patch,) = bands(curve(band=band).plot())
+        np.testing.assert_allclose(patch.get_facecolor()[0][:3], colour)
+
+
+def fits_colour():
+    (fit,) = fits(curve(band=None).plot())
+    return matplotlib.colors.to_rgb(fit.get_color())
 
 
 def test_forecasts_are_drawn_over_each_other_with_their_terms():

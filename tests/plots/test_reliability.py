@@ -177,6 +177,7 @@ def test_the_area_of_a_marker_follows_the_number_of_rows():
     scatter = next(c for c in curve.plot(markers="area").collections if not isinstance(c, LineCollection))
     np.testing.assert_array_equal(scatter.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate]))
     np.testing.assert_allclose(scatter.get_sizes() / scatter.get_sizes().max(), bins.count / bins.count.max())
+    assert scatter.get_sizes().max() < 1000.0  # square points: a marker, and not the whole picture
 
 
 def test_the_number_of_rows_stands_beside_each_point():

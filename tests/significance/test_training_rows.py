@@ -161,6 +161,9 @@ def test_advise_takes_the_other_rows():
     assert found.n_rows == 300
     quiet = advise(*rows, other_true=other[0], other_prob=other[1])
     assert str(quiet) == str(advise(*rows))
+    logits = np.log(rows[1]), np.log(other[1])
+    advise(rows[0], logits[0], other_true=other[0], other_prob=logits[1], input="logit")
+    advise(rows[0], 100 * rows[1], other_true=other[0], other_prob=100 * other[1], rows="percent")
     with pytest.raises(ValueError, match=r"must be given together; other_prob is missing\. Pass both, or neither\."):
         advise(*rows, other_true=other[0])
     with pytest.raises(ValueError, match=r"rows of other_prob must sum to one"):

@@ -322,6 +322,7 @@ def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
         (Weights(np.array([1.0, 0.5])), 1, False),
         (Weights.one_each(2), 2, False),
         (Weights(np.array([1.0, 2.0**26])), 1, False),
+        (Weights(np.full(2, 2.0**25)), 1, False),
     ):
         assert Cumulated(score, places, np.full(2, tied), weight).is_whole == whole
 
