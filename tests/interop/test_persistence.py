@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant import (
-    BetaCalibration,
     ByNotion,
     EqualMass,
     HistogramBinning,
@@ -729,7 +728,7 @@ def test_keys_of_a_dict_are_labels_in_its_order():
 
 
 def test_a_map_of_all_classes_is_none_of_each_problem():
-    document = to_document(ByNotion(BetaCalibration(), "class-wise").fit(PROB, TRUTH))
+    document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
     other = to_document(TemperatureScaling().fit(PROB, TRUTH))["calibrator"]
     document["calibrator"]["each"] = {key: value for key, value in other.items() if key != "fitted"}
     with pytest.raises((TypeError, ValueError), match="each must be a map of one score; got TemperatureScaling"):
