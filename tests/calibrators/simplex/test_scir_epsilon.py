@@ -102,7 +102,7 @@ def test_large_problems_leave_out_fewer_folds(most, expected, monkeypatch):
     monkeypatch.setattr(scir, "staircase_fit", lambda rows, advance: fits.append(rows) or fit(rows, advance))
     fitted(label, prob)
     assert len(fits) == expected + 1
-    assert fits[-1].weight.size == 200
+    assert len(fits[-1].weights) == 200
 
 
 def test_logits_are_cross_validated_as_their_probabilities():
