@@ -66,7 +66,7 @@ class Fitting:
 
     ``close``: how far a log loss on the fitted rows may lie above the least where the methods solve one convex problem, or
     None. Ours may not; a peer's that does is marked. ``agree``: how far the losses on the other rows may differ, or None.
-    ``loss``: the log loss, of labels, the forecast as it came and what `Method.apply` made of it; ``loss_name`` where it is
+    ``loss``: the log loss, of labels, the uncalibrated forecast and what `Method.apply` made of it; ``loss_name`` where it is
     another.
     """
 

@@ -107,7 +107,7 @@ def conditions(notion, forecast):
 
 
 def by_definition(notion, table):
-    """Mean distance of what comes from what is said, over what is known; of the whole forecast its sum over classes."""
+    """Mean distance of event rates from probabilities, over what is known; of the whole forecast its sum over classes."""
     mass, off, said = defaultdict(Fraction), defaultdict(Fraction), 0
     for forecast, counts in table:
         for known, j in conditions(notion, forecast):

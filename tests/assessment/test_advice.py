@@ -175,7 +175,7 @@ def test_a_rare_class_without_rows_leaves_temperature_alone():
     assert [c.method for c in found.candidates] == [IDENTITY, "temperature"]
     assert found.recommended == "temperature"
     assert found.reason.endswith(
-        " No row is of 1 of the 4 classes, so that temperature, which all classes share, is the one candidate."
+        " 1 of the 4 classes have no rows: temperature, which all classes share, is the only candidate."
     )
 
 

@@ -298,5 +298,5 @@ def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
 
 @pytest.mark.parametrize("show", [simplex_map, simplex_partition], ids=["map", "partition"])
 def test_a_map_that_gives_no_numbers_is_refused(show):
-    with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Repair the map there"):
+    with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Correct the map there"):
         show(lambda prob: np.where(prob[:, :1] > 0.9, [[np.nan, 0.5, 0.5]], prob), resolution=20)

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 
 def problems(entry):
-    """Over- and under-confident forecasts; zeros in one, ties in another, and one in six speaks against what comes."""
+    """Over- and under-confident forecasts; zeros in one, ties in another, and one in six is confidently wrong."""
     classes = (2,) if issubclass(entry.target, BinaryCalibrator) else (2, 3, 5)
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ def problems(entry):
         if seed % 6 == 4:  # three sure ones are right: the curve rises above the diagonal somewhere
             prob[:3], prob[range(3), label[:3]] = 0.01 / (k - 1), 0.99
         yield prob, label
-    # What came is what was thought the most likely, in every row.
+    # The true class is the most probable one in every row.
     prob = np.random.default_rng(0).dirichlet([1.0, 1.0], 80)
     yield prob, prob.argmax(axis=1)
     # The event rate rises with the score, and falls again.
@@ -129,7 +129,7 @@ def finite_log_loss(calibrator, prob, label):
 
 
 def contains_the_identity(calibrator, prob, label):
-    """Fitted to labels that come exactly as often as foretold, it changes nothing, on new rows either."""
+    """Fitted to labels that occur exactly as often as predicted, it changes nothing, on new rows either."""
     n, k = prob.shape
     came = prob.ravel() > 0
     exact = fitted(calibrator, np.repeat(prob, k, axis=0)[came], np.tile(np.arange(k), n)[came], prob.ravel()[came])

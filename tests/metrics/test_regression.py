@@ -349,9 +349,13 @@ def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(lab
 
 
 def test_one_class_alone_shifts_the_log_odds_to_infinity():
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 1', and it is set to inf"):
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to inf"
+    ):
         assert calibration_in_the_large([1, 1], [0.2, 0.7]) == np.inf
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 1', and it is set to -inf"):
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to -inf"
+    ):
         assert calibration_in_the_large([0, 0], [0.2, 0.7]) == -np.inf
 
 
@@ -368,5 +372,5 @@ def test_the_ratio_to_nothing_expected_is_infinite_or_undefined():
 
 def test_a_problem_without_an_answer_is_named():
     prob = np.array([[0.6, 0.4, 0.0], [0.3, 0.7, 0.0], [0.8, 0.2, 0.0], [0.4, 0.5, 0.1]])
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 2'"):
+    with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 2'"):
         calibration_slope([0, 1, 1, 0], prob, notion="class-wise")

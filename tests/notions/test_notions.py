@@ -444,10 +444,10 @@ def test_all_ranks_but_the_last_leave_the_rest_to_it():
     np.testing.assert_allclose(merged, [[0.6, 0.1, 0.3]])
 
 
-@pytest.mark.filterwarnings("ignore:no row to calibrate on for rank 1")
+@pytest.mark.filterwarnings("ignore:no calibration row for rank 1")
 @pytest.mark.parametrize("word", ["top-2-confidence", "top-2-label"])
 def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
-    """Of the first rank half came, at no score more than at another; of the second a third; by class it is the same."""
+    """Of the first rank half were right, at no score more than at another; of the second a third; by class it is the same."""
     fitted = ByNotion(IsotonicCalibration(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
     np.testing.assert_allclose(
         fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]

@@ -16,7 +16,7 @@ from calibrant.interop.tables import write_table
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.significance.training_rows import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
 
-LOOK, SHARED = "these look like some", "also stand among the other"
+LOOK, SHARED = "these look like training rows", "are also among the"
 
 
 def made(rng, n, *, n_classes=3, sharp=2.0, decimals=None):
@@ -89,7 +89,7 @@ def test_training_rows_of_a_forest_are_found_and_cross_validated_predictions_are
     (message,) = said((y[trained], forest.predict_proba(x[trained])), other)
     assert LOOK in message
     assert "their log loss is 0." in message
-    assert "their accuracy is 100.0%, that of the other rows 7" in message
+    assert "their accuracy is 100.0%, that of the held-out rows 7" in message
     assert "cross_val_predict" in message
     assert said((y[trained], crossed), other) == []  # the cure that the message names
 
@@ -189,4 +189,6 @@ def test_commands_take_the_file_of_the_other_rows(command, tmp_path, monkeypatch
     assert cli.main([*command, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
     assert "warning" not in capsys.readouterr().err
     assert cli.main([*command, "--other", "./rows.csv", *(["--force"] if command[0] == "fit" else [])]) == 2
-    assert "--other must name other rows than those of the command; got ./rows.csv for both." in capsys.readouterr().err
+    assert (
+        "--other must name another file than the calibration set; got ./rows.csv for both." in capsys.readouterr().err
+    )

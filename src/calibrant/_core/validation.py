@@ -236,7 +236,7 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
         where = first(~finite)
         raise ValueError(
             f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
-            "Drop or repair these rows (NaN and inf are refused, never imputed)."
+            "Drop or correct these rows (NaN and inf are refused, never imputed)."
         )
     return numbers
 
@@ -251,7 +251,7 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
         if absent(cell):
             raise ValueError(
                 f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
-                "Drop or repair these rows (missing values are refused, never imputed)."
+                "Drop or correct these rows (missing values are refused, never imputed)."
             )
         raise TypeError(
             f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "

@@ -123,8 +123,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
         if came.min() == came.max():
             warn(
-                f"only the class {self.classes_[int(came[0])]!s} came in the {problem.size} rows to calibrate on: the map is "
-                "fitted all the same, and knows nothing of the others. Fit on more rows."
+                f"only the class {self.classes_[int(came[0])]!s} occurs in the {problem.size} calibration rows: the map is "
+                "fitted all the same, without evidence on other classes. Fit on more rows."
             )
         self._fit_problem(problem)
 

@@ -112,7 +112,7 @@ class SharedClassWise(Notion):
         """Columns of each group."""
         require(
             self.groups is not None,
-            "groups must be known where no labels say how often classes come",
+            "groups must be known where no labels show how often classes occur",
             got="none",
             hint="Pass the group of each class, or ask fitted_to(problem)",
         )

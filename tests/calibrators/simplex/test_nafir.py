@@ -30,8 +30,8 @@ from calibrant.solvers.threads import n_processors
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
-    pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
+    pytest.mark.filterwarnings("ignore:no calibration row"),
+    pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
 CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
@@ -210,7 +210,7 @@ def test_isotonic_by_flattened_has_the_known_figure(data_dir):
 
 def test_a_step_that_should_be_infinite_is_capped_and_said():
     rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with pytest.warns(ConvergenceWarning, match=r"grows for ever as 1 steps .* Pass a higher smoothing"):
+    with pytest.warns(ConvergenceWarning, match=r"keeps growing as 1 steps .* Pass a higher smoothing"):
         calibrator = fitted(rows, smoothing=0.0)
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
     assert (calibrator.predict_proba(rows[1]) > 0).all()
@@ -219,7 +219,7 @@ def test_a_step_that_should_be_infinite_is_capped_and_said():
 @pytest.mark.parametrize("option", [{"smoothing": 1e-20}, {"ridge": 1e-300}, {"ridge": 1e-12}])
 def test_what_is_too_small_to_be_minded_does_not_move_the_cap(option):
     rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with pytest.warns(ConvergenceWarning, match="grows for ever as 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="keeps growing as 1 steps"):
         calibrator = fitted(rows, **({"smoothing": 0.0} | option))
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
 

@@ -17,7 +17,7 @@ from calibrant.solvers.nafir_blocks import Cells
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested with the exact solver.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
+    pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
 

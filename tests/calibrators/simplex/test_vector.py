@@ -9,7 +9,7 @@ from calibrant.calibrators.simplex.vector import VectorScaling
 # Drawn rows may all be of one class, or be separated; that this is said is a test of its own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:every class must come"),
+    pytest.mark.filterwarnings("ignore:every class must occur"),
 ]
 
 

@@ -183,7 +183,7 @@ def test_a_table_of_more_classes_needs_an_event():
 def test_of_one_class_the_area_is_not_defined_and_says_so(label, came):
     with pytest.warns(
         CalibrationWarning,
-        match=f"must have events and other rows; got {came} in 'class 1', and the area is set to nan",
+        match=f"must have rows with and without the event; got {came} in 'class 1', and the area is set to nan",
     ):
         hull = roc_convex_hull([label, label], [0.2, 0.4])
     assert np.isnan(hull.area)

@@ -153,7 +153,7 @@ class SafeCalibrator(Calibrator):
         rows, counts = in_order(problem)
         if counts.sum() < self.n_folds:
             warn(
-                f"rows to calibrate on must be at least as many as n_folds={self.n_folds} to hold some out; got "
+                f"there must be a calibration row for each of the {self.n_folds} folds of n_folds; got "
                 f"{counts.sum()}: the forecast is left as it is. Fit on more rows.",
                 CalibrationWarning,
             )
@@ -221,7 +221,7 @@ class SafeCalibrator(Calibrator):
         number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
         inner = self.calibrator_
         if not hasattr(inner, "classes_") or inner.classes_.tolist() != self.classes_.tolist():
-            raise ValueError("calibrator_ must be fitted to the classes of the whole; got others. Fit anew.")
+            raise ValueError("calibrator_ must have the classes of the SafeCalibrator; got others. Fit anew.")
         if inner.input != self.input:
             raise ValueError(f"calibrator_ must take input={self.input!r}; got {inner.input!r}. Fit anew.")
 

@@ -112,7 +112,7 @@ class FittedGuarantee(Result):
     def __str__(self) -> str:
         sure, average = 1.0 - self.alpha, float("nan")
         head = f"{self.n_bins} bins, each estimated from at least {self.fewest} rows"
-        none = [f"  nothing is promised for {', '.join(self.without)}"] if self.without else []
+        none = [f"  no guarantee for {', '.join(self.without)}"] if self.without else []
         statements = [
             ("error at a new row (marginal)", self.marginal_error, sure),
             ("largest error (conditional)", self.conditional_error, sure),

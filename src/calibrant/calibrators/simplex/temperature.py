@@ -150,12 +150,12 @@ class _Loss:
                 return 1.0, "every temperature is as good: the forecast is uniform"
             return (
                 1.0 / COLDEST,
-                "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast",
+                "the likelihood keeps growing as T falls to 0: in every row the true class has the highest probability",
             )
         if self.share @ (self.scores.mean(axis=1) - came) >= 0:
             return (
                 1.0 / HOTTEST,
-                "the likelihood grows for ever as T rises to infinity: the forecast is no better than uniform",
+                "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform",
             )
         return None
 
