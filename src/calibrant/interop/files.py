@@ -27,7 +27,7 @@ LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
 
 @dataclass(frozen=True, eq=False)
 class ForecastTable:
-    """A forecast read from a file, and which columns it came from."""
+    """A forecast read from a file, and the names of its columns."""
 
     table: FileTable
     label_column: str | None

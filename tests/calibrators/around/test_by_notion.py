@@ -123,7 +123,7 @@ def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
 
 
 @given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
-@pytest.mark.filterwarnings("ignore:only the class", "ignore:no row")
+@pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
     label, prob, weight = rows
     calibrator = ByNotion(IsotonicCalibration(finite=None), notion, labels=range(prob.shape[1])).fit(

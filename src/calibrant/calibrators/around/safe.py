@@ -98,7 +98,7 @@ class SafeCalibrator(Calibrator):
     error of L'(0) under the hypothesis that p is right: L'(0) is then a sum of independent terms with mean zero, and their
     variance is known from p and c without a look at the outcomes. So w > 0 exactly if a one-sided score test rejects that
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
-    need no repair; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
+    are calibrated; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
     beyond its evidence (rows that happen to be all right) gets only as much weight as its rows justify.
 
     Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, each

@@ -46,7 +46,7 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
 
     Use it in place of temperature scaling when a few forecasts are confident and wrong: the uniform part bounds what
     they cost, without making all others cautious. It keeps the predicted class and has two parameters more. It cannot
-    repair what differs between classes.
+    correct what differs between classes.
 
     Parameters
     ----------

@@ -47,8 +47,8 @@ BLOCK = 1 << 15
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature (TS): softmax(z / T), T > 0.
 
-    Use it first: one parameter cannot over-fit, the predicted class never changes, and it repairs the uniform over- or
-    under-confidence of neural networks. It cannot repair what differs between classes or along the score.
+    Use it first: one parameter cannot over-fit, the predicted class never changes, and it corrects the uniform over- or
+    under-confidence of neural networks. It cannot correct what differs between classes or along the score.
 
     Parameters
     ----------
