@@ -198,8 +198,8 @@ def test_of_two_classes_top_label_class_wise_and_canonical_are_one(data):
     y, prob, weight = data
     # The complement of the first, to the last bit: else equal probabilities of one class stand beside others of the other.
     first = np.round(prob[:, 0] * 64) / 64
-    two, came = np.column_stack([first, 1 - first]), np.minimum(y, 1)
-    error = exactly(came, two, "top-label", weight)
-    assert error == pytest.approx(exactly(came, two, "class-wise", weight), abs=EXACT)
-    assert error == pytest.approx(canonically(came, two, weight) / 2, abs=EXACT)
-    assert exactly(came, two, "confidence", weight) <= error + EXACT
+    two, occurred = np.column_stack([first, 1 - first]), np.minimum(y, 1)
+    error = exactly(occurred, two, "top-label", weight)
+    assert error == pytest.approx(exactly(occurred, two, "class-wise", weight), abs=EXACT)
+    assert error == pytest.approx(canonically(occurred, two, weight) / 2, abs=EXACT)
+    assert exactly(occurred, two, "confidence", weight) <= error + EXACT

@@ -417,15 +417,17 @@ def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, fore
 def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(run):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 1000)
-    path = save("my file.csv", came=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
-    code, out, _ = run("advise", path, "--label", "came", "--logit", "z", "--weight", "w")
+    path = save("my file.csv", outcome=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
+    code, out, _ = run("advise", path, "--label", "outcome", "--logit", "z", "--weight", "w")
     assert code == 0
     rows, *table, command = out.splitlines()
     table_of = read_table(path)
-    expected = advise(table_of["came"], table_of["z"], input="logit", sample_weight=np.ones(1000))
+    expected = advise(table_of["outcome"], table_of["z"], input="logit", sample_weight=np.ones(1000))
     assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
     assert "\n".join(table) == str(expected)
-    assert command == "calibrant fit 'my file.csv' --label came --logit z --weight w --method platt -o calibrator.json"
+    assert (
+        command == "calibrant fit 'my file.csv' --label outcome --logit z --weight w --method platt -o calibrator.json"
+    )
     assert run(*shlex.split(command)[1:])[0] == 0
     assert load_calibrator("calibrator.json").input == "logit"
 

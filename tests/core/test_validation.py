@@ -446,8 +446,8 @@ def test_labels_that_are_no_sequence_are_refused(labels):
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])
 def test_one_class_only_is_fine_for_one_column(y_true):
-    came = float(y_true[0] == 1)
-    assert expected_calibration_error(y_true, [0.25, 0.25]) == abs(came - 0.25)
+    occurred = float(y_true[0] == 1)
+    assert expected_calibration_error(y_true, [0.25, 0.25]) == abs(occurred - 0.25)
 
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True]])

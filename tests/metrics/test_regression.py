@@ -37,8 +37,8 @@ def sample(n, a=0.0, b=1.0, seed=0, spread=1.5):
 
 def is_regular(label, prob):
     """Whether the scores of the classes overlap by more than a point."""
-    came, stayed = prob[label == 1], prob[label == 0]
-    return came.size and stayed.size and came.min() < stayed.max() and stayed.min() < came.max()
+    occurred, stayed = prob[label == 1], prob[label == 0]
+    return occurred.size and stayed.size and occurred.min() < stayed.max() and stayed.min() < occurred.max()
 
 
 # The definition
@@ -181,8 +181,8 @@ def test_a_class_that_is_never_predicted_has_no_share():
 def test_over_all_classes_together_as_many_came_as_were_expected(rows):
     """Why the ratio of "class-wise" is a mean of ratios."""
     label, prob, weight = rows
-    came = np.bincount(label, weight, prob.shape[1])
-    assert came.sum() == pytest.approx((weight @ prob).sum())
+    occurred = np.bincount(label, weight, prob.shape[1])
+    assert occurred.sum() == pytest.approx((weight @ prob).sum())
 
 
 # What is known of them

@@ -166,8 +166,8 @@ def test_a_calibrator_has_one_map_for_each_group(method, rows):
     assert fitted.notion_.groups == (0, 0, 1, 1, 1)
     raw = fitted.predict_proba(prob)
     for columns in ([0, 1], [2, 3, 4]):
-        came = (label[:, None] == columns).ravel()
-        by_hand = type(method)(**method.get_params()).fit(prob[:, columns].ravel(), came)
+        occurred = (label[:, None] == columns).ravel()
+        by_hand = type(method)(**method.get_params()).fit(prob[:, columns].ravel(), occurred)
         np.testing.assert_array_equal(raw[:, columns].ravel(), by_hand.calibrate(prob[:, columns].ravel()))
 
 
@@ -319,7 +319,7 @@ def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
 
 
 @pytest.mark.parametrize(
-    ("groups", "came"),
+    ("groups", "given"),
     [
         ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
         ([[0], [1]], r"shape \(2, 1\)"),
@@ -328,8 +328,8 @@ def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
         ("rare", r"shape \(\)"),
     ],
 )
-def test_groups_that_are_no_list_are_refused(groups, came):
-    message = rf"groups must be a list with the group of each class; got {came}\. Pass \[0, 0, 1\]\."
+def test_groups_that_are_no_list_are_refused(groups, given):
+    message = rf"groups must be a list with the group of each class; got {given}\. Pass \[0, 0, 1\]\."
     with pytest.raises(ValueError, match=message):
         SharedClassWise(groups)
 

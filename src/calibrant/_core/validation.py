@@ -143,8 +143,8 @@ def as_problem(
         prob = links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
         score = prob[kept]
         if y_pred is not None:
-            came, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
-            return BinaryProblem(score, came, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
+            occurred, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
+            return BinaryProblem(score, occurred, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
         outcome = truth == classes[1]
         return BinaryProblem(score, outcome[kept], weights, classes=classes, logit=logit)

@@ -143,8 +143,8 @@ def calibration_refinement(
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
     warn_impossible(losses, problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
-    came = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
-    frequency: FloatArray = came.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
+    occurred = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
+    frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
     total = _mean(losses, problem)
     refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
     terms = (("calibration", divergence(total, refinement)), ("refinement", refinement))

@@ -73,9 +73,9 @@ def least_log_loss(
 
 def platt_targets(problem: BinaryProblem) -> FloatArray:
     """Return the targets of Platt in place of ones and zeros: Laplace's rule of succession for each class."""
-    came = float(problem.weight @ problem.outcome) * problem.weights.rows_per_weight
-    stayed = problem.weights.rows - came
-    return np.where(problem.outcome, (came + 1.0) / (came + 2.0), 1.0 / (stayed + 2.0))
+    occurred = float(problem.weight @ problem.outcome) * problem.weights.rows_per_weight
+    stayed = problem.weights.rows - occurred
+    return np.where(problem.outcome, (occurred + 1.0) / (occurred + 2.0), 1.0 / (stayed + 2.0))
 
 
 def is_separated(x: FloatArray, outcome: BoolArray, family: Family) -> bool:

@@ -371,7 +371,7 @@ def test_logits_reach_the_candidate_as_logits():
     as_logit = SafeCalibrator(input="logit").fit(logit, label)
     assert as_logit.calibrator_.input == "logit"
     as_prob = SafeCalibrator().fit(softmax(logit, axis=1), label)
-    # The order of rows, and so the folds, hang on the numbers that came; the candidate of all rows does not.
+    # The order of rows, and so the folds, depend on the numbers that are given; the candidate of all rows does not.
     assert as_logit.calibrator_.temperature_ == pytest.approx(as_prob.calibrator_.temperature_, rel=1e-6)
 
 

@@ -413,8 +413,8 @@ REFUSED = "calibrator must be fitted without weights, since the bounds count row
 
 def interior_bins_of_five(weight):
     """Whole rates in the last bin, and inner ones of which no arithmetic can tell that weights made them."""
-    score, came = np.arange(1, 41) / 41, np.array([0, 1] * 10 + [1] * 20)
-    return HistogramBinning(PointsPerBin(5), interior=True).fit(score, came, sample_weight=weight)
+    score, occurred = np.arange(1, 41) / 41, np.array([0, 1] * 10 + [1] * 20)
+    return HistogramBinning(PointsPerBin(5), interior=True).fit(score, occurred, sample_weight=weight)
 
 
 def test_weights_of_inner_bins_are_refused():

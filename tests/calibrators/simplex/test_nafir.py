@@ -92,8 +92,8 @@ def test_the_conditions_of_the_optimum_are_met(rows, smoothing, ridge, blocks):
     for left in calibrator.left_[1:]:  # steps that are there are in balance, but for those at the cap
         assert gap[prob >= left].sum() == pytest.approx(0.0, abs=2e-8)
     if blocks == "distinct":  # and a step that is not there would gain nothing
-        for came in np.unique(prob[np.arange(label.size), label]):
-            assert gap[prob >= came].sum() >= -2e-8
+        for occurred in np.unique(prob[np.arange(label.size), label]):
+            assert gap[prob >= occurred].sum() >= -2e-8
 
 
 @pytest.mark.parametrize(("penalty", "expected"), [(Penalty(0.0), 2 / 3), (Penalty(0.3), 7 / 15)])
@@ -352,9 +352,9 @@ def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
     theta = 100.0 * np.searchsorted(lower[1:], rows[1][:10], side="right")
     prob = np.exp(theta - theta.max(axis=1, keepdims=True))
     prob /= prob.sum(axis=1, keepdims=True)
-    came = prob[np.arange(10), rows[0][:10]]
-    assert came.min() < 1e-12
-    assert loss == pytest.approx(-2.0 * np.log(np.maximum(came, 1e-12)).sum(), rel=1e-9)
+    occurred = prob[np.arange(10), rows[0][:10]]
+    assert occurred.min() < 1e-12
+    assert loss == pytest.approx(-2.0 * np.log(np.maximum(occurred, 1e-12)).sum(), rel=1e-9)
 
 
 @given(rows=tables())

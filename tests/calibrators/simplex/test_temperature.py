@@ -41,9 +41,9 @@ def test_the_temperature_is_the_one_that_a_search_finds(sharpness):
 def test_no_other_temperature_has_a_lower_loss(rows):
     logit, label, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     label = label.astype(int)
-    came = logit[np.arange(len(label)), label]
-    assume((came < logit.max(axis=1)).any())
-    assume(weight @ (came - logit.mean(axis=1)) > 1e-6)
+    occurred = logit[np.arange(len(label)), label]
+    assume((occurred < logit.max(axis=1)).any())
+    assume(weight @ (occurred - logit.mean(axis=1)) > 1e-6)
     scaling = TemperatureScaling(input="logit", labels=range(3)).fit(logit, label, weight)
 
     def loss(temperature):

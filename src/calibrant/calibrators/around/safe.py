@@ -307,11 +307,11 @@ class _HeldOut:
             weight.append(problem.weight)
         self.start, self.way, self.weight = map(np.concatenate, (start, way, weight))
         self.share = self.weight / self.weight.sum()
-        self.came = np.arange(len(self.weight)), np.concatenate(label)
+        self.of_true = np.arange(len(self.weight)), np.concatenate(label)
 
     def loss(self, weight: float) -> float:
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)
-        return -float(self.share @ log_prob[self.came])
+        return -float(self.share @ log_prob[self.of_true])
 
     def at(self, charge: float, x: FloatArray) -> ScalarPoint:
         """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.
@@ -319,8 +319,8 @@ class _HeldOut:
         d is the difference of the log-probabilities.
         """
         log_prob, mean, variance = self._moments(float(x[0]))
-        value = -float(self.share @ log_prob[self.came]) + charge * float(x[0])
-        slope = self.share @ (mean - self.way[self.came]) + charge
+        value = -float(self.share @ log_prob[self.of_true]) + charge * float(x[0])
+        slope = self.share @ (mean - self.way[self.of_true]) + charge
         return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
 
     def standard_error(self) -> float:

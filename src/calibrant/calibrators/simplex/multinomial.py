@@ -95,10 +95,10 @@ def _held_by_ridge(
     ahead[design.slopes] = np.eye(z.shape[1]) if isinstance(design, Full) else 1.0
     if not free[ahead > 0].all():
         return None
-    came = np.zeros(z.shape[1], dtype=bool)
-    came[problem.label] = True
-    if not came.all():
-        return f"the class {problem.classes[int(np.argmin(came))]!s} does not occur"
+    occurred = np.zeros(z.shape[1], dtype=bool)
+    occurred[problem.label] = True
+    if not occurred.all():
+        return f"the class {problem.classes[int(np.argmin(occurred))]!s} does not occur"
     for way in (ahead, np.where(free, change, 0.0)):
         scores = design.scores(z, way)
         of_label = scores[np.arange(len(z)), problem.label]
