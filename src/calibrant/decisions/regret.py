@@ -76,7 +76,7 @@ def calibration_regret(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> CalibrationRegret:
-    """By how much decisions cost more because the probabilities are miscalibrated.
+    """Extra cost of decisions because the probabilities are miscalibrated.
 
     Parameters
     ----------

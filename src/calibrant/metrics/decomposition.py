@@ -97,7 +97,7 @@ def mean_over_parts(
 def calibration_refinement(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
 ) -> Decomposition:
-    """Take a proper score apart into calibration loss and refinement loss, over rows with the same forecast.
+    """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def epistemic_irreducible(
     score: str | ClassScore = "brier",
     **data: Unpack[DataOptions],
 ) -> Decomposition:
-    """Take a proper score apart into epistemic and irreducible loss, where the true probabilities are known.
+    """Split a proper score into epistemic and irreducible loss, where the true probabilities are known.
 
     Parameters
     ----------

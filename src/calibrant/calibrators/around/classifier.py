@@ -311,7 +311,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.column_stack([lower, upper])
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who gets what of the metadata that ``fit`` gets.
+        """Return which parts of the metadata of ``fit`` go where.
 
         Returns
         -------
