@@ -164,7 +164,7 @@ def test_rows_without_a_class_that_the_forecast_expects_are_no_ground_for_advice
     found = advise(y[y != 1], prob[y != 1])
     assert found.recommended == IDENTITY
     assert found.reason.startswith(
-        "Leave the forecast as it is: no row is of the class 1, which the forecast expects in"
+        "Leave the forecast as it is: no row is of the class 1, although the forecast expects"
     )
 
 

@@ -944,7 +944,7 @@ def test_one_row_is_reported_without_an_interval_of_the_difference(run):
     save("b.csv", label=[1], p=[0.6])
     code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 9)
     assert code == 0
-    assert "note: one row shows no interval of a difference" in err
+    assert "note: there is no interval of a difference on one row" in err
     assert "log loss goes from 0.3567 to 0.5108, " in out
     assert "One row does not say how much a difference varies." in out
     assert "(difference" not in out
