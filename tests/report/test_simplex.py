@@ -184,9 +184,9 @@ def test_the_tables_hold_the_rows_of_each_class_and_of_each_vector(k):
     for line in view["by_vector"]:
         own = np.array([two(q) == line["vector"] for q in result.calibrated])
         assert line["rows"] == own.sum()
-        assert line["occurred"] == two(np.eye(k)[result.label[own]].mean(axis=0))
+        assert line["shares"] == two(np.eye(k)[result.label[own]].mean(axis=0))
     text = render(assessments(k), simplex=result)
-    assert all(f"<td>{line['occurred']}</td>" in text for line in view["by_vector"])
+    assert all(f"<td>{line['shares']}</td>" in text for line in view["by_vector"])
 
 
 def test_vectors_that_are_many_are_in_no_table():
