@@ -196,7 +196,7 @@ FITTINGS = {
     },
     "ensemble-temperature": Fitting(
         "Ensemble temperature scaling",
-        "A mixture with the forecast as it came and the uniform one, by log loss; probmetrics' temperature ends at 5.",
+        "A mixture with the uncalibrated forecast and the uniform one, by log loss; probmetrics' temperature ends at 5.",
         table,
         TABLE,
         QUICK_TABLE,

@@ -51,8 +51,8 @@ class Run:
 def log_loss(y: np.ndarray, prob: Any) -> float:
     """Mean log loss, of one column or a table; of two columns the second is the event."""
     prob = np.asarray(prob, dtype=np.float64)
-    came = np.where(y == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(len(y)), y]
-    return float(-np.log(np.maximum(came, LEAST)).mean())
+    occurred = np.where(y == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(len(y)), y]
+    return float(-np.log(np.maximum(occurred, LEAST)).mean())
 
 
 def loss_of_rows(y: np.ndarray, _: np.ndarray, calibrated: Any) -> float:
@@ -66,7 +66,7 @@ class Fitting:
 
     ``close``: how far a log loss on the fitted rows may lie above the least where the methods solve one convex problem, or
     None. Ours may not; a peer's that does is marked. ``agree``: how far the losses on the other rows may differ, or None.
-    ``loss``: the log loss, of labels, the forecast as it came and what `Method.apply` made of it; ``loss_name`` where it is
+    ``loss``: the log loss, of labels, the uncalibrated forecast and what `Method.apply` made of it; ``loss_name`` where it is
     another.
     """
 

@@ -36,9 +36,9 @@ def images(rows: int, classes: int, *, seed: int) -> tuple[np.ndarray, np.ndarra
 def cumulative_error(y: np.ndarray, prob: np.ndarray, calibrated: np.ndarray) -> float:
     """Mean over rows of the objective of SCIR, the squared errors of the sums of the r highest classes, all r."""
     order = np.argsort(-prob, axis=1, kind="stable")
-    came = np.maximum.accumulate(order == y[:, None], axis=1)
+    occurred = np.maximum.accumulate(order == y[:, None], axis=1)
     value = np.cumsum(np.take_along_axis(calibrated, order, axis=1), axis=1)
-    return float(((came - value)[:, :-1] ** 2).sum(axis=1).mean())
+    return float(((occurred - value)[:, :-1] ** 2).sum(axis=1).mean())
 
 
 class OverBlocks(Fitting):

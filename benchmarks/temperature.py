@@ -38,10 +38,10 @@ def mean_log_loss(y: np.ndarray, z: np.ndarray, temperature: float) -> float:
 
 def optimum(y: np.ndarray, z: np.ndarray) -> float:
     """The best temperature, from the definition: the root in b = 1 / T of the mean of E z - z_y."""
-    came = z[np.arange(len(y)), y]
+    occurred = z[np.arange(len(y)), y]
 
     def slope(b: float) -> float:
-        return float(((np.exp(log_softmax(b * z, axis=1)) * z).sum(axis=1) - came).mean())
+        return float(((np.exp(log_softmax(b * z, axis=1)) * z).sum(axis=1) - occurred).mean())
 
     return float(1.0 / brentq(slope, 0.1, 10.0, xtol=1e-13, rtol=1e-13))
 

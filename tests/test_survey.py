@@ -188,7 +188,7 @@ def test_the_resampling_test(metric, strict, pvalue):
 
 def test_class_wise_calibration_does_not_imply_confidence_calibration():
     forecasts = np.array([[0.3, 0.3, 0.4], [0.4, 0.3, 0.3], [0.4, 0.6, 0.0], [0.3, 0.6, 0.1]])
-    came = np.array([[4, 2, 4], [3, 4, 3], [5, 5, 0], [2, 7, 1]])
-    y, prob = np.concatenate([np.repeat([0, 1, 2], row) for row in came]), np.repeat(forecasts, 10, axis=0)
+    occurred = np.array([[4, 2, 4], [3, 4, 3], [5, 5, 0], [2, 7, 1]])
+    y, prob = np.concatenate([np.repeat([0, 1, 2], row) for row in occurred]), np.repeat(forecasts, 10, axis=0)
     assert classwise_calibration_error(y, prob) == pytest.approx(0, abs=EXACT)
     assert expected_calibration_error(y, prob) == pytest.approx(1 / 40, abs=EXACT)

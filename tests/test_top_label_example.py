@@ -107,7 +107,7 @@ def conditions(notion, forecast):
 
 
 def by_definition(notion, table):
-    """Mean distance of what comes from what is said, over what is known; of the whole forecast its sum over classes."""
+    """Mean distance of event rates from probabilities, over what is known; of the whole forecast its sum over classes."""
     mass, off, said = defaultdict(Fraction), defaultdict(Fraction), 0
     for forecast, counts in table:
         for known, j in conditions(notion, forecast):
@@ -198,8 +198,8 @@ def test_of_two_classes_top_label_class_wise_and_canonical_are_one(data):
     y, prob, weight = data
     # The complement of the first, to the last bit: else equal probabilities of one class stand beside others of the other.
     first = np.round(prob[:, 0] * 64) / 64
-    two, came = np.column_stack([first, 1 - first]), np.minimum(y, 1)
-    error = exactly(came, two, "top-label", weight)
-    assert error == pytest.approx(exactly(came, two, "class-wise", weight), abs=EXACT)
-    assert error == pytest.approx(canonically(came, two, weight) / 2, abs=EXACT)
-    assert exactly(came, two, "confidence", weight) <= error + EXACT
+    two, occurred = np.column_stack([first, 1 - first]), np.minimum(y, 1)
+    error = exactly(occurred, two, "top-label", weight)
+    assert error == pytest.approx(exactly(occurred, two, "class-wise", weight), abs=EXACT)
+    assert error == pytest.approx(canonically(occurred, two, weight) / 2, abs=EXACT)
+    assert exactly(occurred, two, "confidence", weight) <= error + EXACT

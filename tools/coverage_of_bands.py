@@ -1,6 +1,6 @@
 """How often the bands of `corp_curve` cover, by simulation. Run: python -m tools.coverage_of_bands [RUNS]
 
-At a score, the truth is the probability with which the event comes. The consistency band makes no claim about it: it
+At a score, the truth is the probability with which the event occurs. The consistency band makes no claim about it: it
 claims that the curve lies in it if the forecast is calibrated.
 """
 
@@ -27,18 +27,18 @@ def logistic(temperature: float):
 
 
 def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """A calibrated forecast of an event that comes once in twenty rows."""
+    """A calibrated forecast of an event that occurs once in twenty rows."""
     p = 1 / (1 + np.exp(4.0 - rng.normal(0.0, 1.5, n)))
     return p, p
 
 
 def flat(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Forecasts from 0.05 to 0.55 of an event that comes in 0.3 of all rows, whatever the forecast."""
+    """Forecasts from 0.05 to 0.55 of an event that occurs in 0.3 of all rows, whatever the forecast."""
     return 0.05 + 0.5 * rng.random(n), np.full(n, 0.3)
 
 
 def step(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Even forecasts of an event that comes with 0.2 below one half and with 0.8 above."""
+    """Even forecasts of an event that occurs with 0.2 below one half and with 0.8 above."""
     p = rng.random(n)
     return p, np.where(p < 0.5, 0.2, 0.8)
 

@@ -37,7 +37,7 @@ def number(value: Any) -> str:
 
 
 def is_error(value: Any) -> bool:
-    """Whether an answer is the error that came."""
+    """Whether an answer is the error that was raised."""
     return isinstance(value, str)
 
 

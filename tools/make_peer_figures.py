@@ -83,7 +83,7 @@ def says(names: str, given: dict[str, Any] | str, expression: str) -> Any:
 
 
 def answer(names: str, given: dict[str, Any] | str, expression: str) -> Any:
-    """The same, or the error that came."""
+    """The same, or the error that was raised."""
     try:
         return says(names, given, expression)
     except Exception as error:

@@ -32,7 +32,7 @@ RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 LEVEL, DRAWS = 0.05, 99
 
 Forecast = tuple[np.ndarray, np.ndarray]
-"""What is forecast, and the probabilities with which it comes."""
+"""What is forecast, and the probabilities with which it occurs."""
 
 
 # Forecasts of one event
@@ -84,7 +84,7 @@ def over_confident_3(rng: np.random.Generator, n: int) -> Forecast:
 
 
 def shifted_3(rng: np.random.Generator, n: int) -> Forecast:
-    """The first class comes more often than was said, the third less."""
+    """The first class occurs more often than predicted, the third less."""
     prob, _ = calibrated_3(rng, n)
     return prob, softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)
 

@@ -75,12 +75,12 @@ def _network(gain: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _points(y: np.ndarray, prob: np.ndarray) -> Points:
     order = np.argsort(-prob, axis=1, kind="stable")
     score = np.cumsum(np.take_along_axis(prob, order, axis=1), axis=1)[:, :-1]
-    came = np.maximum.accumulate(order == y[:, None], axis=1)[:, :-1]
+    occurred = np.maximum.accumulate(order == y[:, None], axis=1)[:, :-1]
     rank = np.broadcast_to(np.arange(score.shape[1]), score.shape)
     places, at, weight = np.unique(
         np.stack([score.ravel(), rank.ravel()], axis=1), axis=0, return_inverse=True, return_counts=True
     )
-    events = np.bincount(at.ravel(), came.ravel(), len(places)).astype(np.int64)
+    events = np.bincount(at.ravel(), occurred.ravel(), len(places)).astype(np.int64)
     return Points(places[:, 0], places[:, 1].astype(np.intp), weight, events, np.empty(len(places)))
 
 

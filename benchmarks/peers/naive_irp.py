@@ -55,16 +55,16 @@ def grid(n_classes: int, steps: int) -> np.ndarray:
 
 def grown(y: np.ndarray, prob: np.ndarray, points: np.ndarray) -> Tree:
     """Split the region and the point of the greatest quality that leave the map monotone, until there is none."""
-    came = np.eye(prob.shape[1])[y]
-    tree = Tree([], [], [], [came.mean(axis=0)])
-    regions = [_region(0, np.arange(len(y)), points, prob, came)]
+    occurred = np.eye(prob.shape[1])[y]
+    tree = Tree([], [], [], [occurred.mean(axis=0)])
+    regions = [_region(0, np.arange(len(y)), points, prob, occurred)]
     value = np.tile(tree.value[0], (len(y), 1))
     while True:
         best, most, best_value = None, 0.0, value
         for region in regions:
             for gamma, quality in zip(region.points, region.quality, strict=True):
                 if quality > most + EQUAL * len(y):
-                    split = _split(value, region.rows, gamma, prob, came)
+                    split = _split(value, region.rows, gamma, prob, occurred)
                     if all(_monotone(prob, split, point) for point in [*tree.gamma, gamma]):
                         best, most, best_value = (region, gamma), quality, split
         if best is None:
@@ -72,31 +72,33 @@ def grown(y: np.ndarray, prob: np.ndarray, points: np.ndarray) -> Tree:
         region, gamma = best
         value = best_value
         regions.remove(region)
-        regions += _sides(region, gamma, tree, prob, came)
+        regions += _sides(region, gamma, tree, prob, occurred)
 
 
-def _region(number: int, rows: np.ndarray, points: np.ndarray, prob: np.ndarray, came: np.ndarray) -> Region:
-    return Region(number, rows, points, [_quality(rows, gamma, prob, came) for gamma in points])
+def _region(number: int, rows: np.ndarray, points: np.ndarray, prob: np.ndarray, occurred: np.ndarray) -> Region:
+    return Region(number, rows, points, [_quality(rows, gamma, prob, occurred) for gamma in points])
 
 
-def _quality(rows: np.ndarray, gamma: np.ndarray, prob: np.ndarray, came: np.ndarray) -> float:
+def _quality(rows: np.ndarray, gamma: np.ndarray, prob: np.ndarray, occurred: np.ndarray) -> float:
     """How far the class rates of the sides are from those of the region, in rows."""
-    side, mean = (prob[rows] - gamma).argmax(axis=1), came[rows].mean(axis=0)
+    side, mean = (prob[rows] - gamma).argmax(axis=1), occurred[rows].mean(axis=0)
     total = 0.0
     for k in range(len(gamma)):
-        of_side = came[rows[side == k]]
+        of_side = occurred[rows[side == k]]
         if len(of_side):
             total += len(of_side) * np.abs(mean - of_side.mean(axis=0)).sum()
     return total
 
 
-def _split(value: np.ndarray, rows: np.ndarray, gamma: np.ndarray, prob: np.ndarray, came: np.ndarray) -> np.ndarray:
+def _split(
+    value: np.ndarray, rows: np.ndarray, gamma: np.ndarray, prob: np.ndarray, occurred: np.ndarray
+) -> np.ndarray:
     """The map after a split: each side takes its class rates."""
     side, new = (prob[rows] - gamma).argmax(axis=1), value.copy()
     for k in range(len(gamma)):
         of_side = rows[side == k]
         if len(of_side):
-            new[of_side] = came[of_side].mean(axis=0)
+            new[of_side] = occurred[of_side].mean(axis=0)
     return new
 
 
@@ -111,7 +113,7 @@ def _monotone(prob: np.ndarray, value: np.ndarray, gamma: np.ndarray) -> bool:
     return True
 
 
-def _sides(region: Region, gamma: np.ndarray, tree: Tree, prob: np.ndarray, came: np.ndarray) -> list[Region]:
+def _sides(region: Region, gamma: np.ndarray, tree: Tree, prob: np.ndarray, occurred: np.ndarray) -> list[Region]:
     """The regions that a split makes, which are noted in the tree."""
     side, over = (prob[region.rows] - gamma).argmax(axis=1), region.points - gamma
     tree.gamma.append(gamma)
@@ -123,8 +125,8 @@ def _sides(region: Region, gamma: np.ndarray, tree: Tree, prob: np.ndarray, came
         if len(rows):
             tree.child[-1][k] = len(tree.value)
             inside = over[:, k] >= over.max(axis=1) - ON_BORDER
-            made.append(_region(len(tree.value), rows, region.points[inside], prob, came))
-            tree.value.append(came[rows].mean(axis=0))
+            made.append(_region(len(tree.value), rows, region.points[inside], prob, occurred))
+            tree.value.append(occurred[rows].mean(axis=0))
     return made
 
 

@@ -1,6 +1,6 @@
-"""calibrant makes the probabilities of classifiers mean what they say.
+"""Measure, test and calibrate the predicted probabilities of classifiers.
 
-It measures miscalibration, tests whether it is real, corrects it, and shows it. The names that most people need stand here, all
+The names that most people need stand here, all
 others in the packages `metrics`, `calibrators`, `curves`, `significance`, `binning`, `notions`, `decisions`, `plots` and
 `datasets`. Each loads when it is first used.
 """

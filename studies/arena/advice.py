@@ -133,25 +133,25 @@ def page(found: list[list[Followed]], seconds: float) -> str:
 def the_rule() -> list[str]:
     """What the rule is, and how to ask."""
     return [
-        "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast say which calibrator to fit. They "
-        "compute it on the rows at hand, with one rule:",
+        "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast recommend a calibrator. They "
+        "choose it on the given rows, by one rule:",
         f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
         f"{_listed(OF_CLASSES)} (structured vector and structured matrix scaling), the last one of at most "
         f"{MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
         "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md). Where a "
-        f"class of several does not occur in the rows, {OF_CLASSES[0]} is the one candidate; and none is where all rows are of "
-        f"one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
+        f"class of several does not occur in the rows, {OF_CLASSES[0]} is the only candidate; and there is none where all "
+        f"rows are of one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
         "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
         f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and about {MOST_NUMBERS / 1e6:.0f} million probabilities. "
-        "Rows are rows as given: a weight, whole or not, says how much its row counts, and is in one fold with it.\n"
+        "Rows are rows as given: a weight, whole or not, is how much its row counts, and is in one fold with it.\n"
         f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
         f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
         "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n```",
         "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on. "
-        "Where test rows are given beside them, as `advise(y, prob, other_true=y_test, other_prob=prob_test)` or "
-        "`--other FILE`, a warning says if they look like training rows: a log loss or an error rate below two thirds of that "
-        "of the test rows, which a test at a level of 0.001 finds, or rows that stand in both.",
+        "Where test rows are given too, as `advise(y, prob, other_true=y_test, other_prob=prob_test)` or "
+        "`--other FILE`, a warning tells if the calibration rows look like training rows: if their log loss or error rate is "
+        "below two thirds of that of the test rows, significantly at a level of 0.001, or if rows are in both.",
     ]
 
 

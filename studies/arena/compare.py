@@ -162,7 +162,7 @@ SUMMARY = {
 """Columns of the first table, and how they are written."""
 
 OF_CALIBRATION = ("harm", "change", "fit")
-"""Columns with one of these words say nothing of the forecast as it came."""
+"""Columns with one of these words do not apply to the uncalibrated forecast."""
 
 
 def summary(found: list[Score], names: list[str]) -> str:
@@ -294,7 +294,7 @@ def introduction(forecasts: list[Forecast], seconds: float) -> list[str]:
         "and its means are over the other forecasts. All figures are of rows that neither the classifier nor the calibrator "
         "has seen. The simulated sets of the paper on the test-based calibration error are left out: their test rows are "
         "shifted against the others on purpose, which no calibrator can know.",
-        "* **NLL** is the mean log loss (probabilities cut at 1e-12, so that a zero for what came costs 27.6), "
+        "* **NLL** is the mean log loss (probabilities cut at 1e-12, so that a zero for the true class costs 27.6), "
         f"**Brier** the sum of squared errors over the classes, **ECE** that of the predicted class over {BINS} "
         "bins of equal width (of the event for two classes).\n* **Rank** is by NLL among all lines, 1 the best. "
         f"**Harm** is the share of forecasts whose NLL is worse than without calibration by more than {WORSE:g}; **change** is "

@@ -3,8 +3,8 @@
 Run: python -m studies.arena.harm [repeats]. The tables go to docs/do-no-harm.md.
 
 An experiment is a forecast, a number of rows to calibrate on, and a draw of these rows; the rest of the rows is the test.
-Harm is a mean log loss on the test rows above that of the forecast as it came. Published forecasts and Spambase come from where
-studies/arena/forecasts.py has them from, if they are there.
+Harm is a mean log loss on the test rows above that of the uncalibrated forecast. Published forecasts and Spambase come from
+where studies/arena/forecasts.py has them from, if they are there.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def log_loss(label: np.ndarray, prob: np.ndarray) -> float:
 
 
 def experiment(made: Forecast, n: int, seed: int) -> list[Change]:
-    """Differences of the log loss from that of the forecast as it came, by method and variant."""
+    """Differences of the log loss from that of the uncalibrated forecast, by method and variant."""
     label, prob = made
     rows = np.random.default_rng(seed).permutation(len(label))
     fit, test = rows[:n], rows[n:][:MOST_TEST_ROWS]

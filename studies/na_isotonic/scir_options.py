@@ -46,7 +46,7 @@ def options() -> dict[tuple[str, str], np.ndarray]:
 
 @cache
 def before_rows() -> dict[str, float]:
-    """The conf-ECE of the fitted g(q, 1) as the probability that the predicted class comes, means over splits."""
+    """The conf-ECE of the fitted g(q, 1) as the probability that the predicted class is true, means over splits."""
     found = {}
     for model in published_models():
         errors = []

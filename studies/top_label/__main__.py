@@ -52,8 +52,8 @@ def introduction() -> list[str]:
         PAPER.note,
         "*Top-label calibration and multiclass-to-binary reductions* (Gupta and Ramdas, ICLR 2022), run by `make "
         "reproduce-top-label`, which writes this page and its pictures. Of the paper's tables of **eight** networks "
-        "one row can be run here: a ResNet-50 on CIFAR-10, in another training. What each notion says, and which "
-        "implies which, stands in [What each notion says](notions.md).",
+        "one row can be run here: a ResNet-50 on CIFAR-10, in another training. What each notion means, and which "
+        "implies which, stands in [What each notion means](notions.md).",
         summary(),
         "## What of the paper is here",
         coverage_table(COVERAGE),

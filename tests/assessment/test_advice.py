@@ -164,7 +164,7 @@ def test_rows_without_a_class_that_the_forecast_expects_are_no_ground_for_advice
     found = advise(y[y != 1], prob[y != 1])
     assert found.recommended == IDENTITY
     assert found.reason.startswith(
-        "Leave the forecast as it is: no row is of the class 1, which the forecast expects in"
+        "Leave the forecast as it is: no row is of the class 1, although the forecast expects"
     )
 
 
@@ -175,7 +175,7 @@ def test_a_rare_class_without_rows_leaves_temperature_alone():
     assert [c.method for c in found.candidates] == [IDENTITY, "temperature"]
     assert found.recommended == "temperature"
     assert found.reason.endswith(
-        " No row is of 1 of the 4 classes, so that temperature, which all classes share, is the one candidate."
+        " 1 of the 4 classes have no rows: temperature, which all classes share, is the only candidate."
     )
 
 

@@ -248,7 +248,7 @@ CONFIDENCE = {"calibrated": 1.0, "slightly over-confident": 1.15, "over-confiden
 
 
 def true_errors(prob, truth):
-    """Errors of the bins at hand if every class came exactly as often as it should: each row once a class, so weighted."""
+    """Errors of the bins at hand if every class occurred exactly as often as predicted: each row once a class, so weighted."""
     n, k = prob.shape
     label, weight = np.tile(np.arange(k), n), truth.ravel()
     exact = assess(label, np.repeat(prob, k, axis=0), metrics=SPELLED, binning=8, sample_weight=weight, n_resamples=1)

@@ -417,15 +417,17 @@ def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, fore
 def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(run):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 1000)
-    path = save("my file.csv", came=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
-    code, out, _ = run("advise", path, "--label", "came", "--logit", "z", "--weight", "w")
+    path = save("my file.csv", outcome=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
+    code, out, _ = run("advise", path, "--label", "outcome", "--logit", "z", "--weight", "w")
     assert code == 0
     rows, *table, command = out.splitlines()
     table_of = read_table(path)
-    expected = advise(table_of["came"], table_of["z"], input="logit", sample_weight=np.ones(1000))
+    expected = advise(table_of["outcome"], table_of["z"], input="logit", sample_weight=np.ones(1000))
     assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
     assert "\n".join(table) == str(expected)
-    assert command == "calibrant fit 'my file.csv' --label came --logit z --weight w --method platt -o calibrator.json"
+    assert (
+        command == "calibrant fit 'my file.csv' --label outcome --logit z --weight w --method platt -o calibrator.json"
+    )
     assert run(*shlex.split(command)[1:])[0] == 0
     assert load_calibrator("calibrator.json").input == "logit"
 
@@ -644,7 +646,7 @@ def test_a_warning_is_one_line_on_stderr(run):
     path = save("f.csv", label=PROB.argmax(axis=1), **columns("p_", PROB))
     code, _, err = run("fit", path, "--label", "label", "--prob", "p_*", "-o", "c.json")
     assert code == 0
-    assert err.startswith("calibrant: warning: the likelihood grows for ever")
+    assert err.startswith("calibrant: warning: the likelihood keeps growing")
     assert len(err.splitlines()) == 1
 
 
@@ -942,7 +944,7 @@ def test_one_row_is_reported_without_an_interval_of_the_difference(run):
     save("b.csv", label=[1], p=[0.6])
     code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 9)
     assert code == 0
-    assert "note: one row shows no interval of a difference" in err
+    assert "note: there is no interval of a difference on one row" in err
     assert "log loss goes from 0.3567 to 0.5108, " in out
     assert "One row does not say how much a difference varies." in out
     assert "(difference" not in out

@@ -52,7 +52,7 @@ def refused(capsys, folder):
 
 
 PARTS = r".*\b(must|needs?|belongs?|is|are|was)\b.*[;:,] .*\. \S.*"
-"""What must hold; what came and where. What to do."""
+"""What must hold; what was given and where. What to do."""
 
 
 # Files
@@ -401,7 +401,7 @@ def test_what_no_person_reads_is_left_out_of_an_error(cell, refused):
     Path("bad.csv").write_text(GOOD + f"1,{cell},0.5\n")
     message = refused("assess", "bad.csv")
     assert "must hold numbers in the column 'p_0'; got 'x" in message
-    assert "Repair the column" in message
+    assert "Correct the column" in message
     assert len(message) < 1400
 
 

@@ -1,4 +1,4 @@
-"""What is no option is refused in words: what must hold, what came, and what to do."""
+"""What is no option is refused in words: what must hold, what was given, and what to do."""
 
 import numpy as np
 import pytest

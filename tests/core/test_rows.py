@@ -511,7 +511,10 @@ def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
     write_table("z.csv", {"label": EVENT, "z_0": COLUMN, "z_1": -COLUMN})
     code, _, err = run(capsys, "assess", "z.csv", "--percent")
     assert code == 2
-    assert "--percent must be of probabilities; got logits. Name the percent with --prob, or leave it out." in err
+    assert (
+        "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
+        in err
+    )
     with pytest.raises(SystemExit):
         cli.main(["assess", "z.csv", "--percent", "--normalize"])
     assert "not allowed with" in capsys.readouterr().err

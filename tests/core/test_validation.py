@@ -1,4 +1,4 @@
-"""Bad input is refused in four parts: what must hold, what came, where, and what to do. Good input of any kind is the same."""
+"""Bad input is refused in four parts: what must hold, what was given, where, what to do. Good input of any kind is the same."""
 
 import re
 from dataclasses import dataclass, field
@@ -76,13 +76,13 @@ REFUSED = [
         y_prob=changed(P, 1, 0.0),
         options={"rows": "normalize"},
     ),
-    Bad("NaN", "y_prob must be finite", "nan", "at index (0, 2)", "Drop or repair", y_prob=changed(P, (0, 2), np.nan)),
+    Bad("NaN", "y_prob must be finite", "nan", "at index (0, 2)", "Drop or correct", y_prob=changed(P, (0, 2), np.nan)),
     Bad(
         "infinity",
         "y_prob must be finite",
         "inf",
         "at index (0, 2)",
-        "Drop or repair",
+        "Drop or correct",
         y_prob=changed(P, (0, 2), np.inf),
     ),
     Bad(
@@ -90,7 +90,7 @@ REFUSED = [
         "y_prob must be finite",
         "-inf",
         "at index (0, 2)",
-        "Drop or repair",
+        "Drop or correct",
         y_prob=changed(P, (0, 2), -np.inf),
         options={"input": "logit"},
     ),
@@ -364,7 +364,7 @@ REFUSED = [
         "sample_weight must be finite",
         "nan",
         "at index 2",
-        "Drop or repair",
+        "Drop or correct",
         options={"sample_weight": [1, 1, np.nan]},
     ),
 ]
@@ -446,8 +446,8 @@ def test_labels_that_are_no_sequence_are_refused(labels):
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])
 def test_one_class_only_is_fine_for_one_column(y_true):
-    came = float(y_true[0] == 1)
-    assert expected_calibration_error(y_true, [0.25, 0.25]) == abs(came - 0.25)
+    occurred = float(y_true[0] == 1)
+    assert expected_calibration_error(y_true, [0.25, 0.25]) == abs(occurred - 0.25)
 
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True]])
@@ -688,7 +688,7 @@ def test_labels_of_a_pair_may_be_anything_that_is_listed_in_order():
             [0.5, 0.5],
             {"y_true": [True, False]},
             TypeError,
-            r"got booleans and numbers\. Pass the class of each row and not whether the prediction came",
+            r"got booleans and numbers\. Pass the predicted class of each row, not whether it was right",
         ),
         (
             [0.5, 0.5],

@@ -63,8 +63,8 @@ def test_event_rates_are_those_of_the_sums(rows):
     found = cumulative_calibration_map(fitted, label, prob, binning=4, sample_weight=weight)
     assert [panel.name for panel in found.panels] == [f"top {rank}" for rank in range(1, k)]
     for panel, rates in zip(found.panels, found.curve.panels, strict=True):
-        sums, came = sums_and_events(prob.tolist(), label.tolist(), panel.rank)
-        expected = reliability_curve(came, sums, binning=4, sample_weight=weight).panels[0]
+        sums, occurred = sums_and_events(prob.tolist(), label.tolist(), panel.rank)
+        expected = reliability_curve(occurred, sums, binning=4, sample_weight=weight).panels[0]
         assert rates.name == panel.name
         np.testing.assert_array_equal(rates.bins.count, expected.bins.count)
         np.testing.assert_allclose(rates.bins.event_rate, expected.bins.event_rate, atol=1e-12)
@@ -74,8 +74,8 @@ def test_event_rates_are_those_of_the_sums(rows):
 def test_bins_and_intervals_are_those_asked_for():
     options = {"interval": "clopper-pearson", "level": 0.1, "binning": EqualMass(6)}
     curve = cumulative_calibration_map(FITTED, Y[748:], PROB[748:], ranks=[3], **options).curve
-    sums, came = sums_and_events(PROB[748:].tolist(), Y[748:].tolist(), 3)
-    (expected,), (found,) = reliability_curve(came, sums, **options).panels, curve.panels
+    sums, occurred = sums_and_events(PROB[748:].tolist(), Y[748:].tolist(), 3)
+    (expected,), (found,) = reliability_curve(occurred, sums, **options).panels, curve.panels
     np.testing.assert_allclose(found.bins.edges, expected.bins.edges, atol=1e-12)
     np.testing.assert_allclose(found.lower, expected.lower, atol=1e-9)
     assert (curve.interval, curve.level, curve.binning) == ("clopper-pearson", 0.1, "EqualMass(n_bins=6)")

@@ -71,7 +71,9 @@ def test_every_class_has_its_diagram_and_its_roc_curve(rows):
 
 
 def test_of_one_class_the_fit_is_defined_and_the_roc_curve_is_not():
-    with pytest.warns(CalibrationWarning, match="a ROC curve must have events and other rows; got events alone"):
+    with pytest.warns(
+        CalibrationWarning, match="a ROC curve must have rows with and without the event; got events alone"
+    ):
         (panel,) = cumulative_sum_curve([1, 1], [0.2, 0.4]).panels
     assert panel.slope.tolist() == [1.0]
     assert panel.minorant.tolist() == [0.0, 0.5, 1.0]

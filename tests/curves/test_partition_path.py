@@ -16,7 +16,7 @@ N = 60
 PROB = RNG.dirichlet(np.ones(3), N)
 Y = np.array([RNG.choice(3, p=p) for p in PROB])
 SCORE = RNG.random(N)
-CAME = (RNG.random(N) < SCORE).astype(int)
+OCCURRED = (RNG.random(N) < SCORE).astype(int)
 
 
 class Staged:
@@ -51,14 +51,14 @@ def test_each_value_is_the_metric_of_that_stage():
 
 def test_one_column_is_measured_as_one_column():
     two = Staged([0, 1], [0.4, 0.6])
-    path = partition_path(CAME, SCORE, two, metrics=["ece"])
+    path = partition_path(OCCURRED, SCORE, two, metrics=["ece"])
     assert two.given.ndim == 1
-    assert path.before[0] == expected_calibration_error(CAME, SCORE)
-    assert path["ece"][1] == expected_calibration_error(CAME, 0.5 * SCORE + 0.3)
+    assert path.before[0] == expected_calibration_error(OCCURRED, SCORE)
+    assert path["ece"][1] == expected_calibration_error(OCCURRED, 0.5 * SCORE + 0.3)
     table = np.column_stack([1 - SCORE, SCORE])
-    as_table = partition_path(CAME, table, two, metrics=["ece"])
+    as_table = partition_path(OCCURRED, table, two, metrics=["ece"])
     assert two.given.ndim == 2
-    assert as_table.before[0] == expected_calibration_error(CAME, table)
+    assert as_table.before[0] == expected_calibration_error(OCCURRED, table)
 
 
 def test_integer_weights_equal_repeated_rows_and_weight_zero_none():
@@ -146,9 +146,9 @@ def test_a_calibrator_that_does_not_count_its_regions_has_one_more_a_stage():
 
 @pytest.mark.parametrize("make", [IsotonicRecursivePartitioning, MulticlassRecursivePartitioning])
 def test_the_last_stage_is_the_forecast_that_the_calibrator_makes(make):
-    fitted = make(smoothing=1.0).fit(np.column_stack([1 - SCORE, SCORE]), CAME)
+    fitted = make(smoothing=1.0).fit(np.column_stack([1 - SCORE, SCORE]), OCCURRED)
     table = np.column_stack([1 - SCORE, SCORE])
-    path = partition_path(CAME, table, fitted, metrics=["nll", "vus"])
+    path = partition_path(OCCURRED, table, fitted, metrics=["nll", "vus"])
     last = fitted.predict_proba(table)
-    assert path.value[-1].tolist() == [log_loss(CAME, last), volume_under_surface_score(CAME, last)]
+    assert path.value[-1].tolist() == [log_loss(OCCURRED, last), volume_under_surface_score(OCCURRED, last)]
     assert path.value[0, 1] == pytest.approx(0.5)

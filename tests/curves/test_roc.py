@@ -61,7 +61,7 @@ def test_a_class_that_is_never_predicted_has_only_a_start():
 
 def test_a_class_that_never_came_is_not_defined_and_is_named():
     with pytest.warns(
-        CalibrationWarning, match="a ROC curve must have events and other rows; got no event in 'class 2'"
+        CalibrationWarning, match="a ROC curve must have rows with and without the event; got no event in 'class 2'"
     ):
         panel = roc_curve([0, 1, 1], P[:3], labels=[0, 1, 2]).panels[2]
     assert np.isnan(panel.tpr).all()

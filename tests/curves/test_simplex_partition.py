@@ -17,7 +17,7 @@ Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)
 LABEL = np.array(["ant", "bee", "cat"])[Y % 3]
 SPREAD = np.random.default_rng(0).dirichlet(np.ones(3), 400)
-CAME = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(SPREAD)])
+OCCURRED = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(SPREAD)])
 BINNINGS = [
     Sierpinski(2),
     SimplexGrid(5),
@@ -59,7 +59,7 @@ def test_small_triangles_tile_the_simplex(resolution):
 
 @pytest.mark.parametrize("binning", BINNINGS, ids=str)
 def test_each_small_triangle_shows_the_cell_and_the_vector_of_its_middle(binning):
-    fitted = CanonicalBinning(binning).fit(SPREAD, CAME)
+    fitted = CanonicalBinning(binning).fit(SPREAD, OCCURRED)
     result = simplex_partition(fitted, resolution=30)
     np.testing.assert_array_equal(result.cells.index, fitted.cells(result.prob))
     np.testing.assert_array_equal(result.calibrated, fitted.predict_proba(result.prob))
@@ -71,12 +71,12 @@ def test_each_small_triangle_shows_the_cell_and_the_vector_of_its_middle(binning
 
 @pytest.mark.parametrize(("binning", "resolution"), [(Sierpinski(2), 8), (SimplexGrid(5), 15), (Sierpinski(1), 2)])
 def test_borders_at_multiples_of_the_resolution_move_no_vertex(binning, resolution):
-    result = simplex_partition(CanonicalBinning(binning).fit(SPREAD, CAME), resolution=resolution)
+    result = simplex_partition(CanonicalBinning(binning).fit(SPREAD, OCCURRED), resolution=resolution)
     np.testing.assert_array_equal(result.vertex, small_triangles(resolution)[0])
 
 
 def test_the_border_of_sierpinski_is_the_middle_triangle():
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, CAME), resolution=8)
+    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=8)
     ends = result.vertex[result.cells.border]
     on_a_half = (ends == 0.5).all(axis=1).any(axis=1)
     assert on_a_half.all()
@@ -119,7 +119,9 @@ def test_a_border_that_meets_the_edge_of_the_simplex_steeply_is_exact_there_too(
 
 
 def test_no_vertex_moves_farther_than_its_small_triangles_reach():
-    result = simplex_partition(CanonicalBinning(Projection(27, directions="random")).fit(SPREAD, CAME), resolution=40)
+    result = simplex_partition(
+        CanonicalBinning(Projection(27, directions="random")).fit(SPREAD, OCCURRED), resolution=40
+    )
     before = small_triangles(40)[0]
     distance = np.abs(result.vertex - before).max(axis=1)
     at_edge = (before == 0).any(axis=1)
@@ -130,7 +132,7 @@ def test_no_vertex_moves_farther_than_its_small_triangles_reach():
 
 def test_middle_and_room_are_those_of_a_circle_within_the_cell():
     """The three outer cells of Sierpinski at depth one are triangles of side 1/2, whose inner circle has radius 1/4 sqrt 3."""
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, CAME), resolution=60)
+    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=60)
     corner = np.full((3, 3), 1 / 6) + np.eye(3) / 2
     expected = np.vstack([corner, np.full(3, 1 / 3)])
     order = np.argsort(result.cells.middle.max(axis=1) < 0.5, kind="stable")
@@ -158,8 +160,8 @@ def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
 @pytest.mark.parametrize("given", ["probability", "logit"])
 def test_a_calibrator_of_logits_is_shown_as_it_maps(given):
     values = SPREAD if given == "probability" else np.log(SPREAD)
-    result = simplex_partition(CanonicalBinning(SimplexGrid(5), input=given).fit(values, CAME), resolution=8)
-    plain = simplex_partition(CanonicalBinning(SimplexGrid(5)).fit(SPREAD, CAME), resolution=8)
+    result = simplex_partition(CanonicalBinning(SimplexGrid(5), input=given).fit(values, OCCURRED), resolution=8)
+    plain = simplex_partition(CanonicalBinning(SimplexGrid(5)).fit(SPREAD, OCCURRED), resolution=8)
     np.testing.assert_array_equal(result.cells.index, plain.cells.index)
     np.testing.assert_allclose(result.calibrated, plain.calibrated)
 
@@ -186,7 +188,7 @@ def test_any_fit_can_be_shown(rows, binning):
 
 
 def test_the_result_says_what_it_is_and_cannot_be_changed():
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, CAME), resolution=4)
+    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=4)
     assert repr(result) == "SimplexPartition(CanonicalBinning(binning=Sierpinski(depth=1)), cells=4, triangles=16)"
     for array in (result.prob, result.vertex, result.calibrated, result.cells.index, result.cells.border):
         with pytest.raises(ValueError, match="read-only"):
@@ -279,13 +281,13 @@ def test_what_is_no_point_of_the_plane_is_refused(gamma, options, message):
 
 
 def test_a_partition_knows_the_splits_of_a_tree():
-    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD, CAME)
+    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD, OCCURRED)
     np.testing.assert_array_equal(simplex_partition(fitted, resolution=6).splits, fitted.partition_.gamma)
-    irp = MulticlassRecursivePartitioning(max_regions=6, smoothing=1.0).fit(SPREAD, CAME)
+    irp = MulticlassRecursivePartitioning(max_regions=6, smoothing=1.0).fit(SPREAD, OCCURRED)
     result = simplex_partition(irp, resolution=30)
     np.testing.assert_array_equal(result.splits, irp.tree_.gamma)
     np.testing.assert_array_equal(result.cells.value[result.cells.index], irp.predict_proba(result.prob))
-    assert simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, CAME), resolution=6).splits is None
+    assert simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=6).splits is None
 
 
 def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
@@ -298,5 +300,5 @@ def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
 
 @pytest.mark.parametrize("show", [simplex_map, simplex_partition], ids=["map", "partition"])
 def test_a_map_that_gives_no_numbers_is_refused(show):
-    with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Repair the map there"):
+    with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Correct the map there"):
         show(lambda prob: np.where(prob[:, :1] > 0.9, [[np.nan, 0.5, 0.5]], prob), resolution=20)

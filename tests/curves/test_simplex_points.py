@@ -13,7 +13,7 @@ from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_po
 
 Y, PROB = load_digits_forecast()
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}
-CAME = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
+OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
 
 each_number = pytest.mark.parametrize("k", [3, 4])
 
@@ -43,37 +43,37 @@ def test_certain_forecasts_lie_at_the_corners(k):
 
 @each_number
 def test_a_draw_keeps_rows_whole_and_in_their_order(k):
-    fitted = CanonicalBinning(RecursiveSplit(3)).fit(SPREAD[k], CAME[k])
-    points = simplex_points(CAME[k], SPREAD[k], fitted, max_points=40, rng=1)
+    fitted = CanonicalBinning(RecursiveSplit(3)).fit(SPREAD[k], OCCURRED[k])
+    points = simplex_points(OCCURRED[k], SPREAD[k], fitted, max_points=40, rng=1)
     row = [int(np.flatnonzero((SPREAD[k] == p).all(axis=1))[0]) for p in points.prob]
     assert len(row) == 40
     assert row == sorted(set(row))
-    np.testing.assert_array_equal(points.label, CAME[k][row])
+    np.testing.assert_array_equal(points.label, OCCURRED[k][row])
     np.testing.assert_array_equal(points.calibrated, fitted.predict_proba(SPREAD[k][row]))
     assert points.n_rows == 300
 
 
 def test_a_draw_is_repeated_by_its_seed_and_takes_every_row_as_often():
-    first = simplex_points(CAME[3], SPREAD[3], max_points=10, rng=5)
-    again = simplex_points(CAME[3], SPREAD[3], max_points=10, rng=5)
+    first = simplex_points(OCCURRED[3], SPREAD[3], max_points=10, rng=5)
+    again = simplex_points(OCCURRED[3], SPREAD[3], max_points=10, rng=5)
     np.testing.assert_array_equal(first.prob, again.prob)
     rng, times = np.random.default_rng(0), np.zeros(10)
     for _ in range(2000):
-        drawn = simplex_points(CAME[3][:10], SPREAD[3][:10], max_points=3, rng=rng).prob
+        drawn = simplex_points(OCCURRED[3][:10], SPREAD[3][:10], max_points=3, rng=rng).prob
         times += np.isin(SPREAD[3][:10, 0], drawn[:, 0])
     np.testing.assert_allclose(times / 2000, 0.3, atol=5 * np.sqrt(0.3 * 0.7 / 2000))
 
 
 def test_no_more_rows_than_asked_for_are_all_shown():
     for most in (300, 301, None):
-        points = simplex_points(CAME[3], SPREAD[3], max_points=most)
+        points = simplex_points(OCCURRED[3], SPREAD[3], max_points=most)
         np.testing.assert_array_equal(points.prob, SPREAD[3])
 
 
 def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too():
     sharper = SPREAD[3] ** 2 / (SPREAD[3] ** 2).sum(axis=1, keepdims=True)
     weight = np.arange(300) % 3
-    points = simplex_points(CAME[3], SPREAD[3], sharper, sample_weight=weight)
+    points = simplex_points(OCCURRED[3], SPREAD[3], sharper, sample_weight=weight)
     np.testing.assert_array_equal(points.prob, SPREAD[3][weight > 0])
     np.testing.assert_array_equal(points.calibrated, sharper[weight > 0])
     assert points.calibrator == "given"
@@ -81,23 +81,26 @@ def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too(
 
 
 def test_logits_are_shown_as_their_probabilities_and_calibrated_as_logits():
-    fitted = TemperatureScaling(input="logit").fit(np.log(SPREAD[4]), CAME[4])
-    points = simplex_points(CAME[4], np.log(SPREAD[4]) + 3.0, fitted, input="logit")
+    fitted = TemperatureScaling(input="logit").fit(np.log(SPREAD[4]), OCCURRED[4])
+    points = simplex_points(OCCURRED[4], np.log(SPREAD[4]) + 3.0, fitted, input="logit")
     np.testing.assert_allclose(points.prob, SPREAD[4])
     np.testing.assert_allclose(points.calibrated, fitted.predict_proba(np.log(SPREAD[4])))
 
 
 @each_number
 def test_points_of_splitting_are_those_of_the_tree_in_its_order(k):
-    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD[k], CAME[k])
-    np.testing.assert_array_equal(simplex_points(CAME[k], SPREAD[k], fitted).splits, fitted.partition_.gamma)
+    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD[k], OCCURRED[k])
+    np.testing.assert_array_equal(simplex_points(OCCURRED[k], SPREAD[k], fitted).splits, fitted.partition_.gamma)
     assert isinstance(fitted.partition_, SplitTree)
 
 
 def test_a_calibrator_without_a_tree_of_splits_has_none():
-    assert simplex_points(CAME[3], SPREAD[3], CanonicalBinning(Sierpinski(1)).fit(SPREAD[3], CAME[3])).splits is None
-    assert simplex_points(CAME[3], SPREAD[3], lambda prob: prob).splits is None
-    assert simplex_points(CAME[3], SPREAD[3]).splits is None
+    assert (
+        simplex_points(OCCURRED[3], SPREAD[3], CanonicalBinning(Sierpinski(1)).fit(SPREAD[3], OCCURRED[3])).splits
+        is None
+    )
+    assert simplex_points(OCCURRED[3], SPREAD[3], lambda prob: prob).splits is None
+    assert simplex_points(OCCURRED[3], SPREAD[3]).splits is None
 
 
 @pytest.mark.parametrize(("k", "resolution", "n"), [(3, 2, 3), (3, 11, 66), (4, 2, 4), (4, 6, 56), (4, None, 969)])
@@ -114,7 +117,7 @@ def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
 @each_number
 def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
     names = np.array(["ant", "bee", "cat", "dog"])[:k]
-    fitted = CanonicalBinning(RecursiveSplit(2)).fit(SPREAD[k], names[CAME[k]])
+    fitted = CanonicalBinning(RecursiveSplit(2)).fit(SPREAD[k], names[OCCURRED[k]])
     points = simplex_lattice(fitted)
     assert points.classes == tuple(names)
     np.testing.assert_array_equal(points.calibrated, fitted.predict_proba(points.prob))
@@ -122,9 +125,9 @@ def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
 
 
 def test_the_result_says_what_it_is_and_cannot_be_changed():
-    points = simplex_points(CAME[4], SPREAD[4], np.sqrt, max_points=20)
+    points = simplex_points(OCCURRED[4], SPREAD[4], np.sqrt, max_points=20)
     assert repr(points) == "SimplexPoints(sqrt, classes=4, points=20, rows=300)"
-    assert repr(simplex_points(CAME[4], SPREAD[4])) == "SimplexPoints(classes=4, points=300, rows=300)"
+    assert repr(simplex_points(OCCURRED[4], SPREAD[4])) == "SimplexPoints(classes=4, points=300, rows=300)"
     for array in (points.prob, points.label, points.calibrated):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -139,29 +142,34 @@ def test_the_result_says_what_it_is_and_cannot_be_changed():
     [
         ((Y, PROB), {}, ValueError, "of three or four classes; y_prob has 10"),
         ((Y == 3, PROB[:, 3]), {}, ValueError, "of three or four classes; y_prob has 2"),
-        ((CAME[3], SPREAD[3]), {"max_points": 0}, ValueError, "max_points must be a whole number, at least 1; got 0"),
-        ((CAME[3], SPREAD[3]), {"max_points": 2.5}, TypeError, "max_points must be a whole number"),
-        ((CAME[3], SPREAD[3], Sierpinski(2)), {}, TypeError, "got the binning Sierpinski"),
         (
-            (CAME[3], SPREAD[3], "dirichlet"),
+            (OCCURRED[3], SPREAD[3]),
+            {"max_points": 0},
+            ValueError,
+            "max_points must be a whole number, at least 1; got 0",
+        ),
+        ((OCCURRED[3], SPREAD[3]), {"max_points": 2.5}, TypeError, "max_points must be a whole number"),
+        ((OCCURRED[3], SPREAD[3], Sierpinski(2)), {}, TypeError, "got the binning Sierpinski"),
+        (
+            (OCCURRED[3], SPREAD[3], "dirichlet"),
             {},
             TypeError,
             "must be a fitted calibrator or a function; got 'dirichlet'",
         ),
         (
-            (CAME[3], SPREAD[3], SPREAD[3][:5]),
+            (OCCURRED[3], SPREAD[3], SPREAD[3][:5]),
             {},
             ValueError,
             r"a table of shape \(300, 3\), as y_prob is; got \(5, 3\)",
         ),
-        ((CAME[3], SPREAD[3], 3 * SPREAD[3]), {}, ValueError, r"calibrator must hold probabilities in \[0, 1\]"),
+        ((OCCURRED[3], SPREAD[3], 3 * SPREAD[3]), {}, ValueError, r"calibrator must hold probabilities in \[0, 1\]"),
         (
-            (CAME[3], SPREAD[3], TemperatureScaling().fit(SPREAD[4], CAME[4])),
+            (OCCURRED[3], SPREAD[3], TemperatureScaling().fit(SPREAD[4], OCCURRED[4])),
             {},
             ValueError,
             "must have the classes of the forecast, 0, 1, 2; got 0, 1, 2, 3",
         ),
-        ((CAME[4], SPREAD[4], lambda prob: prob[:, :3]), {}, ValueError, "Pass a map of 4 classes"),
+        ((OCCURRED[4], SPREAD[4], lambda prob: prob[:, :3]), {}, ValueError, "Pass a map of 4 classes"),
     ],
     ids=["ten", "two", "none", "half", "binning", "word", "few", "sums", "other classes", "narrow map"],
 )

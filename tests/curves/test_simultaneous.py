@@ -33,7 +33,7 @@ def test_neither_bound_decreases(rows):
 
 
 def test_the_tails_sum_to_the_level():
-    """Where no event ever came only upper bounds are informative; they are as likely too low as their tails say."""
+    """Where no event ever occurred only upper bounds are informative; they are as likely too low as their tails say."""
     lists = simultaneous.intervals([1] * 500)
     assert sum(2 * len(found) * 0.05 / 2 / len(lists) / len(found) for found in lists) == pytest.approx(0.05)
     lengths = [sorted({last - first + 1 for first, last in found}) for found in lists]

@@ -44,10 +44,10 @@ def test_the_highest_posterior_has_the_mean_that_was_asked_for(n_classes, accura
 def test_labels_come_as_often_as_the_posterior_says(n_classes):
     truth = make_softmax_forecast(30_000, n_classes, rng=1)
     for label in range(n_classes):
-        said, came = truth.posterior[:, label], truth.y == label
+        said, occurred = truth.posterior[:, label], truth.y == label
         for rows in np.array_split(np.argsort(said), 5):
             variance = (said[rows] * (1 - said[rows])).sum()
-            assert abs((came[rows] - said[rows]).sum()) < 4.5 * np.sqrt(variance) + 1e-9
+            assert abs((occurred[rows] - said[rows]).sum()) < 4.5 * np.sqrt(variance) + 1e-9
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 1.5, 3.0])

@@ -425,7 +425,7 @@ def test_an_event_has_no_name_in_a_table():
         ({"old_true": [0, 1], "old_prob": np.full((2, 3), 1 / 3)}, r"must have the same columns; got 3 classes and 2"),
         ({"old_prior": 0.5, "sample_weight": [1.0]}, r"sample_weight must have shape \(2,\)"),
         ({"old_prior": [1.0, 1e-310]}, r"old_prior must be at least 1e-100; got 1e-310 at index 1"),
-        ({"old_prior": 0.5, "old_weight": [1, 1]}, r"old_weight must come with labelled rows; got neither"),
+        ({"old_prior": 0.5, "old_weight": [1, 1]}, r"old_weight must be given with labelled rows; got neither"),
         ({"old_prior": 0.5, "labels": ["a", "b"], "pos_label": "z"}, r"pos_label must be among the labels .* got 'z'"),
         (
             {"old_true": [0, 1], "old_prob": [0.2, 1.7]},

@@ -27,8 +27,8 @@ def test_against_the_fit_it_is_what_the_best_threshold_would_save(rows, a, b):
     found = calibration_regret(label, score, cost_matrix=cost, sample_weight=weight, n_resamples=1)
     arrays = score.tolist(), label.tolist(), weight.tolist()
     assert found.cost == pytest.approx(slow.mean_cost_of_deciding(*arrays, cost), abs=1e-9)
-    assert found.repaired_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
-    assert found.regret == pytest.approx(found.cost - found.repaired_cost, abs=1e-12)
+    assert found.recalibrated_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
+    assert found.regret == pytest.approx(found.cost - found.recalibrated_cost, abs=1e-12)
 
 
 @given(rows=columns())
@@ -39,7 +39,7 @@ def test_averaged_over_cost_proportions_it_is_the_miscalibration_of_the_brier_sc
     assert found.regret == pytest.approx(corp["miscalibration"], abs=1e-12)
     panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
     assert found.cost == pytest.approx(panel.mean_cost, abs=1e-12)
-    assert found.repaired_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
+    assert found.recalibrated_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
 
 
 @given(rows=columns(), seed=st.integers(0, 99))
@@ -80,7 +80,7 @@ def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_cost
         for by in (prob, truth)
     )
     assert found.cost == pytest.approx(taken, abs=1e-9)
-    assert found.repaired_cost == pytest.approx(best, abs=1e-9)
+    assert found.recalibrated_cost == pytest.approx(best, abs=1e-9)
     assert found.regret >= 0
 
 
@@ -134,7 +134,7 @@ def test_whole_weights_are_repeated_rows(rows):
         weighted = calibration_regret(label, score, sample_weight=weight, n_resamples=2, **options)
         repeated = calibration_regret(np.repeat(label, times), np.repeat(score, times), n_resamples=2, **options)
         assert weighted.cost == pytest.approx(repeated.cost, abs=1e-12)
-        assert weighted.repaired_cost == pytest.approx(repeated.repaired_cost, abs=1e-12)
+        assert weighted.recalibrated_cost == pytest.approx(repeated.recalibrated_cost, abs=1e-12)
         assert weighted.noise_floor == pytest.approx(repeated.noise_floor, abs=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_one_class_of_many_or_the_confidence_can_be_the_event():
 def test_one_class_and_one_row_have_a_regret(label):
     found = calibration_regret([label], [0.3], n_resamples=3)
     assert found.cost == pytest.approx((label - 0.3) ** 2)
-    assert found.repaired_cost == 0.0
+    assert found.recalibrated_cost == 0.0
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_regret_says_what_it_is():
         [0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], truth=[0.1, 0.7, 0.5, 0.9], cost_matrix=[[0, 1], [1, 0]]
     )
     assert repr(found) == "CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)"
-    names = ["cost", "repaired_cost", "regret", "noise_floor", "against", "costs"]
+    names = ["cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs"]
     assert list(found.to_frame("pandas").columns) == names
     fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
     assert "noise floor" in repr(fit)

@@ -123,4 +123,4 @@ def test_force_follows_a_symbolic_link_and_leaves_it(words, files, capsys):
     with pytest.raises(SystemExit):
         run(words[0], "--help")
     told = " ".join(capsys.readouterr().out.split())
-    assert "a symbolic link stays, and the file that it points to is replaced" in told
+    assert "of a symbolic link the file that it points to is replaced" in told

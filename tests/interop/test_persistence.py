@@ -32,7 +32,7 @@ from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_docum
 from calibrant.interop.values import decode, encode
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
-pytestmark = pytest.mark.filterwarnings("ignore:no row to calibrate on is of class")
+pytestmark = pytest.mark.filterwarnings("ignore:no calibration row is of class")
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet([1.0, 1.0, 1.0, 0.01], 300)

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 
 def problems(entry):
-    """Over- and under-confident forecasts; zeros in one, ties in another, and one in six speaks against what comes."""
+    """Over- and under-confident forecasts; zeros in one, ties in another, and one in six is confidently wrong."""
     classes = (2,) if issubclass(entry.target, BinaryCalibrator) else (2, 3, 5)
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ def problems(entry):
         if seed % 6 == 4:  # three sure ones are right: the curve rises above the diagonal somewhere
             prob[:3], prob[range(3), label[:3]] = 0.01 / (k - 1), 0.99
         yield prob, label
-    # What came is what was thought the most likely, in every row.
+    # The true class is the most probable one in every row.
     prob = np.random.default_rng(0).dirichlet([1.0, 1.0], 80)
     yield prob, prob.argmax(axis=1)
     # The event rate rises with the score, and falls again.
@@ -92,11 +92,11 @@ def argmax_preserving(calibrator, prob, label):
     return bool((new[np.arange(len(new)), was_first] >= new.max(axis=1) - ROUNDING).all())
 
 
-def hull_of_roc(score, came):
+def hull_of_roc(score, occurred):
     """Corners of the convex hull of the ROC curve, from the definition: the points that no line between others tops."""
     at = [np.inf, *np.unique(score)[::-1]]
     hull = []
-    for x, y in [(int((score >= t)[~came].sum()), int((score >= t)[came].sum())) for t in at]:
+    for x, y in [(int((score >= t)[~occurred].sum()), int((score >= t)[occurred].sum())) for t in at]:
         while len(hull) > 1 and (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1]) >= (
             (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0])
         ):
@@ -129,10 +129,12 @@ def finite_log_loss(calibrator, prob, label):
 
 
 def contains_the_identity(calibrator, prob, label):
-    """Fitted to labels that come exactly as often as foretold, it changes nothing, on new rows either."""
+    """Fitted to labels that occur exactly as often as predicted, it changes nothing, on new rows either."""
     n, k = prob.shape
-    came = prob.ravel() > 0
-    exact = fitted(calibrator, np.repeat(prob, k, axis=0)[came], np.tile(np.arange(k), n)[came], prob.ravel()[came])
+    occurred = prob.ravel() > 0
+    exact = fitted(
+        calibrator, np.repeat(prob, k, axis=0)[occurred], np.tile(np.arange(k), n)[occurred], prob.ravel()[occurred]
+    )
     given = with_new_rows(prob)
     return np.allclose(exact.predict_proba(given), given, rtol=1e-6, atol=1e-9)
 

@@ -94,7 +94,7 @@ def certain(rng, n, rate):
 
 
 def stray(rng, n, _):
-    """All rows at 0.02, where they belong, but three at 0.99 whose event comes with 0.7."""
+    """All rows at 0.02, where they belong, but three at 0.99 whose event occurs with 0.7."""
     p, c = np.full(n, 0.02), np.full(n, 0.02)
     p[:3], c[:3] = 0.99, 0.7
     return p, c

@@ -68,16 +68,16 @@ def test_top_label_keeps_predicted_classes_apart():
 
 
 def test_calibrated_confidence_can_hide_what_the_top_label_shows():
-    # Ten rows a value; class 0 comes as often as given. At 0.6 the rates of the predicted classes are 0.4 and 0.8.
+    # Ten rows a value; class 0 occurs as often as predicted. At 0.6 the rates of the predicted classes are 0.4 and 0.8.
     groups = {(0.6, 0.4): 4, (0.4, 0.6): 2, (0.8, 0.2): 10, (0.2, 0.8): 4}
-    y = [0 if row < came else 1 for came in groups.values() for row in range(10)]
+    y = [0 if row < occurred else 1 for occurred in groups.values() for row in range(10)]
     p = [value for value in groups for _ in range(10)]
     assert expected_calibration_error(y, p, notion="confidence", binning=Unique()) == pytest.approx(0.0)
     assert top_label_calibration_error(y, p, binning=Unique()) == pytest.approx(0.2)
 
 
 def test_thresholded_adaptive_leaves_out_small_probabilities():
-    # Above 1/3: 0.8 (came), 0.7 (came), 0.4 (came); each class has one.
+    # Above 1/3: 0.8 (true), 0.7 (true), 0.4 (true); each class has one.
     assert thresholded_adaptive_calibration_error(TABLE_Y, TABLE_P) == pytest.approx((0.2 + 0.3 + 0.6) / 3)
 
 

@@ -37,8 +37,8 @@ def sample(n, a=0.0, b=1.0, seed=0, spread=1.5):
 
 def is_regular(label, prob):
     """Whether the scores of the classes overlap by more than a point."""
-    came, stayed = prob[label == 1], prob[label == 0]
-    return came.size and stayed.size and came.min() < stayed.max() and stayed.min() < came.max()
+    occurred, stayed = prob[label == 1], prob[label == 0]
+    return occurred.size and stayed.size and occurred.min() < stayed.max() and stayed.min() < occurred.max()
 
 
 # The definition
@@ -181,8 +181,8 @@ def test_a_class_that_is_never_predicted_has_no_share():
 def test_over_all_classes_together_as_many_came_as_were_expected(rows):
     """Why the ratio of "class-wise" is a mean of ratios."""
     label, prob, weight = rows
-    came = np.bincount(label, weight, prob.shape[1])
-    assert came.sum() == pytest.approx((weight @ prob).sum())
+    occurred = np.bincount(label, weight, prob.shape[1])
+    assert occurred.sum() == pytest.approx((weight @ prob).sum())
 
 
 # What is known of them
@@ -349,9 +349,13 @@ def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(lab
 
 
 def test_one_class_alone_shifts_the_log_odds_to_infinity():
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 1', and it is set to inf"):
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to inf"
+    ):
         assert calibration_in_the_large([1, 1], [0.2, 0.7]) == np.inf
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 1', and it is set to -inf"):
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to -inf"
+    ):
         assert calibration_in_the_large([0, 0], [0.2, 0.7]) == -np.inf
 
 
@@ -368,5 +372,5 @@ def test_the_ratio_to_nothing_expected_is_infinite_or_undefined():
 
 def test_a_problem_without_an_answer_is_named():
     prob = np.array([[0.6, 0.4, 0.0], [0.3, 0.7, 0.0], [0.8, 0.2, 0.0], [0.4, 0.5, 0.1]])
-    with pytest.warns(CalibrationWarning, match="there is one class alone of 'class 2'"):
+    with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 2'"):
         calibration_slope([0, 1, 1, 0], prob, notion="class-wise")

@@ -35,7 +35,7 @@ SIX = {"labels": [1, 2, 3, 4], "binning": Unique()}
         ("confidence", "11/30"),
         ("top-label", "1/2"),
         ("class-wise", "1/4"),
-        # The second rank: 0.3 (a, b; one came), 0.2 (c), 0.1 (d, e, f: ties go to class 2); alone it has 3/20.
+        # The second rank: 0.3 (a, b; one true), 0.2 (c), 0.1 (d, e, f: ties go to class 2); alone it has 3/20.
         ("top-2-confidence", "31/120"),
         ("top-2-label", "13/40"),
     ],

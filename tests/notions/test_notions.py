@@ -258,9 +258,9 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
 def test_intervals_of_a_class_do_not_jump_where_its_weights_happen_to_be_whole():
     rng = np.random.default_rng(0)
     top, score = np.arange(60) % 2, rng.uniform(0.5, 1.0, 60)
-    came, weight = rng.random(60) < score, np.where(np.arange(60) % 2 == 0, 4.0, 0.5)
+    occurred, weight = rng.random(60) < score, np.where(np.arange(60) % 2 == 0, 4.0, 0.5)
     one, other = (
-        {"y_true": came, "y_prob": score, "notion": WithinGroups(top), "sample_weight": w}
+        {"y_true": occurred, "y_prob": score, "notion": WithinGroups(top), "sample_weight": w}
         for w in (weight, weight * (1.0 + 1e-9))
     )
     for found, moved in zip(
@@ -444,10 +444,10 @@ def test_all_ranks_but_the_last_leave_the_rest_to_it():
     np.testing.assert_allclose(merged, [[0.6, 0.1, 0.3]])
 
 
-@pytest.mark.filterwarnings("ignore:no row to calibrate on for rank 1")
+@pytest.mark.filterwarnings("ignore:no calibration row for rank 1")
 @pytest.mark.parametrize("word", ["top-2-confidence", "top-2-label"])
 def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
-    """Of the first rank half came, at no score more than at another; of the second a third; by class it is the same."""
+    """Of the first rank half were right, at no score more than at another; of the second a third; by class it is the same."""
     fitted = ByNotion(IsotonicCalibration(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
     np.testing.assert_allclose(
         fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]
@@ -477,18 +477,18 @@ def test_one_group_of_all_rows_is_the_binary_problem(rows):
     assert (found.share, found.name) == (1.0, "group 7")
 
 
-GROUP, SCORE, CAME = ["b", "a", "b", "a"], [0.2, 0.4, 0.6, 0.8], [0, 1, 1, 1]
+GROUP, SCORE, OCCURRED = ["b", "a", "b", "a"], [0.2, 0.4, 0.6, 0.8], [0, 1, 1, 1]
 
 
 def test_column_one_of_two_classes_is_the_event_of_groups():
     options = {"notion": WithinGroups(GROUP), "binning": 4}
-    assert calibration_error(CAME, np.column_stack([1 - np.array(SCORE), SCORE]), **options) == pytest.approx(
-        calibration_error(CAME, SCORE, **options)
+    assert calibration_error(OCCURRED, np.column_stack([1 - np.array(SCORE), SCORE]), **options) == pytest.approx(
+        calibration_error(OCCURRED, SCORE, **options)
     )
 
 
 def test_groups_of_logits_keep_them():
-    problem = as_problem(CAME, [-800.0, 0.0, 1.0, 800.0], input="logit")
+    problem = as_problem(OCCURRED, [-800.0, 0.0, 1.0, 800.0], input="logit")
     assert [part.logit.tolist() for part in WithinGroups(GROUP).split(problem)] == [[0.0, 800.0], [-800.0, 1.0]]
 
 
@@ -504,10 +504,10 @@ def test_merging_groups_puts_each_score_back_into_its_row(rows, data):
 
 def test_groups_serve_curves_sweeps_and_estimates():
     notion = WithinGroups(GROUP)
-    assert [panel.name for panel in reliability_curve(CAME, SCORE, notion=notion).panels] == ["group a", "group b"]
-    value = calibration_error(CAME, SCORE, notion=notion, binning=EqualMass(2))
-    sweep = bin_sweep(CAME, SCORE, notion=notion, n_bins=[2], binning=EqualMass, n_resamples=9)
-    estimate = estimate_calibration_error(CAME, SCORE, notion=notion, binning=EqualMass(2), n_resamples=9)
+    assert [panel.name for panel in reliability_curve(OCCURRED, SCORE, notion=notion).panels] == ["group a", "group b"]
+    value = calibration_error(OCCURRED, SCORE, notion=notion, binning=EqualMass(2))
+    sweep = bin_sweep(OCCURRED, SCORE, notion=notion, n_bins=[2], binning=EqualMass, n_resamples=9)
+    estimate = estimate_calibration_error(OCCURRED, SCORE, notion=notion, binning=EqualMass(2), n_resamples=9)
     assert value == sweep.value[0] == estimate.value == pytest.approx((0.6 + 0.2 + 0.2 + 0.4) / 4)
 
 
@@ -521,7 +521,7 @@ def test_equal_groups_are_the_same_notion():
 
 def test_another_number_of_rows_than_groups_is_refused():
     with pytest.raises(ValueError, match=r"one value for each row that counts; got 4 for 3 rows\. .* weight zero"):
-        calibration_error(CAME, SCORE, notion=WithinGroups(GROUP), sample_weight=[1, 1, 0, 1])
+        calibration_error(OCCURRED, SCORE, notion=WithinGroups(GROUP), sample_weight=[1, 1, 0, 1])
 
 
 def test_groups_of_three_classes_are_refused():

@@ -179,9 +179,9 @@ def test_two_forecasts_of_the_same_predictions_are_compared():
 
 def test_a_smooth_curve_of_a_pair_is_that_of_its_event():
     _, pair = both(weighted=False)
-    came = pair["y_true"] == pair["y_pred"]
+    occurred = pair["y_true"] == pair["y_pred"]
     one = smooth_reliability_curve(**pair).panels[0]
-    other = smooth_reliability_curve(came, pair["y_prob"]).panels[0]
+    other = smooth_reliability_curve(occurred, pair["y_prob"]).panels[0]
     np.testing.assert_array_equal(one.event_rate, other.event_rate)
 
 
@@ -199,8 +199,8 @@ def test_the_groups_of_another_notion_stand_beside_predictions():
     _, pair = both(weighted=False)
     groups = np.arange(len(pair["y_true"])) % 2
     found = calibration_error(notion=WithinGroups(groups), **pair)
-    came = pair["y_true"] == pair["y_pred"]
-    assert found == calibration_error(came, pair["y_prob"], notion=WithinGroups(groups))
+    occurred = pair["y_true"] == pair["y_pred"]
+    assert found == calibration_error(occurred, pair["y_prob"], notion=WithinGroups(groups))
 
 
 def test_a_notion_from_outside_sees_the_event_of_a_pair():

@@ -1,4 +1,4 @@
-"""Shared class-wise: classes that come about as often are one problem, and stay so for new rows."""
+"""Shared class-wise: classes that occur about equally often are one problem, and stay so for new rows."""
 
 import json
 
@@ -29,13 +29,13 @@ from calibrant.calibrators import fitted_guarantee
 from calibrant.curves import calibration_map
 from calibrant.notions import SharedClassWise, as_notion
 
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 METHODS = [IsotonicCalibration(finite=None), HistogramBinning(5)]
 
 
 def problem_of(counts):
-    """A problem in which the classes come so often."""
+    """A problem in which the classes occur so often."""
     label = np.repeat(np.arange(len(counts)), counts)
     return as_problem(label, np.full((len(label), len(counts)), 1 / len(counts)), labels=range(len(counts)))
 
@@ -53,7 +53,7 @@ def contents(notion, problem):
 
 @pytest.fixture(scope="module")
 def rows():
-    """Two classes that come often and three that come seldom, over-confident."""
+    """Two classes that occur often and three that occur seldom, over-confident."""
     rng = np.random.default_rng(0)
     truth = rng.dirichlet([4.0, 4.0, 0.3, 0.3, 0.3], 1500)
     label = (rng.random((1500, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 4)
@@ -166,8 +166,8 @@ def test_a_calibrator_has_one_map_for_each_group(method, rows):
     assert fitted.notion_.groups == (0, 0, 1, 1, 1)
     raw = fitted.predict_proba(prob)
     for columns in ([0, 1], [2, 3, 4]):
-        came = (label[:, None] == columns).ravel()
-        by_hand = type(method)(**method.get_params()).fit(prob[:, columns].ravel(), came)
+        occurred = (label[:, None] == columns).ravel()
+        by_hand = type(method)(**method.get_params()).fit(prob[:, columns].ravel(), occurred)
         np.testing.assert_array_equal(raw[:, columns].ravel(), by_hand.calibrate(prob[:, columns].ravel()))
 
 
@@ -301,7 +301,7 @@ def test_it_is_shown_in_a_line():
 
 
 def test_without_labels_groups_must_be_given():
-    with pytest.raises(ValueError, match="groups must be known where no labels say how often classes come"):
+    with pytest.raises(ValueError, match="groups must be known where no labels show how often classes occur"):
         next(SharedClassWise().parts(np.array([[0.5, 0.5]])))
 
 
@@ -319,7 +319,7 @@ def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
 
 
 @pytest.mark.parametrize(
-    ("groups", "came"),
+    ("groups", "given"),
     [
         ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
         ([[0], [1]], r"shape \(2, 1\)"),
@@ -328,8 +328,8 @@ def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
         ("rare", r"shape \(\)"),
     ],
 )
-def test_groups_that_are_no_list_are_refused(groups, came):
-    message = rf"groups must be a list with the group of each class; got {came}\. Pass \[0, 0, 1\]\."
+def test_groups_that_are_no_list_are_refused(groups, given):
+    message = rf"groups must be a list with the group of each class; got {given}\. Pass \[0, 0, 1\]\."
     with pytest.raises(ValueError, match=message):
         SharedClassWise(groups)
 

@@ -220,8 +220,9 @@ def test_the_answer_is_the_same_again_and_says_what_it_rests_on():
     found = answer(0)
     assert cb.rows_for(detect=0.15, y_prob=PILOT).tried.tolist() == found.tried.tolist()
     assert answer(1).value.tolist() != found.value.tolist()
-    assert f"{found.rows:,} rows are needed for a test at level 0.05 to find a true ECE of 0.15 with power 0.8" in str(
-        found
+    assert (
+        f"{found.rows:,} rows are needed for a test at level 0.05 to detect a true ECE of 0.15 with power 0.8"
+        in str(found)
     )
     assert found.assumed["predictions"] == "those of the pilot's 300 rows"
     assert len(found.to_frame("polars")) == found.tried.size
@@ -272,7 +273,7 @@ def test_what_cannot_be_answered_is_refused_in_words(case):
 def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch):
     monkeypatch.setattr("calibrant.planning.search.MOST", 400)
     with pytest.raises(
-        ValueError, match=r"at most 400 rows find with power 0\.8; got 0\.03, which they find with power 0\.\d"
+        ValueError, match=r"at most 400 rows detect with power 0\.8; got 0\.03, which they detect with power 0\.\d"
     ):
         cb.rows_for(detect=0.03, y_prob=PILOT)
     with pytest.raises(

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 
 RNG = np.random.default_rng(0)
 LOGIT = RNG.normal(0, 1.5, 1000)
-CAME = (RNG.random(1000) < 1 / (1 + np.exp(-LOGIT))).astype(int)
+OCCURRED = (RNG.random(1000) < 1 / (1 + np.exp(-LOGIT))).astype(int)
 
 
 def forecast(steepness=1.0, noise=0.0):
@@ -32,7 +32,7 @@ def decompositions(**options):
         "climatology": np.full(1000, 0.5),
         "logistic, rounded": np.round(forecast(), 1),
     }
-    return {name: corp_decomposition(CAME, p, **options) for name, p in forecasts.items()}
+    return {name: corp_decomposition(OCCURRED, p, **options) for name, p in forecasts.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_nothing_written_covers_the_title_or_leaves_the_figure():
 
 
 def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
-    one = corp_decomposition(CAME, forecast())
+    one = corp_decomposition(OCCURRED, forecast())
     plot_mcb_dsc({"only": one}).figure.canvas.draw()
     ax = plot_mcb_dsc({"first": one, "second": one, "third": one})
     ax.figure.canvas.draw()
@@ -116,7 +116,9 @@ def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
 
 
 def test_forecasts_that_know_nothing_or_all_are_drawn():
-    nothing, everything = (corp_decomposition(CAME, p) for p in (np.full(1000, CAME.mean()), CAME.astype(float)))
+    nothing, everything = (
+        corp_decomposition(OCCURRED, p) for p in (np.full(1000, OCCURRED.mean()), OCCURRED.astype(float))
+    )
     plot_mcb_dsc({"nothing": nothing}).figure.canvas.draw()
     plot_mcb_dsc({"nothing": nothing, "everything": everything}).figure.canvas.draw()
 
@@ -134,19 +136,25 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
     [
         (lambda d: {}, r"at least one forecast; got none\. Pass {'name': corp_decomposition\(y_true, y_prob\)}"),
         (
-            lambda d: {"a": murphy_decomposition(CAME, forecast())},
+            lambda d: {"a": murphy_decomposition(OCCURRED, forecast())},
             r"must be made by corp_decomposition; got .* for 'a'",
         ),
-        (lambda d: {"a": d, "b": corp_decomposition(CAME, forecast(), score="log")}, r"of one score; got brier, log"),
-        (lambda d: {"a": d, "b": corp_decomposition(CAME[:500], forecast()[:500])}, r"must be of the same events; got"),
+        (
+            lambda d: {"a": d, "b": corp_decomposition(OCCURRED, forecast(), score="log")},
+            r"of one score; got brier, log",
+        ),
+        (
+            lambda d: {"a": d, "b": corp_decomposition(OCCURRED[:500], forecast()[:500])},
+            r"must be of the same events; got",
+        ),
     ],
     ids=["none", "not CORP", "two scores", "other events"],
 )
 def test_what_does_not_compare_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        plot_mcb_dsc(given(corp_decomposition(CAME, forecast())))
+        plot_mcb_dsc(given(corp_decomposition(OCCURRED, forecast())))
 
 
 def test_a_decomposition_without_a_name_is_refused():
     with pytest.raises(TypeError, match=r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"):
-        plot_mcb_dsc(corp_decomposition(CAME, forecast()))
+        plot_mcb_dsc(corp_decomposition(OCCURRED, forecast()))

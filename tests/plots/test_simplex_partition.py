@@ -24,7 +24,7 @@ from calibrant.plots.simplex_partition import plot_simplex_partition  # noqa: E4
 CERTAIN = _style.CERTAIN[:3]
 
 SPREAD = np.random.default_rng(0).dirichlet(np.ones(3), 200)
-CAME = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(SPREAD)])
+OCCURRED = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(SPREAD)])
 LEFT, RIGHT, TOP = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([0.5, np.sqrt(0.75)])
 
 
@@ -36,7 +36,7 @@ def closed_figures():
 
 def partition(binning, **options):
     fitted = CanonicalBinning(binning, labels=["ant", "bee", "cat"])
-    return simplex_partition(fitted.fit(SPREAD, np.array(["ant", "bee", "cat"])[CAME]), resolution=20, **options)
+    return simplex_partition(fitted.fit(SPREAD, np.array(["ant", "bee", "cat"])[OCCURRED]), resolution=20, **options)
 
 
 def of_kind(ax, kind):
@@ -170,7 +170,7 @@ def test_cells_with_room_say_what_they_hold(text, room):
 
 def test_long_numbers_need_more_room():
     rows = np.repeat(SPREAD, 60, axis=0)
-    cells = simplex_partition(CanonicalBinning(Projection(27)).fit(rows, np.repeat(CAME, 60)), resolution=60)
+    cells = simplex_partition(CanonicalBinning(Projection(27)).fit(rows, np.repeat(OCCURRED, 60)), resolution=60)
     shown = {t.get_text() for t in cells.plot(text="count").texts}
     counts, room = cells.cells.count, cells.cells.room
     assert (counts >= 100).all()
@@ -181,7 +181,7 @@ def test_long_numbers_need_more_room():
 
 def test_white_is_explained_where_there_is_white():
     sure = SPREAD[:, 0] > 0.5
-    empty = CanonicalBinning(Sierpinski(1), labels=[0, 1, 2]).fit(SPREAD[sure], CAME[sure])
+    empty = CanonicalBinning(Sierpinski(1), labels=[0, 1, 2]).fit(SPREAD[sure], OCCURRED[sure])
     result, words = simplex_partition(empty, resolution=4), "white: no rows, 1/3 each"
     np.testing.assert_array_equal(result.calibrated[result.is_empty], 1 / 3)
     assert words in [t.get_text() for t in result.plot().texts]

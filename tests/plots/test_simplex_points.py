@@ -22,7 +22,7 @@ from calibrant.plots.simplex_points import plot_simplex_points  # noqa: E402
 
 NAMES = ["ant", "bee", "cat", "dog"]
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 200) for k in (3, 4)}
-CAME = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
+OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
 
 each_number = pytest.mark.parametrize("k", [3, 4])
 
@@ -34,8 +34,8 @@ def closed_figures():
 
 
 def points(k, **options):
-    fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], np.array(NAMES)[CAME[k]])
-    return simplex_points(np.array(NAMES)[CAME[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
+    fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], np.array(NAMES)[OCCURRED[k]])
+    return simplex_points(np.array(NAMES)[OCCURRED[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
 
 
 def clouds(ax):
@@ -99,7 +99,7 @@ def test_corners_bear_the_names_and_the_colours_of_the_classes(k):
 def test_a_picture_of_labels_and_one_of_vectors_by_default(k):
     axes = plot_simplex_points({"irp": points(k), "lattice": simplex_lattice(np.sqrt, n_classes=k)})
     assert [ax.get_title() for ax in axes] == ["irp, labels", "irp, calibrated vectors", "lattice, calibrated vectors"]
-    alone = simplex_points(CAME[k], SPREAD[k]).plot()
+    alone = simplex_points(OCCURRED[k], SPREAD[k]).plot()
     assert alone.get_title() == "labels"
     assert (alone.name == "3d") == (k == 4)
 

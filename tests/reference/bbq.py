@@ -33,10 +33,10 @@ def model(edges, scores, outcomes, prior_rows):
     n_bins = len(edges) - 1
     evidence, values = 0.0, []
     for b in range(n_bins):
-        came = [y for s, y in zip(scores, outcomes, strict=True) if bin_of(edges, s) == b]
+        occurred = [y for s, y in zip(scores, outcomes, strict=True) if bin_of(edges, s) == b]
         mean = min(max((edges[b] + edges[b + 1]) / 2, 1e-12), 1 - 1e-12)
         alpha, beta = prior_rows / n_bins * mean, prior_rows / n_bins * (1 - mean)
-        m, k = sum(came), len(came) - sum(came)
+        m, k = sum(occurred), len(occurred) - sum(occurred)
         evidence += log_beta(m + alpha, k + beta) - log_beta(alpha, beta)
         values.append((m + alpha) / (m + k + alpha + beta))
     return evidence, values

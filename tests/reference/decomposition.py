@@ -8,7 +8,7 @@ from reference import isotonic
 EPSILON = sys.float_info.epsilon
 
 
-# Scores of a vector p when class y came, and their divergences d(p, q): what p costs more than q where q is true.
+# Scores of a vector p when class y was true, and their divergences d(p, q): what p costs more than q where q is true.
 
 
 def brier(p, y):

@@ -15,9 +15,9 @@ def folds(prob, label, weight):
         numbers = [single(p) for p in row]
         alike[tuple(sorted(numbers)), numbers[y]].append(i)
     found = [[0.0] * len(weight) for _ in range(N_FOLDS)]
-    for (numbers, came), rows in alike.items():
+    for (numbers, occurred), rows in alike.items():
         total = sum(weight[i] for i in rows)
-        for fold, number in dealt(total * unit, hashed(numbers, came) % N_FOLDS).items():
+        for fold, number in dealt(total * unit, hashed(numbers, occurred) % N_FOLDS).items():
             for i in rows:
                 found[fold][i] = weight[i] * number / (total * unit)
     return [out for out in found if any(out) and any(o < 0.999999 * w for o, w in zip(out, weight, strict=True))]
@@ -37,8 +37,8 @@ def single(number):
     return struct.unpack("I", struct.pack("f", number + 0.0))[0]
 
 
-def hashed(numbers, came):
-    return mixed((sum(map(mixed, numbers)) + 3 * mixed(came)) % WORD)
+def hashed(numbers, occurred):
+    return mixed((sum(map(mixed, numbers)) + 3 * mixed(occurred)) % WORD)
 
 
 def mixed(z):

@@ -24,13 +24,13 @@ def statistic(groups):
     total = 0.0
     for rows in groups:
         for j in range(len(rows[0][1])):
-            came = sum(1 for y, _ in rows if y == j)
+            occurred = sum(1 for y, _ in rows if y == j)
             expected = math.fsum(p[j] for _, p in rows)
             if expected == 0:
-                if came:
+                if occurred:
                     return math.inf
                 continue
-            total += (came - expected) ** 2 / expected
+            total += (occurred - expected) ** 2 / expected
     return total
 
 

@@ -34,11 +34,11 @@ def fit(edges, scores, outcomes, empty, smoothing=0.0, interior=False):
         rows[bin_of(edges, s)].append((s, y))
     events, numbers = [], []
     for b in range(n_bins):
-        came = [y for _, y in rows[b]]
+        occurred = [y for _, y in rows[b]]
         tied = [y for s, y in rows[b] if interior and s in edges[1:-1]]
-        left_out = len(came) > 1 and len(tied) > 0
-        events.append(sum(came) - (sum(tied) / len(tied) if left_out else 0))
-        numbers.append(len(came) - left_out)
+        left_out = len(occurred) > 1 and len(tied) > 0
+        events.append(sum(occurred) - (sum(tied) / len(tied) if left_out else 0))
+        numbers.append(len(occurred) - left_out)
     middle = [(edges[b] + edges[b + 1]) / 2 for b in range(n_bins)]
     filled = [b for b in range(n_bins) if rows[b]]
     rates = {b: (events[b] + smoothing) / (numbers[b] + 2 * smoothing) for b in filled}

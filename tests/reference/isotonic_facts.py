@@ -43,7 +43,7 @@ def absolute(q, y):
 
 
 def cost(score, q, cell):
-    """What never came costs nothing."""
+    """A class that never occurred costs nothing."""
     return sum(w * score(q, y) for w, y in zip(cell, (1, 0), strict=True) if w > 0)
 
 

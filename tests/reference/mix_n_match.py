@@ -12,7 +12,7 @@ def divided(row, forecast):
 
 
 def multiclass_isotonic(prob, label, weight, new, epsilon):
-    """One map for all classes, fitted to every (score, whether that class came)."""
+    """One map for all classes, fitted to every (score, whether that class is true)."""
     points = [(p, k == y, w) for row, y, w in zip(prob, label, weight, strict=True) for k, p in enumerate(row)]
     distinct, values = isotonic.fit(*[list(column) for column in zip(*points, strict=True)])
     return [divided([isotonic.step(distinct, values, p) + epsilon * p for p in row], row) for row in new]

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 
 def loss(prob, label, weight, g, smoothing=0.0, ridge=0.0):
-    """Mean log loss of g(p_y) / sum_k g(p_k), where in part of each row any class comes; g is a function of a score.
+    """Mean log loss of g(p_y) / sum_k g(p_k), where in part of each row any class occurs; g is a function of a score.
 
     The ridge counts half the variance of log g over all scores.
     """
@@ -53,7 +53,7 @@ def least_loss(prob, label, weight, left, smoothing, ridge=0.0):
 
 
 def steps_at_classes_that_came(prob, label):
-    """The lowest score of all, and the scores of the classes that came."""
+    """The lowest score of all, and the scores of the true classes."""
     return sorted({min(min(row) for row in prob)} | {row[y] for row, y in zip(prob, label, strict=True)})
 
 

@@ -64,9 +64,9 @@ def joined(groups, values):
 def bic(mass, events, groups, values, rows_per_weight=1):
     likelihood = 0.0
     for (first, last), value in zip(groups, values, strict=True):
-        came = float(sum(events[first : last + 1]))
-        not_come = float(sum(mass[first : last + 1])) - came
-        likelihood += (came and came * log(value)) + (not_come and not_come * log(1 - value))
+        occurred = float(sum(events[first : last + 1]))
+        not_come = float(sum(mass[first : last + 1])) - occurred
+        likelihood += (occurred and occurred * log(value)) + (not_come and not_come * log(1 - value))
     return -2 * rows_per_weight * likelihood + len(groups) * log(float(sum(mass)) * rows_per_weight)
 
 

@@ -51,6 +51,6 @@ def class_rates(prob, label, made, n_classes, interior, smoothing):
         if not rows:
             values.append([1 / n_classes] * n_classes)
             continue
-        came = [sum(y == j for _, y in rows) for j in range(n_classes)]
-        values.append([(k + smoothing) / (len(rows) + n_classes * smoothing) for k in came])
+        occurred = [sum(y == j for _, y in rows) for j in range(n_classes)]
+        values.append([(k + smoothing) / (len(rows) + n_classes * smoothing) for k in occurred])
     return values, counts

@@ -32,9 +32,9 @@ def beta_temperature(x):
 
 
 def platt_targets(label, weight):
-    came = sum(w for y, w in zip(label, weight, strict=True) if y)
+    occurred = sum(w for y, w in zip(label, weight, strict=True) if y)
     stayed = sum(w for y, w in zip(label, weight, strict=True) if not y)
-    return [(came + 1) / (came + 2) if y else 1 / (stayed + 2) for y in label]
+    return [(occurred + 1) / (occurred + 2) if y else 1 / (stayed + 2) for y in label]
 
 
 def value(features, parameters, x):

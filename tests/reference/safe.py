@@ -20,7 +20,7 @@ def mean_log_loss(held_out, weight):
 
 
 def standard_error(held_out):
-    """Of the slope of the loss at weight 0 where each label comes with the probability that was forecast.
+    """Of the slope of the loss at weight 0 where each label occurs with its predicted probability.
 
     The slope is the mean of E d - d_y, d = log c - log p. A weight of k is k rows.
     """

@@ -18,10 +18,10 @@ def points(prob, label, weight, *, share):
         score = 0.0
         for r in range(len(row) - 1):
             score += row[order[r]]
-            came = Fraction(sum(place <= r for place in tied), len(tied))
+            occurred = Fraction(sum(place <= r for place in tied), len(tied))
             held = found.setdefault((score, r + 1), [Fraction(0), Fraction(0)])
             held[0] += Fraction(w)
-            held[1] += Fraction(w) * came
+            held[1] += Fraction(w) * occurred
     return found
 
 

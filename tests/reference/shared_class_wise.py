@@ -24,7 +24,7 @@ def groups(counts, ratio=2.0):
 
 
 def problems(prob, label, weight, grouped):
-    """One problem a group: row by row the score of each of its classes, and whether that class came."""
+    """One problem a group: row by row the score of each of its classes, and whether that class is true."""
     rows = list(zip(prob, label, weight, strict=True))
     return [[(p[j], y == j, w) for p, y, w in rows for j in group] for group in grouped]
 

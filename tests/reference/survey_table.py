@@ -1,4 +1,4 @@
-"""Table 3 of the survey of Silva Filho et al.: forecasts of three classes, and which came."""
+"""Table 3 of the survey of Silva Filho et al.: forecasts of three classes, and the true classes."""
 
 from fractions import Fraction
 

@@ -22,19 +22,19 @@ jinja2 = pytest.importorskip("jinja2")
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 90) for k in (3, 4)}
-CAME = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
+OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
 SVG = "{http://www.w3.org/2000/svg}"
 
 each_number = pytest.mark.parametrize("k", [3, 4])
 
 
 def points(k, **options):
-    fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], NAMES[CAME[k]])
-    return simplex_points(NAMES[CAME[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
+    fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], NAMES[OCCURRED[k]])
+    return simplex_points(NAMES[OCCURRED[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
 
 
 def assessments(k):
-    return {"f": assess(CAME[k], SPREAD[k], n_resamples=1)}
+    return {"f": assess(OCCURRED[k], SPREAD[k], n_resamples=1)}
 
 
 def pictures(text):
@@ -184,13 +184,13 @@ def test_the_tables_hold_the_rows_of_each_class_and_of_each_vector(k):
     for line in view["by_vector"]:
         own = np.array([two(q) == line["vector"] for q in result.calibrated])
         assert line["rows"] == own.sum()
-        assert line["came"] == two(np.eye(k)[result.label[own]].mean(axis=0))
+        assert line["shares"] == two(np.eye(k)[result.label[own]].mean(axis=0))
     text = render(assessments(k), simplex=result)
-    assert all(f"<td>{line['came']}</td>" in text for line in view["by_vector"])
+    assert all(f"<td>{line['shares']}</td>" in text for line in view["by_vector"])
 
 
 def test_vectors_that_are_many_are_in_no_table():
-    (view,) = simplex_section(simplex_points(CAME[3], SPREAD[3], np.sqrt))
+    (view,) = simplex_section(simplex_points(OCCURRED[3], SPREAD[3], np.sqrt))
     assert view["by_vector"] == []
 
 
@@ -294,7 +294,7 @@ def test_what_a_page_cannot_show_is_refused_and_nothing_is_written(simplex, erro
 def write(path, k, columns=None):
     order = list(range(k)) if columns is None else columns
     lines = [",".join(["label"] + [f"p_{NAMES[j]}" for j in order])]
-    for label, prob in zip(CAME[k], SPREAD[k].tolist(), strict=True):
+    for label, prob in zip(OCCURRED[k], SPREAD[k].tolist(), strict=True):
         lines.append(",".join([NAMES[label], *(str(prob[j]) for j in order)]))
     path.write_text("\n".join(lines))
     return str(path)

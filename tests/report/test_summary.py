@@ -15,7 +15,7 @@ N = 1000
 
 
 def binary(*groups):
-    """Rows of a score that say ``says`` while the event comes in a share ``comes`` of them."""
+    """Rows of a score that say ``says`` while the event occurs in a share ``comes`` of them."""
     prob = np.repeat([says for says, _ in groups], N)
     truth = np.concatenate([np.arange(N) < round(comes * N) for _, comes in groups])
     return assess(truth, prob, n_resamples=99)

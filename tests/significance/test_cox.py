@@ -123,9 +123,9 @@ def test_at_a_tie_between_separated_classes_something_is_lost():
 def test_one_class_alone_is_fitted_without_loss(rows, outcome):
     _, prob, weight = rows
     prob = prob.clip(1e-9, 1 - 1e-9)
-    came = prob if outcome else 1 - prob
+    occurred = prob if outcome else 1 - prob
     found = cox_test(np.full(prob.size, outcome), prob, sample_weight=weight, parameters="intercept")
-    assert found.statistic == pytest.approx(-2 * weight @ np.log(came), rel=1e-9)
+    assert found.statistic == pytest.approx(-2 * weight @ np.log(occurred), rel=1e-9)
 
 
 def test_equal_scores_leave_a_single_degree_of_freedom():

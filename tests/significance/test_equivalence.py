@@ -16,7 +16,7 @@ def sigmoid(z):
 
 
 def forecast(name, n, rng):
-    """Scores, and the probabilities with which the event comes."""
+    """Scores, and the probabilities with which the event occurs."""
     if name == "over-confident":
         z = rng.normal(0, 1.5, n)
         return sigmoid(z), sigmoid(z / 1.35)

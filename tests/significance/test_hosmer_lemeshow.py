@@ -120,7 +120,7 @@ def test_what_was_assumed_is_said():
     p = np.linspace(0.1, 0.9, 50)
     y = p > 0.5
     fitted, outside = hosmer_lemeshow_test(y, p, fitted=True), law(y, p)
-    assert "fitted on these very rows" in fitted.assumptions[0]
+    assert "fitted on these rows" in fitted.assumptions[0]
     assert outside.assumptions[0] == "The forecast was made without these labels."
     assert "20 of 20 are below 5, the smallest is 0.663" in outside.assumptions[-1]
 

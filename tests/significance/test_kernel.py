@@ -21,7 +21,7 @@ def drawn(rng, prob):
 
 
 def rejections(runs, n, k, power=1.0, concentration=0.7, **options):
-    """Share of rejections at 5 %, of labels that come with the probabilities raised to a power."""
+    """Share of rejections at 5 %, of labels drawn with the probabilities raised to a power."""
     rng = np.random.default_rng(0)
     rejected = 0
     for run in range(runs):

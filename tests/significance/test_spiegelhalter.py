@@ -29,7 +29,7 @@ def quiet(*args, **options):
 def agrees(found, excess, variance):
     if variance > 1e-18:
         assert found == pytest.approx(excess / np.sqrt(variance), rel=1e-6, abs=1e-6)
-    elif abs(excess) > 0.01:  # something all but impossible came
+    elif abs(excess) > 0.01:  # something all but impossible occurred
         assert abs(found) > 1e6
 
 

@@ -16,7 +16,7 @@ from calibrant.interop.tables import write_table
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.significance.training_rows import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
 
-LOOK, SHARED = "these look like some", "also stand among the other"
+LOOK, SHARED = "these look like training rows", "are also among the"
 
 
 def made(rng, n, *, n_classes=3, sharp=2.0, decimals=None):
@@ -89,7 +89,7 @@ def test_training_rows_of_a_forest_are_found_and_cross_validated_predictions_are
     (message,) = said((y[trained], forest.predict_proba(x[trained])), other)
     assert LOOK in message
     assert "their log loss is 0." in message
-    assert "their accuracy is 100.0%, that of the other rows 7" in message
+    assert "their accuracy is 100.0%, that of the held-out rows 7" in message
     assert "cross_val_predict" in message
     assert said((y[trained], crossed), other) == []  # the cure that the message names
 
@@ -125,7 +125,10 @@ def test_rows_in_both_sets_are_counted(data, n_classes):
     others = np.log(other) if data else other
     both = np.concatenate([other_label, label[:37]]), np.concatenate([others, given[:37]])
     (message,) = said((label, given), both, **data)
-    assert "37 of 300 also stand among the other 437, with the same label and the same forecast" in message
+    assert (
+        "37 of 300 calibration rows are also among the 437 held-out rows, with the same label and the same prediction"
+        in message
+    )
     assert said((label[37:], given[37:]), both, **data) == []  # the cure
     column = (label, prob[:, 1]), (both[0], np.concatenate([other[:, 1], prob[:37, 1]]))
     if n_classes == 2 and not data:
@@ -182,11 +185,13 @@ def test_commands_take_the_file_of_the_other_rows(command, tmp_path, monkeypatch
     learnt = 0.9 * np.eye(2)[np.where(np.arange(300) % 50, label, 1 - label)] + 0.1 * prob
     write_table("easy.csv", {"label": label, "p_0": learnt[:, 0], "p_1": learnt[:, 1]})
     assert cli.main([*command, "--other", "turned.csv", "--weight", "w", "--rows", ":200"]) == 0
-    assert "200 of 200 also stand among the other 300" in capsys.readouterr().err
+    assert "200 of 200 calibration rows are also among the 300 held-out rows" in capsys.readouterr().err
     easy = ["easy.csv" if word == "rows.csv" else word for word in command]
     assert cli.main([*easy, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
     assert LOOK in capsys.readouterr().err
     assert cli.main([*command, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
     assert "warning" not in capsys.readouterr().err
     assert cli.main([*command, "--other", "./rows.csv", *(["--force"] if command[0] == "fit" else [])]) == 2
-    assert "--other must name other rows than those of the command; got ./rows.csv for both." in capsys.readouterr().err
+    assert (
+        "--other must name another file than the calibration set; got ./rows.csv for both." in capsys.readouterr().err
+    )

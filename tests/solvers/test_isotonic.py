@@ -68,10 +68,10 @@ def test_the_overfit_is_the_score_of_the_truth_minus_that_of_the_fit(rows, seed)
     problem = ordered(np.zeros(len(score), dtype=int), score, weight)
     found = overfit_draws(problem, problem.score, 3, np.random.default_rng(seed))
     events = drawn_events(problem, problem.score, 3, np.random.default_rng(seed))
-    for value, came in zip(found, events, strict=True):
+    for value, occurred in zip(found, events, strict=True):
         drawn = [
             (s, y, w)
-            for s, e, t in zip(problem.score, came, problem.weight, strict=True)
+            for s, e, t in zip(problem.score, occurred, problem.weight, strict=True)
             for y, w in ((1, e), (0, t - e))
             if w > 0
         ]

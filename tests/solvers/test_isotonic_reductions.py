@@ -12,7 +12,7 @@ from strategies import tables
 
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
 
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 FIR = ByNotion(IsotonicCalibration(finite=None), "flattened")
 HB_FLATTENED = ByNotion(HistogramBinning(1), "flattened")

@@ -30,7 +30,7 @@ class Reader:
         self.process: subprocess.Popen[str] | None = None
 
     def judged(self, path: Path, seed: str) -> dict[str, Any]:
-        """Return what came of a file."""
+        """Return the outcome of a file."""
         process = self.process or self._started()
         assert process.stdin is not None
         assert process.stdout is not None

@@ -33,7 +33,7 @@ LONGEST = 1500
 
 
 def judged(path: Path, seed: str) -> dict[str, Any]:
-    """Read a file, and say what came of it."""
+    """Read a file, and return the outcome."""
     random, folder = Random(seed), path.parent
     before, grown, begun = set(folder.iterdir()), _kilobytes(), time.process_time()
     try:

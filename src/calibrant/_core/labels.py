@@ -150,7 +150,7 @@ def classes_of_pair(truth: Labels, predicted: Labels, labels: Sequence[Any] | No
     if kinds[0] != kinds[1]:
         hint = "If y_pred holds numbers of columns, pass classes[y_pred]."
         if kinds[0] == "booleans":
-            hint = "Pass the class of each row and not whether the prediction came."
+            hint = "Pass the predicted class of each row, not whether it was right."
         raise TypeError(f"{named.truth} and y_pred must hold labels of one kind; got {kinds[0]} and {kinds[1]}. {hint}")
     if labels is not None:
         return _given_classes(labels)

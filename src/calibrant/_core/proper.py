@@ -52,8 +52,8 @@ def expected_score(score: EventScore, prob: FloatArray, rate: FloatArray) -> Flo
     """
     total = np.zeros(prob.shape)
     for outcome, share in ((1.0, rate), (0.0, 1.0 - rate)):
-        came = share > 0
-        total[came] += share[came] * _costs(score, prob[came], outcome)
+        occurred = share > 0
+        total[occurred] += share[occurred] * _costs(score, prob[occurred], outcome)
     return total
 
 

@@ -143,8 +143,8 @@ def as_problem(
         prob = links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
         score = prob[kept]
         if y_pred is not None:
-            came, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
-            return BinaryProblem(score, came, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
+            occurred, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
+            return BinaryProblem(score, occurred, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
         classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
         outcome = truth == classes[1]
         return BinaryProblem(score, outcome[kept], weights, classes=classes, logit=logit)
@@ -236,7 +236,7 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
         where = first(~finite)
         raise ValueError(
             f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
-            "Drop or repair these rows (NaN and inf are refused, never imputed)."
+            "Drop or correct these rows (NaN and inf are refused, never imputed)."
         )
     return numbers
 
@@ -251,7 +251,7 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
         if absent(cell):
             raise ValueError(
                 f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
-                "Drop or repair these rows (missing values are refused, never imputed)."
+                "Drop or correct these rows (missing values are refused, never imputed)."
             )
         raise TypeError(
             f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "

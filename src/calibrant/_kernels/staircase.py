@@ -82,11 +82,11 @@ def distinct_points(
             m += 1
             score[m], rank[m], w[m], s[m] = score[k], j, 0.0, 0.0
         w[m] += weight[row]
-        came = j - before[row]
-        if came >= tied[row]:
+        occurred = j - before[row]
+        if occurred >= tied[row]:
             s[m] += weight[row]
-        elif came > 0:
-            s[m] += weight[row] * came / tied[row]
+        elif occurred > 0:
+            s[m] += weight[row] * occurred / tied[row]
     return m + 1
 
 

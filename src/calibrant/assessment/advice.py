@@ -242,8 +242,8 @@ def advise(
     reason = _reason(chosen, candidates)
     if (n_classes := facts["n_classes"]) > 2 and (n_absent := _absent(used).size):
         reason += (
-            f" No row is of {n_absent} of the {n_classes} classes, so that temperature, which all classes share, is the "
-            "one candidate."
+            f" {n_absent} of the {n_classes} classes have no rows: temperature, which all classes share, is the only "
+            "candidate."
         )
     return Advice(chosen.method, reason, candidates, n_folds=n_folds, **facts)
 
@@ -272,9 +272,9 @@ def _why_none(problem: Problem, n_folds: int) -> str | None:
     expected = simplex.prob[:, absent].sum(axis=0)
     if expected.size and expected.max() > MOST_MISSED:
         return (
-            f"Leave the forecast as it is: no row is of the class {names[absent[expected.argmax()]]!r}, which the forecast "
-            f"expects in about {expected.max():.0f} of {problem.size}, and a calibrator would learn that there is none. Give "
-            "rows of all classes."
+            f"Leave the forecast as it is: no row is of the class {names[absent[expected.argmax()]]!r}, although the "
+            f"forecast expects {expected.max():.0f} of {problem.size}, and a calibrator would learn that it never occurs. "
+            "Pass rows of all classes."
         )
     return None
 

@@ -229,8 +229,8 @@ def assess(
     coverage). ``noise_floor`` is its expected value under calibration: its mean when labels are drawn from the forecast
     itself. ``pvalue`` is the share of such draws that reach it. ``debiased`` is the bias-corrected error: the true error of
     which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low
-    quantile. ``detectable`` is the smallest detectable error: the true error that these rows would find at this level four
-    times in five. The interval is for the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0
+    quantile. ``detectable`` is the smallest detectable error: the true error that a test on these rows at this level detects
+    with power 0.8. The interval is for the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0
     where ``pvalue`` is at most the level, and nowhere else.
 
     Examples

@@ -163,13 +163,13 @@ class Blocks:
             w += m
             y += e
             while closed:
-                before, came = closed[-1]
-                if before + w > most or came * w < y * before * keep:
+                before, occurred = closed[-1]
+                if before + w > most or occurred * w < y * before * keep:
                     break
                 closed.pop()
                 starts.pop()
                 w += before
-                y += came
+                y += occurred
         self.mass = w
 
     def end(self, at: int, *, joins: bool) -> None:

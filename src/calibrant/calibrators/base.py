@@ -120,11 +120,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             remedies=OF_CALIBRATOR,
         )
         self.classes_ = problem.classes
-        came = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
-        if came.min() == came.max():
+        occurred = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
+        if occurred.min() == occurred.max():
             warn(
-                f"only the class {self.classes_[int(came[0])]!s} came in the {problem.size} rows to calibrate on: the map is "
-                "fitted all the same, and knows nothing of the others. Fit on more rows."
+                f"only the class {self.classes_[int(occurred[0])]!s} occurs in the {problem.size} calibration rows: the map is "
+                "fitted all the same, without evidence on other classes. Fit on more rows."
             )
         self._fit_problem(problem)
 
@@ -253,9 +253,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return a valid forecast of the classes that were fitted; one column as two."""
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
-            came = "one" if values.ndim == 1 else str(forecast.shape[1])
+            given = "one" if values.ndim == 1 else str(forecast.shape[1])
             raise ValueError(
-                f"y_prob must have {wanted} columns; got {came}. Reshape your data to (n_samples, n_classes)."
+                f"y_prob must have {wanted} columns; got {given}. Reshape your data to (n_samples, n_classes)."
             )
         return forecast
 

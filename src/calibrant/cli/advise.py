@@ -89,7 +89,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
         return []
     a, b = other.problem(arguments), first.problem(arguments)
     if a.size < 2:
-        print("calibrant: note: one row shows no interval of a difference", file=sys.stderr)
+        print("calibrant: note: there is no interval of a difference on one row", file=sys.stderr)
         return []
     level, n_resamples = as_level(arguments.level), max(2, arguments.resamples)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number

@@ -362,7 +362,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     differences = {
         "after": [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]
     }
-    print("A small neural network reads handwritten digits, and is surer than it should be.")
+    print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():
         print(f"{name}: {result}\n")

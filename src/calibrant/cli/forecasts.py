@@ -61,7 +61,7 @@ def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
         return as_probabilities("y_prob", values, _asked_of_rows(arguments))
     if arguments.percent:
         raise ValueError(
-            "--percent must be of probabilities; got logits. Name the percent with --prob, or leave it out."
+            "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
         )
     return values
 

@@ -21,8 +21,8 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
         return
     if Path(arguments.other).resolve() == Path(arguments.file).resolve():
         raise ValueError(
-            f"--other must name other rows than those of the command; got {arguments.other} for both. "
-            "Write the rows of a test set to a file of their own, and name that."
+            f"--other must name another file than the calibration set; got {arguments.other} for both. "
+            "Write held-out rows, such as the test set, to a file of their own, and name that."
         )
     whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
     both = aligned(whole, [forecast, read(whole, arguments.other)])

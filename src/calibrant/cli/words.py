@@ -1,4 +1,4 @@
-"""The words of the command line: commands, options and their help."""
+"""The parser of the command line: commands, options and their help."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
         prog="calibrant",
-        description="Measure, test, repair and show the calibration of classifiers.",
-        epilog="calibrant COMMAND --help tells more. Exit codes: 0 success, 1 a --fail-if gate failed, 2 bad use.",
+        description="Measure, test, calibrate and plot the probabilities of classifiers.",
+        epilog="calibrant COMMAND --help lists its options. Exit codes: 0 success, 1 a --fail-if gate failed, 2 bad use.",
     )
     top.add_argument(
         "--version", action=_Version, nargs=0, help="print the versions of calibrant and its dependencies and exit"
     )
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
 
-    assess = _command(subparsers, "assess", commands.run_assess, "print how good and how calibrated a forecast is")
+    assess = _command(
+        subparsers, "assess", commands.run_assess, "measure how accurate and how well calibrated predictions are"
+    )
     assess.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
     _data_options(assess)
     _notion_options(assess)
@@ -38,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         help="exit with 1 if it holds, or the figure is NaN, such as 'ece > 0.05' or 'ece.lower > 0'; may be repeated",
     )  # fmt: skip
 
-    test = _command(subparsers, "test", commands.run_test, "test whether miscalibration is more than chance")
+    test = _command(subparsers, "test", commands.run_test, "test whether predictions are calibrated")
     test.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
     _data_options(test)
     _notion_options(test)
@@ -59,8 +61,10 @@ def parser() -> argparse.ArgumentParser:
         "--seed", type=_natural, default=0, metavar="N", help="seed of these draws (default: %(default)s)"
     )
 
-    advise = _command(subparsers, "advise", run_advise, "say which calibrator to fit, if any, by cross-validation")
-    advise.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    advise = _command(subparsers, "advise", run_advise, "recommend a calibrator, if any, by cross-validation")
+    advise.add_argument(
+        "file", metavar="FILE", help="calibration set: predictions for rows that the classifier was not trained on"
+    )
     _other_option(advise)
     advise.add_argument(
         "--seed", type=_natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)"
@@ -68,7 +72,9 @@ def parser() -> argparse.ArgumentParser:
     _data_options(advise)
 
     fit = _command(subparsers, "fit", commands.run_fit, "fit a calibrator and save it as JSON")
-    fit.add_argument("file", metavar="FILE", help="a forecast of rows that the classifier was not trained on")
+    fit.add_argument(
+        "file", metavar="FILE", help="calibration set: predictions for rows that the classifier was not trained on"
+    )
     fit.add_argument(
         "--method",
         metavar="NAME",
@@ -84,31 +90,31 @@ def parser() -> argparse.ArgumentParser:
         help="a parameter of the method, such as parameters=ab; may be repeated",
     )  # fmt: skip
     fit.add_argument(
-        "--safe", action="store_true", help="let the method in only as far as held-out rows say that it helps"
+        "--safe", action="store_true", help="shrink the method toward no change, by a weight chosen by cross-validation"
     )
     _other_option(fit)
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
     _force_option(fit)
     _data_options(fit)
 
-    apply = _command(subparsers, "apply", commands.run_apply, "calibrate the forecasts in a file")
-    apply.add_argument("calibrator", metavar="CALIBRATOR", help="what `calibrant fit` wrote")
+    apply = _command(subparsers, "apply", commands.run_apply, "calibrate the predictions in a file")
+    apply.add_argument("calibrator", metavar="CALIBRATOR", help="the JSON file that `calibrant fit` wrote")
     apply.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ; a label column is not needed")
     apply.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="the file to write; its ending says the format"
+        "-o", "--output", required=True, metavar="OUT", help="the file to write; its ending sets the format"
     )
     apply.add_argument(
         "--top", action="store_true",
-        help="in place of the probabilities write two columns: predicted, the class of the highest one before calibration, and "
-        "probability, its calibrated probability; for what was fitted by --notion",
+        help="write two columns instead of the probabilities: predicted, the class with the highest probability before "
+        "calibration, and probability, its calibrated probability; for calibrators fitted with --notion",
     )  # fmt: skip
     _force_option(apply)
     _escape_option(apply)
     _data_options(apply)
 
-    decide = _command(subparsers, "decide", run_decide, "decide at the least expected cost")
+    decide = _command(subparsers, "decide", run_decide, "choose the decision of least expected cost in each row")
     decide.add_argument(
-        "file", metavar="FILE", help="a forecast; with a label column, what the decisions cost is printed"
+        "file", metavar="FILE", help="predictions; with a label column, the cost of the decisions is printed"
     )
     decide.add_argument(
         "--costs", metavar="ROWS",
@@ -120,25 +126,32 @@ def parser() -> argparse.ArgumentParser:
     decide.add_argument(
         "--old-prior",
         metavar="P",
-        help="share of the event, or of each class, where the forecast is calibrated",
+        help="share of the event, or of each class, in the data on which the predictions are calibrated",
     )
-    decide.add_argument("--new-prior", metavar="P", help="the same where it is used")
+    decide.add_argument("--new-prior", metavar="P", help="the same in the data to decide on")
     decide.add_argument("-o", "--output", metavar="OUT", help="write the file with columns decision and expected_cost")
     _force_option(decide)
     _escape_option(decide)
     _data_options(decide)
 
-    report = _command(subparsers, "report", commands.run_report, "write one HTML page that compares forecasts")
+    report = _command(
+        subparsers, "report", commands.run_report, "write one HTML page that shows or compares predictions"
+    )
     report.add_argument(
-        "files", nargs="+", metavar="FILE", help="one or more forecasts with the same columns, such as before and after"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="one or more files with the same columns, such as before and after calibration",
     )
     report.add_argument("-o", "--output", required=True, metavar="HTML", help="the page to write")
-    report.add_argument("--calibrator", metavar="CALIBRATOR", help="show each forecast also after this calibrator")
-    report.add_argument("--names", metavar="A,B", help="names of the forecasts (default: the files' names)")
+    report.add_argument(
+        "--calibrator", metavar="CALIBRATOR", help="show the predictions of each file also after this calibrator"
+    )
+    report.add_argument("--names", metavar="A,B", help="names of the files in the report (default: the files' names)")
     report.add_argument("--title", default="Calibration report", help="title of the page")
     report.add_argument(
         "--points", type=_natural, default=1000, metavar="N",
-        help="of 3 or 4 classes, rows to draw at random and show as points on a triangle or in a tetrahedron; 0 for none "
+        help="with 3 or 4 classes: number of rows, drawn at random, to show as points of a triangle or tetrahedron; 0 for none "
         "(default: %(default)s)",
     )  # fmt: skip
     _force_option(report)
@@ -146,11 +159,18 @@ def parser() -> argparse.ArgumentParser:
     _notion_options(report)
     _assess_options(report)
 
-    plan = _command(subparsers, "plan", run_plan, "say how many rows are needed to detect, to estimate or to calibrate")
+    plan = _command(
+        subparsers,
+        "plan",
+        run_plan,
+        "compute how many rows are needed to detect an error, to estimate it or to calibrate",
+    )
     plan.add_argument("file", nargs="?", metavar="FILE", help="predictions of a pilot; labels are not needed")
     _plan_options(plan)
 
-    demo = _command(subparsers, "demo", commands.run_demo, "run the whole job on an embedded data set")
+    demo = _command(
+        subparsers, "demo", commands.run_demo, "measure, calibrate and report a data set that comes with calibrant"
+    )
     demo.add_argument(
         "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
     )
@@ -172,12 +192,12 @@ def _command(subparsers: Any, name: str, run: Any, what: str) -> argparse.Argume
 
 def _data_options(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group(
-        "columns", "Where they are not named they are guessed, said, and refused if ambiguous."
+        "columns", "Columns that are not named are guessed; the guess is printed, and an ambiguous one is refused."
     )
     _forecast_options(data)
     data.add_argument("--weight", metavar="COLUMN", help="sample weights")
     data.add_argument(
-        "--classes", metavar="A,B,...", help="the class of each column, where names and labels do not say it"
+        "--classes", metavar="A,B,...", help="the class of each column, if names and labels do not show it"
     )
 
 
@@ -197,20 +217,26 @@ def _forecast_options(data: argparse._ArgumentGroup) -> None:
 
 def _plan_options(parser: argparse.ArgumentParser) -> None:
     question = parser.add_argument_group("the question", "Exactly one.")
-    question.add_argument("--detect", type=float, metavar="E", help="true calibration error that a test is to find")
+    question.add_argument("--detect", type=float, metavar="E", help="true calibration error that a test is to detect")
     question.add_argument("--width", type=float, metavar="W", help="width of the interval of --metric that is wanted")
     question.add_argument(
-        "--calibrate", metavar="METHOD", help="rows from which on a method seldom did harm in the study of harm"
+        "--calibrate",
+        metavar="METHOD",
+        help="fewest rows with which this method seldom raised the log loss of held-out rows in the study of harm",
     )
     question.add_argument(
         "--guarantee", type=float, metavar="E", help="largest error after top-label histogram binning, by a theorem"
     )
     like = parser.add_argument_group("the predictions", "FILE, or predictions of a stated kind.")
     like.add_argument("--classes", type=_positive, metavar="K", help="number of classes")
-    like.add_argument("--accuracy", type=float, metavar="A", help="beside --classes (default: 0.8)")
-    like.add_argument("--event-rate", type=float, metavar="R", help="one event that occurs in this share of the rows")
     like.add_argument(
-        "--auc", type=float, metavar="A", help="beside --event-rate: area under its ROC curve (default: 0.8)"
+        "--accuracy", type=float, metavar="A", help="with --classes: accuracy of the predictions (default: 0.8)"
+    )
+    like.add_argument(
+        "--event-rate", type=float, metavar="R", help="two classes, of which the event occurs in this share of the rows"
+    )
+    like.add_argument(
+        "--auc", type=float, metavar="A", help="with --event-rate: area under the ROC curve (default: 0.8)"
     )
     _forecast_options(like)
     how = parser.add_argument_group("how")
@@ -223,14 +249,23 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
         help="how the predictions are wrong: over-confident (default), under-confident, 'too high' or 'too low'",
     )  # fmt: skip
     how.add_argument(
-        "--power", type=float, metavar="P", help="probability that the test finds the error (default: 0.8)"
+        "--power", type=float, metavar="P", help="probability that the test detects the error (default: 0.8)"
     )
     how.add_argument(
         "--level", type=float, metavar="A",
         help="level of the test, or one minus the coverage of the interval (default: 0.05; of a guarantee 0.1)",
     )  # fmt: skip
-    how.add_argument("--safe", action="store_true", help="--calibrate within SafeCalibrator, as `calibrant fit --safe`")
-    how.add_argument("--harm", type=float, metavar="S", help="tolerated share of harm of --calibrate (default: 0.1)")
+    how.add_argument(
+        "--safe",
+        action="store_true",
+        help="with --calibrate: the method within SafeCalibrator, as by `calibrant fit --safe`",
+    )
+    how.add_argument(
+        "--harm",
+        type=float,
+        metavar="S",
+        help="with --calibrate: tolerated share of experiments with harm (default: 0.1)",
+    )
     how.add_argument("--seed", type=_natural, default=0, metavar="N", help="seed of the draws (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -238,23 +273,23 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
 def _other_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--other", metavar="FILE",
-        help="other rows that the classifier was not trained on, such as a test set: warn if the rows for calibration look "
-        "like training rows beside them, or stand in both; all its rows, whatever --rows says",
+        help="held-out rows, such as the test set, to compare with: warn if the calibration rows look like training rows, or "
+        "are in both files; all rows of this file are used, whatever --rows is",
     )  # fmt: skip
 
 
 def _force_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true",
-        help="replace the output if it exists; a symbolic link stays, and the file that it points to is replaced",
+        help="replace the output if it exists; of a symbolic link the file that it points to is replaced",
     )  # fmt: skip
 
 
 def _escape_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--escape-formulas", action="store_true",
-        help="in a CSV output put a quote (') before cells and names, but for numbers, that a spreadsheet would run as "
-        "formulas: those that begin with = + - @, a tab or an end of line",
+        help="in a CSV output put a quote (') before cells and column names that a spreadsheet would run as formulas, numbers "
+        "excepted: those that begin with = + - @, a tab or an end of line",
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
     if not np.isfinite(table).all():
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
         raise ValueError(
-            f"the map must give finite numbers; got {table[row].tolist()} for {prob[row].tolist()}. Repair the map there."
+            f"the map must give finite numbers; got {table[row].tolist()} for {prob[row].tolist()}. Correct the map there."
         )
     return table
 

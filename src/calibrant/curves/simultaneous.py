@@ -39,12 +39,12 @@ def simultaneous_band(n: FloatArray, events: FloatArray, level: float) -> tuple[
 
     To the right of a score its lower bound goes on, to the left its upper bound.
     """
-    reached, came = np.append(0.0, np.cumsum(n)), np.append(0.0, np.cumsum(events))
+    reached, occurred = np.append(0.0, np.cumsum(n)), np.append(0.0, np.cumsum(events))
     lengths = list(_intervals(reached))
     lower, upper = np.zeros(n.size), np.ones(n.size)
     for first, end in lengths:
         tail = level / (2.0 * len(lengths) * first.size)
-        rows, hits = reached[end] - reached[first], came[end] - came[first]
+        rows, hits = reached[end] - reached[first], occurred[end] - occurred[first]
         some, rest = hits > 0, hits < rows
         np.maximum.at(lower, end[some] - 1, betaincinv(hits[some], (rows - hits)[some] + 1.0, tail))
         np.minimum.at(upper, first[rest], betaincinv(hits[rest] + 1.0, (rows - hits)[rest], 1.0 - tail))

@@ -65,7 +65,7 @@ def make_softmax_forecast(
 
     See Also
     --------
-    make_survey_forecast : Two or three classes that no temperature repairs.
+    make_survey_forecast : Two or three classes that no temperature calibrates.
 
     Examples
     --------

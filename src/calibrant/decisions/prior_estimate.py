@@ -255,7 +255,7 @@ def _labelled(
     if not together(old_true=old_true, old_prob=old_prob):
         require(
             old_weight is None,
-            "old_weight must come with labelled rows",
+            "old_weight must be given with labelled rows",
             got="neither old_true nor old_prob",
             hint="Weights of the rows of y_prob are sample_weight",
         )

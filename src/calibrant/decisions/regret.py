@@ -39,7 +39,7 @@ class CalibrationRegret(Result):
     ----------
     cost : float
         Mean cost a row of deciding by the forecast as it is.
-    repaired_cost : float
+    recalibrated_cost : float
         Mean cost a row of deciding by the recalibrated forecast, or by the truth.
     regret : float
         The difference, never negative.
@@ -51,10 +51,10 @@ class CalibrationRegret(Result):
         Which costs: of a matrix, or the average over all cost proportions.
     """
 
-    _table = Table(None, "cost", "repaired_cost", "regret", "noise_floor", "against", "costs")
+    _table = Table(None, "cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs")
 
     cost: float
-    repaired_cost: float
+    recalibrated_cost: float
     regret: float
     noise_floor: float
     against: str
@@ -76,7 +76,7 @@ def calibration_regret(
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> CalibrationRegret:
-    """By how much decisions cost more because the probabilities are miscalibrated.
+    """Extra cost of decisions because the probabilities are miscalibrated.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def calibration_regret(
     Returns
     -------
     CalibrationRegret
-        A result with ``cost``, ``repaired_cost``, ``regret`` and ``noise_floor``.
+        A result with ``cost``, ``recalibrated_cost``, ``regret`` and ``noise_floor``.
 
     Raises
     ------
     ValueError
-        If more than two classes come without a cost matrix or without a truth, or if the columns of two data frames differ or
+        If there are more than two classes and no cost matrix or no truth, or if the columns of two data frames differ or
         stand in another order.
 
     Notes

@@ -1,4 +1,4 @@
-"""The warning by which calibrant says that a result is of less use than it looks."""
+"""The warning of results that are defined, but of less use than they look."""
 
 from calibrant._core.public import attach
 

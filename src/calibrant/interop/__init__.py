@@ -1,4 +1,4 @@
-"""Everything that knows another project's name, or a file format."""
+"""Files, data frames and other packages: what reads, writes and converts."""
 
 from calibrant._core.public import attach
 

@@ -27,7 +27,7 @@ LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
 
 @dataclass(frozen=True, eq=False)
 class ForecastTable:
-    """A forecast read from a file, and which columns it came from."""
+    """A forecast read from a file, and the names of its columns."""
 
     table: FileTable
     label_column: str | None
@@ -162,7 +162,7 @@ def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, fir
 def _cure(cell: Any) -> str:
     if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
         return "Write decimals with a point, or separate the columns by semicolons."
-    return "Repair the column, or choose others with --prob or --logit."
+    return "Correct the column, or choose others with --prob or --logit."
 
 
 def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:

@@ -1,4 +1,4 @@
-"""Numbers that say how far a forecast is from the outcomes."""
+"""Metrics: how far predicted probabilities are from the outcomes."""
 
 from calibrant._core.public import attach
 

@@ -47,7 +47,7 @@ def corp_decomposition(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> Decomposition:
-    """Take a proper score apart into miscalibration - discrimination + uncertainty, by isotonic regression (CORP).
+    """Split a proper score into miscalibration - discrimination + uncertainty, by isotonic regression (CORP).
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def mean_over_parts(
 def calibration_refinement(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
 ) -> Decomposition:
-    """Take a proper score apart into calibration loss and refinement loss, over rows with the same forecast.
+    """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def calibration_refinement(
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
     warn_impossible(losses, problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
-    came = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
-    frequency: FloatArray = came.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
+    occurred = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
+    frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
     total = _mean(losses, problem)
     refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
     terms = (("calibration", divergence(total, refinement)), ("refinement", refinement))
@@ -159,7 +159,7 @@ def epistemic_irreducible(
     score: str | ClassScore = "brier",
     **data: Unpack[DataOptions],
 ) -> Decomposition:
-    """Take a proper score apart into epistemic and irreducible loss, where the true probabilities are known.
+    """Split a proper score into epistemic and irreducible loss, where the true probabilities are known.
 
     Parameters
     ----------

@@ -79,12 +79,12 @@ def in_the_large(problem: BinaryProblem) -> Measured:
 def observed_expected(problem: BinaryProblem) -> Measured:
     """Sum of the events divided by the sum of the scores."""
     p, w = problem.score, problem.weight
-    came, expected = float(w @ problem.outcome), float(w @ p)
+    n_events, expected = float(w @ problem.outcome), float(w @ p)
     if expected <= SMALLEST_RATE * w.sum():
-        value = float("inf") if came else float("nan")
+        value = float("inf") if n_events else float("nan")
         _warn("O/E must have a positive sum of scores", "all are 0 or next to it", f"O/E is set to {value}", problem)
         return Measured(value)
-    value = came / expected
+    value = n_events / expected
     pull, rate = w / expected, np.minimum(value * p, 1.0)
     return Measured(value, pull * (problem.outcome - value * p), float(pull**2 @ (rate * (1.0 - rate))))
 
@@ -201,10 +201,10 @@ def _error_if_calibrated(parts: list[BinaryProblem], *, apart: bool) -> float:
 
 
 REASONS = {
-    "one class": "there is one class alone",
+    "one class": "there is only one class",
     "one score": "all scores are equal",
-    "events above": "every event has a higher score than every other row",
-    "events below": "every event has a lower score than every other row",
+    "events above": "every row with the event has a higher score than every row without it",
+    "events below": "every row with the event has a lower score than every row without it",
     "regular": "the scores of the classes overlap by no more than rounding",
 }
 
@@ -214,6 +214,6 @@ def _undefined(name: str, value: float, fit: Recalibration, problem: BinaryProbl
     return Measured(value)
 
 
-def _warn(must: str, came: str, answer: str, problem: BinaryProblem) -> None:
-    where = f" of {problem.name!r}" if problem.name else ""
-    warnings.warn(f"{must}; {came}{where}, and {answer}. Pass more rows.", CalibrationWarning, stacklevel=6)
+def _warn(must: str, got: str, answer: str, problem: BinaryProblem) -> None:
+    where = f" in the problem {problem.name!r}" if problem.name else ""
+    warnings.warn(f"{must}; {got}{where}, and {answer}. Pass more rows.", CalibrationWarning, stacklevel=6)

@@ -168,7 +168,7 @@ class NormOfBins(Size):
 
     @property
     def is_debiased(self) -> bool:
-        """Whether the part is taken off that chance adds, under a norm of which the floor is known."""
+        """Whether the loss is bias-corrected, under a norm whose noise floor is known."""
         return self.loss is debiased_squared_gap and self.across is None and (self.norm is root or self.norm is l1)
 
     @property

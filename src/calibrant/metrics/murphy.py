@@ -24,7 +24,7 @@ def murphy_decomposition(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> Decomposition:
-    """Take the Brier score apart into reliability - resolution + uncertainty over bins, and what happens within them.
+    """Split the Brier score into reliability - resolution + uncertainty over bins, and what happens within them.
 
     Parameters
     ----------

@@ -228,12 +228,12 @@ class ScorePairs(Pairs):
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
         cell, line = self.cells
-        came: FloatArray = (labels[:, self.rows] == self.part.column).astype(np.float64)
+        occurred: FloatArray = (labels[:, self.rows] == self.part.column).astype(np.float64)
         own_of_none, along_none, expected = self._without_events
-        own = own_of_none + came @ self._own_of_events
-        along = along_none + came @ self._along_of_events
-        came *= self.weight
-        sums = np.array([np.bincount(cell, row, line.order.size) for row in came], dtype=np.float64)
+        own = own_of_none + occurred @ self._own_of_events
+        along = along_none + occurred @ self._along_of_events
+        occurred *= self.weight
+        sums = np.array([np.bincount(cell, row, line.order.size) for row in occurred], dtype=np.float64)
         return line.forms(sums - expected) - own, along
 
     @cached_property

@@ -69,7 +69,8 @@ class Estimate:
         The bias-corrected value: the true error, of the shape seen, of which the figure is the median; 0 where a calibrated
         forecast shows as much every other time. See Notes.
     detectable : float or None
-        The true error, of the shape seen, that the test at this level would find four times in five.
+        The smallest detectable error: the true error, of the observed shape, that the test at this level detects with a power
+        of 0.8.
     least_pvalue : float or None
         The smallest p-value that the draws can show, 1 / (draws + 1); None where the p-value is of a law in formulas.
 
@@ -124,12 +125,12 @@ class Law:
 
     @property
     def null(self) -> FloatArray:
-        """Sizes that a calibrated forecast would show, shape (m,)."""
+        """Draws of the size under calibration, shape (m,)."""
         sizes: FloatArray = self.sizes[0]
         return sizes
 
     def estimate(self, level: float) -> Estimate:
-        """Compare the value with what each truth would show."""
+        """Compare the value with its draws under each true size."""
         pvalue = pvalue_of(self.value, self.null)
         debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), self.value)
         lower, upper = self._interval(level)

@@ -19,7 +19,7 @@ def binary_problems(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> list[BinaryProblem]:
-    """List the data that a notion looks at: what its errors are measured on, and its calibrators fitted to.
+    """List the binary problems of a notion: the data that its errors are measured on and its calibrators fitted to.
 
     Parameters
     ----------

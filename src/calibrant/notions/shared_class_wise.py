@@ -112,7 +112,7 @@ class SharedClassWise(Notion):
         """Columns of each group."""
         require(
             self.groups is not None,
-            "groups must be known where no labels say how often classes come",
+            "groups must be known where no labels show how often classes occur",
             got="none",
             hint="Pass the group of each class, or ask fitted_to(problem)",
         )
@@ -146,15 +146,15 @@ def _as_groups(groups: npt.ArrayLike) -> Labels:
     return as_labels(groups, "groups")
 
 
-def _groups(came: FloatArray, ratio: float) -> IntArray:
+def _groups(occurred: FloatArray, ratio: float) -> IntArray:
     """Number the group of each class, from the most frequent class down."""
-    order = np.argsort(-came, kind="stable")
-    level, share = LEVEL / (came.size * (came.size - 1)), ratio / (ratio + 1.0)
-    group: IntArray = np.zeros(came.size, dtype=np.intp)
+    order = np.argsort(-occurred, kind="stable")
+    level, share = LEVEL / (occurred.size * (occurred.size - 1)), ratio / (ratio + 1.0)
+    group: IntArray = np.zeros(occurred.size, dtype=np.intp)
     first = order[0]
     for before, this in pairwise(order):
-        # The probability of came[first] or more of came[first] + came[this] rows; of weights between whole numbers, too.
-        parted = betainc(came[first], came[this] + 1.0, share) < level
+        # The probability of occurred[first] or more of the rows of both; of weights between whole numbers, too.
+        parted = betainc(occurred[first], occurred[this] + 1.0, share) < level
         group[this] = group[before] + parted
         first = this if parted else first
     return group

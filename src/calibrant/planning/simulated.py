@@ -52,12 +52,10 @@ def to_detect(
         found = rows_where(figure, float(ndtri(wanted)), most=_most(predictions))
     except OutOfReachError as short:
         raise ValueError(
-            f"detect must be an error that at most {short.rows:,} rows find with power {wanted:g}; got {error:g}, which they "
-            f"find with power {ndtr(short.figure):.2g}. Pass a larger error."
+            f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}; got {error:g}, which they "
+            f"detect with power {ndtr(short.figure):.2g}. Pass a larger error."
         ) from None
-    what = (
-        f"for a test at level {alpha:g} to find a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
-    )
+    what = f"for a test at level {alpha:g} to detect a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
     assumed = {"predictions": predictions.said, "true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
     return RowsNeeded(**_found(found, what), assumed=assumed, figure="power", target=wanted, value=ndtr(found.figure))
 

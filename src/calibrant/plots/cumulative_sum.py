@@ -129,9 +129,9 @@ def _only(named: Mapping[str, CumulativeSumCurve], ax: Any, panels: Sequence[str
     """Return the one panel that is to be shown."""
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     if ax is not None or len(found) != 1:
-        came = "an Axes" if ax is not None else f"{len(found)} panels"
+        given = "an Axes" if ax is not None else f"{len(found)} panels"
         raise ValueError(
-            f"the theorem is shown of one panel, in Axes of its own; got {came}. Leave ax out, and choose one: "
+            f"the theorem is shown of one panel, in Axes of its own; got {given}. Leave ax out, and choose one: "
             "panels=['class 3']."
         )
     return found[0]

@@ -123,7 +123,8 @@ def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
     if np.ptp(uncertainty) > 1e-9:
         raise ValueError(
             "forecasts must be of the same events; got uncertainties from "
-            f"{uncertainty.min():.6g} to {uncertainty.max():.6g}. Use the same rows and one notion that asks the same of each."
+            f"{uncertainty.min():.6g} to {uncertainty.max():.6g}. Use the same rows, and a notion whose events "
+            "do not depend on the forecast."
         )
 
 

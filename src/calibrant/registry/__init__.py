@@ -1,4 +1,4 @@
-"""What there is by its words, and how to add to it."""
+"""Metrics, tests, notions, binnings and calibrators by name, and how to register another."""
 
 from calibrant._core.public import attach
 

@@ -1,4 +1,4 @@
-"""A page for people: a summary of assessments, and the template that shows it."""
+"""HTML reports: a summary of assessments on one page."""
 
 from calibrant._core.public import attach
 

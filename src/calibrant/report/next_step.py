@@ -5,12 +5,14 @@ from __future__ import annotations
 from calibrant.assessment.advice import IDENTITY, Advice
 
 ASK = (
-    "Next: choose a calibrator on a calibration set, rows that are neither those the classifier was trained on nor those of "
-    "this report: calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
+    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
+    "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
 )
 """Where nothing was computed: the report was made without rows, or of rows to test on."""
 
-REFIT = "If these rows are your test set, fit on other rows, and compare before and after on these:"
+REFIT = (
+    "If these rows are your test set, fit on a separate calibration set, and compare before and after on the test set:"
+)
 
 
 def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
@@ -28,7 +30,7 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
     stay = "" if advice is None else f" {advice.reason}"
     return (
         f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
-        f"calibration: an ECE below about {detectable:.4f} would often go unseen here."
+        f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
     )
 
 

@@ -167,11 +167,11 @@ def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
     vectors, number = np.unique(points.calibrated, axis=0, return_inverse=True)
     if len(vectors) > MOST_VECTORS:
         return []
-    came = np.zeros((len(vectors), len(points.classes)))
-    np.add.at(came, (number.ravel(), points.label), 1.0)
-    rows = came.sum(axis=1)
+    occurred = np.zeros((len(vectors), len(points.classes)))
+    np.add.at(occurred, (number.ravel(), points.label), 1.0)
+    rows = occurred.sum(axis=1)
     return [
-        {"vector": _vector(vector), "rows": int(rows[i]), "came": _vector(came[i] / rows[i])}
+        {"vector": _vector(vector), "rows": int(rows[i]), "shares": _vector(occurred[i] / rows[i])}
         for i, vector in sorted(enumerate(vectors.tolist()), key=lambda line: -rows[line[0]])
     ]
 

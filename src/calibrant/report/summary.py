@@ -133,7 +133,7 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
 
 
 def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
-    """Say in plain words what an assessment found: how it is off, whether that is real, and what to do next."""
+    """Return the findings of an assessment as sentences: how it is off, whether that is real, and what to do next."""
     panel, ece = assessment.curve.panels[0], assessment["ece"]
     fault = fault_of(assessment)
     by_class = [row for row in assessment.rows if row.metric in BY_CLASS and _significant(row.estimate, assessment)]
@@ -159,7 +159,7 @@ Fault = Literal["none", "over-confident", "under-confident", "too high", "too lo
 def fault_of(assessment: Assessment) -> Fault:
     """Return the one word for what is wrong with a forecast, "none" if no more than noise is seen.
 
-    Over-confident is what a temperature repairs: the confidence is above the accuracy; or, for one event, probabilities
+    Over-confident is what temperature scaling corrects: the confidence is above the accuracy; or, for one event, probabilities
     are too far from 1/2. Too high or too low is a shift. It is "both" where neither makes up half of the ECE.
     """
     panel, ece = assessment.curve.panels[0], assessment["ece"]

@@ -1,4 +1,4 @@
-"""Tests of calibration: a statistic, its law if the forecast were calibrated, a p-value, and what was assumed."""
+"""Tests of calibration: a statistic, its distribution under calibration, a p-value and the assumptions."""
 
 from calibrant._core.public import attach
 

@@ -148,7 +148,7 @@ def equivalence_test(
         assumptions=(
             OUTSIDE,
             INDEPENDENT,
-            "Deviations are those of the bins at hand, in a direction near the one seen.",
+            "Deviations are those over these bins, in a direction near the observed one.",
         ),
         alternative="less",
         hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
@@ -201,8 +201,8 @@ def _residuals_of(metric: Metric, problem: Problem) -> Residuals:
     if seen.size.counts_rows:
         raise ValueError(
             f"metric must be the size of residuals; got {metric.name!r}, the percentage of predictions that tests reject. It "
-            "is no distance, with no triangle inequality, and grows with the number of rows: no bound on it means the same for "
-            "other rows. Pass 'ece' or 'ks-error'; what a calibrated forecast has of it says estimate_calibration_error."
+            "is no distance, with no triangle inequality, and grows with the number of rows: a bound on it has no meaning. "
+            "Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration."
         )
     return seen
 

@@ -21,7 +21,7 @@ from calibrant.significance.null import NullDistribution, chi_squared, label_dra
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums.resampling import Rng, as_rng
 
-FITTED = "The model that made the forecast was fitted on these very rows; of other rows leave fitted=True out."
+FITTED = "The model that made the forecast was fitted on these rows; for held-out rows leave fitted=True out."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

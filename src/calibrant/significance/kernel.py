@@ -133,7 +133,7 @@ def kernel_test(
         law = Draws(
             f"{n_resamples} draws of centred rows", noise_of_rows(problem, found, n_resamples, generator).squared
         )
-        assumptions += ("There are enough rows for those seen to stand for all.",)
+        assumptions += ("There are enough rows for them to represent the population.",)
     return TestResult(NAME, value, float(law.sf(value)), law, assumptions, hypothesis=spoken)
 
 
@@ -144,7 +144,7 @@ def _test_of_blocks(found: list[tuple[float, Blocks]], assumptions: tuple[str, .
     law = student(max(df, 1))
     if df == 0:
         warnings.warn(
-            "the kernel test must have two blocks to see a spread between them; there is one, and the p-value is set to 1. "
+            "the kernel test must have two blocks to estimate their variance; there is one, and the p-value is set to 1. "
             "Pass more rows, a smaller block_size, or estimator='unbiased'.",
             CalibrationWarning,
             stacklevel=3,

@@ -273,11 +273,11 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
         values = problem.score
         if problem.logit is not None:
             values, data["input"] = problem.logit, "logit"
-        came = problem.outcome[rows]
+        occurred = problem.outcome[rows]
         if problem.predicted is None:
-            return _of_event(test(came, values[rows], **data), f"class {problem.classes[1]}")
+            return _of_event(test(occurred, values[rows], **data), f"class {problem.classes[1]}")
         code = problem.predicted.code[rows]  # -1: another class than the predicted one occurred
-        return test(np.where(came, code, -1), values[rows], y_pred=code, **data)
+        return test(np.where(occurred, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
     label = problem.classes[problem.label[rows]]
     return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **data)

@@ -33,7 +33,7 @@ def spiegelhalter_test(
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> TestResult:
-    """Test whether the Brier score is what it would be on average if the forecast were calibrated (Spiegelhalter's Z).
+    """Test whether the Brier score equals its expected value under calibration (Spiegelhalter's Z).
 
     Parameters
     ----------

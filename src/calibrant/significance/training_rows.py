@@ -20,7 +20,7 @@ FAR = 2.0 / 3.0
 FEWEST, LEAST_SHARE = 5, 0.01
 """Rows, and share of the smaller set, that must stand in both before anything is said."""
 
-WHY = "A calibrator learns from training rows a confidence that new rows do not bear out."
+WHY = "A classifier does better on its training rows than on new rows: a calibrator fitted to them leaves it over-confident."
 WHAT_TO_DO = (
     "Calibrate on rows that were held out of training, or on cross-validated predictions "
     "(sklearn.model_selection.cross_val_predict)."
@@ -31,19 +31,19 @@ def warn_if_training_rows(rows: Problem, other: Problem) -> None:
     """Warn where rows for calibration look like training rows beside ``other`` ones, or stand among these as well."""
     require(
         rows.classes.tolist() == other.classes.tolist(),
-        "the other rows must have the same classes",
+        "the held-out rows must have the same classes",
         got=f"{other.classes.tolist()} beside {rows.classes.tolist()}",
         hint="Give forecasts of one classifier, or name the classes with labels=",
     )
     if better := _far_better(rows, other):
         warn(
-            f"rows for calibration must be none of the training rows; these look like some: {better}. {WHY} {WHAT_TO_DO}"
+            f"calibration rows must be held out of training; these look like training rows: {better}. {WHY} {WHAT_TO_DO}"
         )
     if shared := n_shared(rows, other):
         warn(
-            f"rows for calibration and other rows must be different ones; {shared} of {rows.size} also stand among the other "
-            f"{other.size}, with the same label and the same forecast. Figures on rows that the calibrator was fitted on are "
-            "too good. Remove these rows from one of the two."
+            f"calibration rows and held-out rows must be different; {shared} of {rows.size} calibration rows are also among "
+            f"the {other.size} held-out rows, with the same label and the same prediction. Figures on rows that the "
+            "calibrator was fitted to are too good. Remove these rows from one of the two."
         )
 
 
@@ -53,11 +53,11 @@ def _far_better(rows: Problem, other: Problem) -> str:
     losses = LogLoss()(as_simplex(rows)), LogLoss()(as_simplex(other))
     here, there = (float(np.mean(loss)) for loss in losses)
     if here < FAR * there and loss_pvalue(*losses) < LEVEL:
-        said.append(f"their log loss is {here:.4f}, that of the other rows {there:.4f}")
+        said.append(f"their log loss is {here:.4f}, that of the held-out rows {there:.4f}")
     right = _is_right(rows), _is_right(other)
     here, there = (float(np.mean(one)) for one in right)
     if 1 - here < FAR * (1 - there) and accuracy_pvalue(*right) < LEVEL:
-        said.append(f"their accuracy is {here:.1%}, that of the other rows {there:.1%}")
+        said.append(f"their accuracy is {here:.1%}, that of the held-out rows {there:.1%}")
     return ", and ".join(said)
 
 

@@ -26,7 +26,7 @@ class Comparisons:
     starts: IntArray
     block: IntArray
     count: FloatArray
-    came: IntArray
+    of_true: IntArray
     weight: FloatArray
     n_blocks: int
     n_classes: int
@@ -42,7 +42,7 @@ class Comparisons:
         block, count = np.empty(ends[-1], dtype=np.intp), np.empty(ends[-1])
         kernels.row_counts(cells.at, of_cell, np.zeros(n_blocks), block, count)
         weight = cells.weight / cells.weight.sum()
-        return cls(np.append(0, ends[:-1]), block, count, of_cell[cells.came], weight, n_blocks, n_classes)
+        return cls(np.append(0, ends[:-1]), block, count, of_cell[cells.of_true], weight, n_blocks, n_classes)
 
     @cached_property
     def row(self) -> IntArray:
@@ -69,7 +69,7 @@ class Comparisons:
     @cached_property
     def events(self) -> FloatArray:
         """Weight of the true classes in each block: b; 1 over all blocks."""
-        return np.bincount(self.came, self.weight, self.n_blocks).astype(np.float64, copy=False)
+        return np.bincount(self.of_true, self.weight, self.n_blocks).astype(np.float64, copy=False)
 
     def smoothed(self, smoothing: float) -> FloatArray:
         """Return b with smoothed labels: each class of a row gets smoothing / K, and the true class the rest."""
@@ -96,7 +96,7 @@ class Comparisons:
 
     def losses(self, theta: FloatArray) -> FloatArray:
         """Log loss of each row."""
-        return self.shares(theta)[0] - theta[self.came]
+        return self.shares(theta)[0] - theta[self.of_true]
 
     def loss(self, theta: FloatArray) -> float:
         """Mean log loss: the objective of eq. 4 over the sum of the weights."""

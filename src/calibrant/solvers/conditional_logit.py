@@ -72,7 +72,7 @@ def _loss(rows: Comparisons, penalty: Penalty) -> tuple[_Loss, BoolArray]:
     """Return the objective, and which increments infinity is best for."""
     target, mass = rows.smoothed(penalty.smoothing), rows.mass / rows.n_classes
     both = rows.crossed(rows.bottom, rows.top)
-    endless = np.zeros_like(both) if max(penalty) > GOAL else both & ~rows.crossed(rows.came, rows.top)
+    endless = np.zeros_like(both) if max(penalty) > GOAL else both & ~rows.crossed(rows.of_true, rows.top)
     free = both & ~endless if not penalty.ridge else ~endless
     return _Loss(rows, target, mass, penalty.ridge, free), endless
 

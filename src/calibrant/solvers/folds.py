@@ -60,8 +60,8 @@ def hash_of_rows(problem: SimplexProblem) -> WordArray:
         rows = slice(start, start + step)
         prob = problem.prob[rows].astype(np.float32) + np.float32(0.0)  # of a negative zero a zero
         mixed[rows] = _mixed(prob.view(np.uint32)).sum(axis=1, dtype=np.uint64)
-    came = problem.prob[np.arange(n), problem.label].astype(np.float32) + np.float32(0.0)
-    return _mixed(mixed + np.uint64(3) * _mixed(came.view(np.uint32)))
+    of_true = problem.prob[np.arange(n), problem.label].astype(np.float32) + np.float32(0.0)
+    return _mixed(mixed + np.uint64(3) * _mixed(of_true.view(np.uint32)))
 
 
 def _rounded(number: FloatArray) -> FloatArray:

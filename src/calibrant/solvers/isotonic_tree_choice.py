@@ -122,7 +122,7 @@ def _losses(sums: FloatArray, begins: BoolArray, shrinkages: Sequence[Shrinkage]
         start = isotonic_fit_of(events + added + 2.0 * stage * mass, mass).starts
         rate = np.add.reduceat(events + added, start) / np.add.reduceat(mass, start)
         prob = (1.0 - mixture) * rate + mixture * prior
-        came, all_ = np.add.reduceat(held_events, start), np.add.reduceat(held, start)
-        of_region = -(came * np.log(clipped(prob)) + (all_ - came) * np.log(clipped(1.0 - prob)))
+        occurred, all_ = np.add.reduceat(held_events, start), np.add.reduceat(held, start)
+        of_region = -(occurred * np.log(clipped(prob)) + (all_ - occurred) * np.log(clipped(1.0 - prob)))
         loss[:, j] = np.bincount(stage[start], of_region, n_stages)
     return loss

@@ -61,7 +61,7 @@ def least_log_loss(
     if not found.converged or found.gradient > CERTAIN:
         _warn(
             "the log loss must have a minimum that rounding shows, with a gradient of at most "
-            f"{CERTAIN:g} in standardised units; got {found.gradient:.1e}: Newton's method has not come to it",
+            f"{CERTAIN:g} in standardised units; got {found.gradient:.1e}: Newton's method has not reached it",
             "the last step",
         )
     if found.rank == intercept:
@@ -73,9 +73,9 @@ def least_log_loss(
 
 def platt_targets(problem: BinaryProblem) -> FloatArray:
     """Return the targets of Platt in place of ones and zeros: Laplace's rule of succession for each class."""
-    came = float(problem.weight @ problem.outcome) * problem.weights.rows_per_weight
-    stayed = problem.weights.rows - came
-    return np.where(problem.outcome, (came + 1.0) / (came + 2.0), 1.0 / (stayed + 2.0))
+    occurred = float(problem.weight @ problem.outcome) * problem.weights.rows_per_weight
+    stayed = problem.weights.rows - occurred
+    return np.where(problem.outcome, (occurred + 1.0) / (occurred + 2.0), 1.0 / (stayed + 2.0))
 
 
 def is_separated(x: FloatArray, outcome: BoolArray, family: Family) -> bool:
@@ -110,9 +110,9 @@ def _any_inside(x: FloatArray, low: np.float64, high: np.float64) -> bool:
 
 
 def _warn_of_separation(problem: BinaryProblem) -> None:
-    where = f" of {problem.name!r}" if problem.name else ""
+    where = f" for {problem.name!r}" if problem.name else ""
     _warn(
-        f"both classes must come, and overlap, for the log loss to have a minimum; it falls for ever{where}",
+        f"both classes must occur, and their scores overlap, for the log loss to have a minimum; it keeps falling{where}",
         "the minimum of Platt's smoothed targets",
     )
 

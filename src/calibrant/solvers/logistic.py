@@ -140,14 +140,14 @@ class _Loss:
         loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
         for start in range(0, self.total.size, BLOCK):
             rows = slice(start, start + BLOCK)
-            z, w, came = self.table[:, rows], self.total[rows], self.events[rows]
+            z, w, occurred = self.table[:, rows], self.total[rows], self.events[rows]
             eta = theta @ z
             rare = np.exp(-np.abs(eta))
-            loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - came @ eta)
+            loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - occurred @ eta)
             likely = 1.0 / (1.0 + rare)
             rare *= likely
             p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
-            gradient += z @ ((w - came) * p - came * q)
+            gradient += z @ ((w - occurred) * p - occurred * q)
             curvature += (z * (w * likely * rare)) @ z.T
         weight, lower = float(self.total.sum()), self.lower if np.isfinite(self.lower).any() else None
         return DensePoint(theta, loss / weight, gradient / weight, curvature / weight, lower)
@@ -183,14 +183,14 @@ class Recalibration:
     @property
     def shape(self) -> Shape:
         """Whether slope and intercept are defined, or else why not."""
-        came, stayed = self.x[self.events > 0], self.x[self.total > self.events]
-        if came.size == 0 or stayed.size == 0:
+        occurred, stayed = self.x[self.events > 0], self.x[self.total > self.events]
+        if occurred.size == 0 or stayed.size == 0:
             return "one class"
         if self.x.size == 1:
             return "one score"
-        if came[0] >= stayed[-1]:
+        if occurred[0] >= stayed[-1]:
             return "events above"
-        if came[-1] <= stayed[0]:
+        if occurred[-1] <= stayed[0]:
             return "events below"
         return "regular"
 
@@ -224,14 +224,16 @@ class Recalibration:
     @cached_property
     def in_the_large(self) -> float:
         """Intercept of the largest likelihood with slope 1; infinite if there is one class alone."""
-        came, weight = float(self.events.sum()), float(self.total.sum())
-        if came in (0.0, weight):
-            return float("inf") if came else float("-inf")
-        rate = np.log(came) - np.log(weight - came)
+        occurred, weight = float(self.events.sum()), float(self.total.sum())
+        if occurred in (0.0, weight):
+            return float("inf") if occurred else float("-inf")
+        rate = np.log(occurred) - np.log(weight - occurred)
         # At the ends of the bracket every row is on one side of the rate; a little more covers rounding.
         low, high = (rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0)))
         return float(
-            brentq(lambda a: float(self.total @ expit(self.x + a)) - came, low, high, xtol=1e-14, maxiter=BISECTIONS)
+            brentq(
+                lambda a: float(self.total @ expit(self.x + a)) - occurred, low, high, xtol=1e-14, maxiter=BISECTIONS
+            )
         )
 
     def log_likelihood(self, intercept: float, slope: float) -> float:
@@ -249,8 +251,8 @@ class Recalibration:
                 return 0.0
             case _:
                 mixed = (self.events > 0) & (self.events < self.total)
-                came, all_ = self.events[mixed], self.total[mixed]
-                return float(np.sum(xlogy(came, came / all_) + xlogy(all_ - came, 1.0 - came / all_)))
+                occurred, all_ = self.events[mixed], self.total[mixed]
+                return float(np.sum(xlogy(occurred, occurred / all_) + xlogy(all_ - occurred, 1.0 - occurred / all_)))
 
     @property
     def largest_with_slope_one(self) -> float:

@@ -175,14 +175,14 @@ class Objective:
             z, share = all_z[rows], all_share[rows]
             p = self.design.scores(z, parameters)
             p -= p.max(axis=1, keepdims=True)
-            came = np.arange(len(p)), self.label[rows]
-            score = p[came]
+            of_true = np.arange(len(p)), self.label[rows]
+            score = p[of_true]
             np.exp(p, out=p)
             total = p.sum(axis=1)
             p /= total[:, None]
             self.prob[rows] = p
             value += float(share @ (np.log(total) - score))
-            p[came] -= 1.0
+            p[of_true] -= 1.0
             p *= share[:, None]
             gradient += self.design.pulled(z, p)
         change = table - self.centre

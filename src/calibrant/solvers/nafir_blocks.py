@@ -28,12 +28,12 @@ class Cells:
     Cell c holds the scores from ``lower[c]`` up to below ``lower[c + 1]``. A cell begins where some true class has its
     score, or at the lowest score of all. Without smoothing and ridge some best map is constant on cells: no true class lies
     between two such scores, and the lower the map is there, the better. With either, another map could be a little better.
-    ``at`` has the shape of the table, ``came`` is the cell of the true class of each row.
+    ``at`` has the shape of the table, ``of_true`` is the cell of the true class of each row.
     """
 
     lower: FloatArray
     at: npt.NDArray[np.int32]
-    came: IntArray
+    of_true: IntArray
     weight: FloatArray
 
     @classmethod
@@ -46,8 +46,8 @@ class Cells:
         at = np.empty(prob.shape, dtype=np.int32)
         for rows in _slices(*prob.shape):
             at[rows] = np.searchsorted(lower[1:], prob[rows], side="right")
-        came: IntArray = at[np.arange(problem.size), problem.label].astype(np.intp)
-        return cls(lower, at, came, np.ascontiguousarray(problem.weight))
+        of_true: IntArray = at[np.arange(problem.size), problem.label].astype(np.intp)
+        return cls(lower, at, of_true, np.ascontiguousarray(problem.weight))
 
     @property
     def size(self) -> int:
@@ -56,7 +56,7 @@ class Cells:
 
     def of_rows(self, rows: BoolArray) -> Cells:
         """Return some of the rows, over the same cells."""
-        return Cells(self.lower, self.at[rows], self.came[rows], self.weight[rows])
+        return Cells(self.lower, self.at[rows], self.of_true[rows], self.weight[rows])
 
     def event_starts(self) -> IntArray:
         """Return the cells that hold some true class, and the lowest one."""
@@ -67,7 +67,7 @@ class Cells:
     def joined(self, starts: IntArray) -> Cells:
         """Return the rows over fewer cells: those of ``starts``, each with all that follow up to the next."""
         of_cell = block_of_cell(starts, self.size)
-        return Cells(self.lower[starts], of_cell.astype(np.int32)[self.at], of_cell[self.came], self.weight)
+        return Cells(self.lower[starts], of_cell.astype(np.int32)[self.at], of_cell[self.of_true], self.weight)
 
     def mass(self) -> FloatArray:
         """Weight of the scores in each cell."""
@@ -79,7 +79,7 @@ class Cells:
 
     def events(self) -> FloatArray:
         """Weight of the true classes in each cell."""
-        return np.bincount(self.came, self.weight, self.size).astype(np.float64, copy=False)
+        return np.bincount(self.of_true, self.weight, self.size).astype(np.float64, copy=False)
 
     def isotonic_starts(self, mass: FloatArray) -> IntArray:
         """Return at which cell each block of the isotonic regression begins; cells without mass join the block before."""

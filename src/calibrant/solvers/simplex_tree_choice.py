@@ -56,8 +56,8 @@ def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) ->
     """Return the summed log losses of rows left out after 0, 1, ... splits, a column for each table of the values of nodes."""
     tree, n_classes = grown.tree, left_out.prob.shape[1]
     code = tree.index(left_out.prob) * n_classes + left_out.label
-    came = tree.up(np.bincount(code, left_out.weight, tree.n_cells * n_classes).reshape(-1, n_classes))
-    of_node = np.column_stack([-(came * log_prob_of_prob(value)).sum(axis=1) for value in values])
+    occurred = tree.up(np.bincount(code, left_out.weight, tree.n_cells * n_classes).reshape(-1, n_classes))
+    of_node = np.column_stack([-(occurred * log_prob_of_prob(value)).sum(axis=1) for value in values])
     change = [
         of_node[child[child >= 0]].sum(axis=0) - of_node[parent]
         for parent, child in zip(tree.parent, tree.child, strict=True)

@@ -83,9 +83,7 @@ ONLY_NOW_C = np.array([[0.2, 0.2, 0.6], [0.65, 0.3, 0.05]])
 
 
 def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked():
-    with pytest.warns(
-        CalibrationWarning, match="no row to calibrate on for predicted c: such scores are left as they are"
-    ):
+    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c: such scores are left as they are"):
         calibrator = ByNotion(
             IsotonicCalibration(finite=None), "top-label", unseen="identity", labels=["a", "b", "c"]
         ).fit(*NEVER_C)
@@ -102,7 +100,7 @@ def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_toge
     if input == "logit":
         prob, new = np.log(prob), np.log(new)
     with pytest.warns(
-        CalibrationWarning, match="predicted c: such scores are mapped as those of all the others together"
+        CalibrationWarning, match="predicted c: such scores are mapped by one map fitted to all other problems together"
     ):
         calibrator = ByNotion(make(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
     pooled = ByNotion(make(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
@@ -116,7 +114,7 @@ def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_toge
 
 @pytest.mark.parametrize("unseen", ["pooled", "identity"])
 def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
-    with pytest.warns(CalibrationWarning, match="no row to calibrate on for predicted c"):
+    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c"):
         calibrator = ByNotion(PlattScaling(), "top-label", unseen=unseen, labels=["a", "b", "c"]).fit(*NEVER_C)
     save_calibrator(calibrator, tmp_path / "c.json")
     loaded = load_calibrator(tmp_path / "c.json")
@@ -125,7 +123,7 @@ def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
 
 
 @given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
-@pytest.mark.filterwarnings("ignore:only the class", "ignore:no row")
+@pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
     label, prob, weight = rows
     calibrator = ByNotion(IsotonicCalibration(finite=None), notion, labels=range(prob.shape[1])).fit(
@@ -156,7 +154,7 @@ def test_the_calibrator_given_is_cloned_and_not_fitted(forecast):
 
 def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
     prob, label = forecast
-    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it by itself\."):
+    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it directly\."):
         ByNotion(TemperatureScaling()).fit(prob, label)
 
 
@@ -228,7 +226,7 @@ def test_the_interval_of_a_class_that_was_never_predicted_is_that_of_all_togethe
     (prob, label), new = NEVER_C, ONLY_NOW_C
     if input == "logit":
         prob, new = np.log(prob), np.log(new)
-    with pytest.warns(CalibrationWarning, match="no row to calibrate on for predicted c"):
+    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c"):
         calibrator = ByNotion(VennAbers(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
     pooled = ByNotion(VennAbers(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
     (lower, upper), (_, score) = calibrator.predict_interval(new)[0, 2], calibrator.predict_top(new)
@@ -297,7 +295,7 @@ def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(4), 60)
     label = rng.integers(0, 2, 60)
-    said = r"no row to calibrate on is of class c; d among 60: .* Fit on more rows\."
+    said = r"no calibration row is of class c; d among 60: .* Fit on more rows\."
     for notion in ("class-wise", "top-label"):
         with pytest.warns(CalibrationWarning, match=said):
             ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])

@@ -405,7 +405,7 @@ def test_a_frozen_estimator_must_be_fitted(data):
         CalibratedClassifier(FrozenEstimator(GaussianNB())).fit(*data)
 
 
-@pytest.mark.filterwarnings("ignore:the likelihood grows for ever")
+@pytest.mark.filterwarnings("ignore:the likelihood keeps growing")
 def test_a_frozen_estimator_needs_no_row_of_each_class_and_no_folds(data):
     X, y = data
     model = GaussianNB().fit(X, y)
@@ -513,7 +513,9 @@ def test_values_for_pairs_of_classes_are_refused():
 def test_a_fold_of_which_nothing_can_be_learnt_is_refused(data):
     X, y = data
     order = np.argsort(y, kind="stable")
-    with pytest.raises(ValueError, match="each fold must hold a row with a weight whose class its model has seen; got"):
+    with pytest.raises(
+        ValueError, match="each fold must hold a row with a weight, of a class in its model's training rows; got"
+    ):
         CalibratedClassifier(GaussianNB(), cv=KFold(3)).fit(X[order], np.repeat([0, 1, 2], [134, 133, 133]))
 
 
@@ -581,7 +583,7 @@ def test_label_smoothing_mixes_the_top_probability_as_it_does_rows(data):
 
 def test_an_ensemble_has_no_top_pair_and_says_so(data):
     model = CalibratedClassifier(GaussianNB(), TOP, cv=3, ensemble=True).fit(*data)
-    with pytest.raises(ValueError, match=r"must come from one estimator .*; got an ensemble of 3, .*ensemble=False"):
+    with pytest.raises(ValueError, match=r"must have one estimator .*; got an ensemble of 3, .*ensemble=False"):
         model.predict_top(data[0])
 
 

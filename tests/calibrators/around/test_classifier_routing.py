@@ -84,7 +84,7 @@ def test_without_routing_weights_go_to_estimator_and_calibrator(rows):
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), make_pipeline(StandardScaler(), LogisticRegression())])
 def test_without_routing_an_estimator_that_takes_no_weights_is_told_of(rows, model):
     X, y, weight, _ = rows
-    with pytest.warns(CalibrationWarning, match="takes no sample_weight: the weights serve the calibrator alone"):
+    with pytest.warns(CalibrationWarning, match="takes no sample_weight: only the calibrator uses the weights"):
         CalibratedClassifier(model, cv=3).fit(X, y, sample_weight=weight)
 
 

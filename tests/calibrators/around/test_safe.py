@@ -29,7 +29,7 @@ from calibrant.exceptions import CalibrationWarning
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
+    pytest.mark.filterwarnings("ignore:no calibration row"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
@@ -202,7 +202,7 @@ def test_that_the_candidate_has_no_optimum_is_said_only_where_it_comes_in():
     right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
     assert SafeCalibrator(caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
     sure = np.array([[0.7, 0.3], [0.3, 0.7]] * 20)
-    with pytest.warns(ConvergenceWarning, match="^the candidate: the likelihood grows for ever") as said:
+    with pytest.warns(ConvergenceWarning, match="^the candidate: the likelihood keeps growing") as said:
         assert SafeCalibrator().fit(sure, [0, 1] * 20).weight_ > 0
     assert [warning.filename for warning in said] == [__file__]
 
@@ -371,7 +371,7 @@ def test_logits_reach_the_candidate_as_logits():
     as_logit = SafeCalibrator(input="logit").fit(logit, label)
     assert as_logit.calibrator_.input == "logit"
     as_prob = SafeCalibrator().fit(softmax(logit, axis=1), label)
-    # The order of rows, and so the folds, hang on the numbers that came; the candidate of all rows does not.
+    # The order of rows, and so the folds, depend on the numbers that are given; the candidate of all rows does not.
     assert as_logit.calibrator_.temperature_ == pytest.approx(as_prob.calibrator_.temperature_, rel=1e-6)
 
 
@@ -395,7 +395,10 @@ def test_it_serves_a_calibrated_classifier():
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_fewer_rows_than_folds_change_nothing_and_are_told_of(n):
     label, prob = drawn(n)
-    with pytest.warns(CalibrationWarning, match=rf"at least as many as n_folds=5 .* got {n}: the forecast is left"):
+    with pytest.warns(
+        CalibrationWarning,
+        match=rf"a calibration row for each of the 5 folds of n_folds; got {n}: the forecast is left",
+    ):
         safe = SafeCalibrator(labels=range(3)).fit(prob, label)
     assert safe.weight_ == 0.0
     assert np.isnan(safe.pooled_loss_)

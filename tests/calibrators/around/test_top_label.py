@@ -11,7 +11,7 @@ from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
 from calibrant.binning import PointsPerBin
 
 # Drawn rows may all be of one class, and predict only some: that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 points = st.integers(1, 6)
 
@@ -99,10 +99,10 @@ def test_a_class_with_fewer_rows_than_a_bin_has_one_bin():
 
 
 def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
-    """Of the class that is predicted half comes: in the full row the other class, with all the rest, passes it."""
+    """The predicted class is true in half of the rows: in the full row the other class, with all the rest, passes it."""
     prob, label = np.array([[0.55, 0.45]] * 4), [1, 1, 1, 0]
     calibrator = ByNotion(HistogramBinning(1), "top-label", labels=[0, 1]).fit
-    with pytest.warns(match="no row"):
+    with pytest.warns(match="no calibration row"):
         fit = calibrator(prob, label)
     assert fit.predict_top(prob)[0].tolist() == [0] * 4
     assert fit.predict_top(prob)[1].tolist() == [0.25] * 4

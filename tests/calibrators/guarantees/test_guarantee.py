@@ -315,7 +315,7 @@ def without_classes(*classes, **options):
     y, prob = rows_of(twin.MIXED)
     kept = ~np.isin(prob.argmax(axis=1), classes)
     fitted = ByNotion(HistogramBinning(PointsPerBin(K)), "top-label", labels=list("abc"), **options)
-    with pytest.warns(CalibrationWarning, match="no row to calibrate on"):
+    with pytest.warns(CalibrationWarning, match="no calibration row"):
         return fitted.fit(prob[kept], np.array(list("abc"))[y[kept]])
 
 
@@ -325,12 +325,12 @@ def without_classes(*classes, **options):
 def test_a_class_that_is_never_predicted_has_no_guarantee_and_that_is_said(classes, unseen):
     fitted = without_classes(*classes, unseen=unseen)
     named = [f"predicted {'abc'[j]}" for j in classes]
-    with pytest.warns(CalibrationWarning, match=f"nothing is promised for {'; '.join(named)}: no rows to calibrate on"):
+    with pytest.warns(CalibrationWarning, match=f"no guarantee for {'; '.join(named)}: no calibration rows"):
         found = fitted_guarantee(fitted)
     assert found.without == tuple(named)
     assert set(found.problem).isdisjoint(named)
     assert found.n_bins == sum(fitted.calibrators_[j].count_.size for j in range(3) if j not in classes)
-    assert f"nothing is promised for {', '.join(named)}" in str(found)
+    assert f"no guarantee for {', '.join(named)}" in str(found)
 
 
 def test_where_a_tie_parts_an_event_the_interval_holds_for_the_whole_numbers_around_it():
@@ -359,7 +359,7 @@ def test_a_class_with_fewer_rows_than_a_bin_has_a_wider_bound_and_that_is_said()
 
 def test_a_bin_without_rows_has_no_guarantee_and_that_is_said():
     fitted = HistogramBinning([0, 0.5, 0.6, 1]).fit([0.1, 0.2, 0.3, 0.7, 0.8], [0, 1, 0, 1, 0])
-    with pytest.warns(CalibrationWarning, match=r"nothing is promised for class 1, scores in \(0.5, 0.6\]"):
+    with pytest.warns(CalibrationWarning, match=r"no guarantee for class 1, scores in \(0.5, 0.6\]"):
         found = fitted_guarantee(fitted)
     assert (found.error[1], found.rate_low[1], found.rate_high[1]) == (1, 0, 1)
     assert found.n_bins == 2
@@ -413,8 +413,8 @@ REFUSED = "calibrator must be fitted without weights, since the bounds count row
 
 def interior_bins_of_five(weight):
     """Whole rates in the last bin, and inner ones of which no arithmetic can tell that weights made them."""
-    score, came = np.arange(1, 41) / 41, np.array([0, 1] * 10 + [1] * 20)
-    return HistogramBinning(PointsPerBin(5), interior=True).fit(score, came, sample_weight=weight)
+    score, occurred = np.arange(1, 41) / 41, np.array([0, 1] * 10 + [1] * 20)
+    return HistogramBinning(PointsPerBin(5), interior=True).fit(score, occurred, sample_weight=weight)
 
 
 def test_weights_of_inner_bins_are_refused():

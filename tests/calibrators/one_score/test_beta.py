@@ -242,7 +242,7 @@ def test_a_curve_that_stays_on_one_side_of_one_half_has_no_m(a, b, c):
 @pytest.mark.parametrize("parameters", ["abm", "am"])
 def test_where_classes_are_separated_targets_are_smoothed_and_this_is_said(parameters):
     score, label = [0.1, 0.2, 0.3, 0.6, 0.9], [0, 0, 0, 1, 1]
-    with pytest.warns(ConvergenceWarning, match="both classes must come, and overlap"):
+    with pytest.warns(ConvergenceWarning, match="both classes must occur, and their scores overlap"):
         fitted = BetaCalibration(parameters=parameters).fit(score, label)
     assert fitted.calibrate(score).max() < 0.9
     assert fitted.gradient_ < 1e-6

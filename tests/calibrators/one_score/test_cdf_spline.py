@@ -9,13 +9,13 @@ from calibrant import ByNotion, load_digits_forecast
 from calibrant.calibrators import CDFSplineCalibration
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 new_scores = st.lists(scores, min_size=1, max_size=10)
 
 
 def drawn(n=2000, seed=0):
-    """Events come at a rate of the square of the score."""
+    """Events occur at a rate of the square of the score."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return score, (rng.random(n) < score**2).astype(int)

@@ -11,7 +11,7 @@ from calibrant.calibrators import CenteredIsotonicCalibration
 from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 some_weights = st.one_of(st.integers(1, 4), st.floats(0.1, 5.0))
@@ -122,7 +122,7 @@ def test_the_classes_are_treated_alike(rows):
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_a_constant(label):
-    with pytest.warns(CalibrationWarning, match=f"only the class {label} came in the 2 rows"):
+    with pytest.warns(CalibrationWarning, match=f"only the class {label} occurs in the 2 calibration rows"):
         fitted = CenteredIsotonicCalibration(finite=None).fit([0.2, 0.7], [label, label])
     assert fitted.calibrate([0.0, 0.5, 1.0]).tolist() == [label] * 3
 

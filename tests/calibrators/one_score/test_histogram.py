@@ -18,7 +18,7 @@ from calibrant import (
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 RULES = ["midpoint", "interpolate", "base-rate", "identity"]
 new_scores = st.lists(scores, min_size=1, max_size=20)

@@ -19,7 +19,7 @@ from calibrant.solvers.isotonic_tree_choice import Shrinkage, path_loss
 from calibrant.solvers.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 few = columns(max_rows=12)
@@ -172,7 +172,7 @@ def test_without_smoothing_the_mean_is_kept_at_all_stages(rows):
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_one_bin_by_the_rule_of_succession(label):
-    with pytest.warns(CalibrationWarning, match=f"only the class {label} came in the 3 rows"):
+    with pytest.warns(CalibrationWarning, match=f"only the class {label} occurs in the 3 calibration rows"):
         ours = IsotonicRecursivePartitioning(max_bins="cv", smoothing=1.0).fit([0.2, 0.7, 0.9], [label] * 3)
     assert ours.value_ == pytest.approx([0.8 if label else 0.2])
 

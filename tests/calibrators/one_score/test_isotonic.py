@@ -12,7 +12,7 @@ from calibrant.calibrators.one_score.isotonic import on_steps
 from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 
@@ -84,7 +84,7 @@ def test_a_score_that_falls_as_events_rise_is_pooled_to_one_block():
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_is_a_constant(label):
-    with pytest.warns(CalibrationWarning, match=f"only the class {label} came in the 2 rows"):
+    with pytest.warns(CalibrationWarning, match=f"only the class {label} occurs in the 2 calibration rows"):
         fitted = IsotonicCalibration(finite=None).fit([0.2, 0.7], [label, label])
     assert fitted.calibrate([0.5]).tolist() == [label]
 

@@ -165,7 +165,7 @@ def test_smoothing_is_one_row_more_of_each_class_in_every_block():
 
 
 @pytest.mark.parametrize(
-    ("penalty", "error", "came"),
+    ("penalty", "error", "given"),
     [
         (-1, ValueError, "got -1"),
         (np.nan, ValueError, "got nan"),
@@ -176,8 +176,8 @@ def test_smoothing_is_one_row_more_of_each_class_in_every_block():
         (-np.inf, ValueError, "got -inf"),
     ],
 )
-def test_a_penalty_that_is_none_is_refused(penalty, error, came):
-    with pytest.raises(error, match=rf"penalty must be .*{came}.* Pass "):
+def test_a_penalty_that_is_none_is_refused(penalty, error, given):
+    with pytest.raises(error, match=rf"penalty must be .*{given}.* Pass "):
         NearIsotonicCalibration(penalty=penalty, finite=None).fit([0.2, 0.7], [0, 1])
 
 

@@ -15,7 +15,7 @@ from calibrant.calibrators.one_score.platt import PlattScaling
 from calibrant.solvers import newton
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 
 def sample(n, a=0.4, b=0.6, seed=0):
@@ -124,7 +124,7 @@ def test_a_straight_line_cannot_bend_what_differs_at_both_ends():
     ids=["separated", "separated but for a tie", "upside down"],
 )
 def test_where_classes_are_separated_targets_are_smoothed_and_this_is_said(score, label):
-    with pytest.warns(ConvergenceWarning, match="both classes must come, and overlap"):
+    with pytest.warns(ConvergenceWarning, match="both classes must occur, and their scores overlap"):
         plain = PlattScaling(smooth_targets=False).fit(score, label)
     smooth = PlattScaling().fit(score, label)
     assert (plain.slope_, plain.intercept_) == (smooth.slope_, smooth.intercept_)
@@ -156,13 +156,13 @@ def test_one_row_is_enough():
 def test_a_search_that_does_not_arrive_says_so(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
     label, z = sample(50)
-    with pytest.warns(ConvergenceWarning, match="Newton's method has not come to it"):
+    with pytest.warns(ConvergenceWarning, match="Newton's method has not reached it"):
         PlattScaling(input="logit").fit(z, label)
 
 
 def test_the_problem_without_a_minimum_is_named():
     prob = np.full((6, 3), 1 / 3) + np.outer([0.1, -0.1, 0.05, 0.0, 0.2, -0.2], [1, -1, 0])
-    with pytest.warns(ConvergenceWarning, match="it falls for ever of 'class 2'"):
+    with pytest.warns(ConvergenceWarning, match="it keeps falling for 'class 2'"):
         ByNotion(PlattScaling(smooth_targets=False), labels=[0, 1, 2]).fit(prob, [0, 0, 1, 0, 1, 0])
 
 

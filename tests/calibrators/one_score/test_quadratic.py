@@ -108,7 +108,7 @@ def test_exchanging_the_classes_turns_the_parabola_about_the_origin():
 )
 def test_where_a_parabola_separates_the_classes_targets_are_smoothed_and_this_is_said(label):
     score = [0.1, 0.2, 0.4, 0.7, 0.8]
-    with pytest.warns(ConvergenceWarning, match="both classes must come, and overlap"):
+    with pytest.warns(ConvergenceWarning, match="both classes must occur, and their scores overlap"):
         fitted = QuadraticScaling().fit(score, label)
     slope = twin.gradient(
         twin.parabola, [fitted.a_, fitted.b_, fitted.c_], logit(score), twin.platt_targets(label, [1] * 5), [1] * 5

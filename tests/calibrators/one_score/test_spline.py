@@ -15,7 +15,7 @@ from calibrant.solvers.logistic import recalibration_of
 from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no row to calibrate on")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 
 def identity(x):

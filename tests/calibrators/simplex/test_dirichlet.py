@@ -58,8 +58,8 @@ def test_odir_on_real_forecasts_has_the_published_figure(data_dir):
     with np.load(data_dir / "cifar10_lenet5.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     fitted = DirichletCalibration(diagonal=0.0).fit(prob[:5000], label[:5000])
-    came = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
-    assert -np.log(came).mean() == pytest.approx(1.31168, abs=2e-5)
+    occurred = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
+    assert -np.log(occurred).mean() == pytest.approx(1.31168, abs=2e-5)
 
 
 def test_on_calibrated_predictions_the_default_tends_to_the_identity():

@@ -58,8 +58,8 @@ def test_weights_lie_on_the_simplex_and_are_certified(rows):
 def test_the_residual_is_that_of_the_conditions_of_karush_kuhn_and_tucker():
     prob, label = noisy()
     fitted = EnsembleTemperatureScaling().fit(prob, label)
-    came = np.column_stack([np.array(part)[np.arange(2000), label] for part in fitted._parts(Forecast(prob))])
-    gradient = 1.0 - (came / (came @ fitted.weights_)[:, None]).mean(axis=0)
+    occurred = np.column_stack([np.array(part)[np.arange(2000), label] for part in fitted._parts(Forecast(prob))])
+    gradient = 1.0 - (occurred / (occurred @ fitted.weights_)[:, None]).mean(axis=0)
     assert abs(gradient[fitted.weights_ > 0]).max() < 1e-8
     assert gradient.min() > -1e-8
 

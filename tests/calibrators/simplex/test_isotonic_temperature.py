@@ -75,7 +75,7 @@ def test_a_class_that_never_came_keeps_a_thousandth_of_its_score():
 
 
 def test_rows_that_are_all_right_are_told_of_and_mapped():
-    with pytest.warns(ConvergenceWarning, match="labels all agree with the forecast"):
+    with pytest.warns(ConvergenceWarning, match="in every row the true class has the highest probability"):
         fitted = IsotonicTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
     np.testing.assert_allclose(fitted.predict_proba([[0.9, 0.1]]), [[1.0, 0.0]], atol=1e-9)
 

@@ -28,8 +28,8 @@ def test_the_map_is_what_its_definition_says(epsilon, rows, new):
 def test_fitted_rows_agree_with_scikit_learn_on_all_scores_at_once():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(4), 200), rng.integers(0, 4, 200)
-    came = (label[:, None] == np.arange(4)).ravel().astype(float)
-    theirs = IsotonicRegression().fit_transform(prob.ravel(), came).reshape(prob.shape)
+    occurred = (label[:, None] == np.arange(4)).ravel().astype(float)
+    theirs = IsotonicRegression().fit_transform(prob.ravel(), occurred).reshape(prob.shape)
     ours = MulticlassIsotonic(epsilon=0.0).fit(prob, label).predict_proba(prob)
     np.testing.assert_allclose(ours, theirs / theirs.sum(axis=1, keepdims=True), atol=1e-12)
 

@@ -30,8 +30,8 @@ from calibrant.solvers.threads import n_processors
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:no row to calibrate on"),
-    pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
+    pytest.mark.filterwarnings("ignore:no calibration row"),
+    pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
 CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
@@ -92,8 +92,8 @@ def test_the_conditions_of_the_optimum_are_met(rows, smoothing, ridge, blocks):
     for left in calibrator.left_[1:]:  # steps that are there are in balance, but for those at the cap
         assert gap[prob >= left].sum() == pytest.approx(0.0, abs=2e-8)
     if blocks == "distinct":  # and a step that is not there would gain nothing
-        for came in np.unique(prob[np.arange(label.size), label]):
-            assert gap[prob >= came].sum() >= -2e-8
+        for occurred in np.unique(prob[np.arange(label.size), label]):
+            assert gap[prob >= occurred].sum() >= -2e-8
 
 
 @pytest.mark.parametrize(("penalty", "expected"), [(Penalty(0.0), 2 / 3), (Penalty(0.3), 7 / 15)])
@@ -210,7 +210,7 @@ def test_isotonic_by_flattened_has_the_known_figure(data_dir):
 
 def test_a_step_that_should_be_infinite_is_capped_and_said():
     rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with pytest.warns(ConvergenceWarning, match=r"grows for ever as 1 steps .* Pass a higher smoothing"):
+    with pytest.warns(ConvergenceWarning, match=r"keeps growing as 1 steps .* Pass a higher smoothing"):
         calibrator = fitted(rows, smoothing=0.0)
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
     assert (calibrator.predict_proba(rows[1]) > 0).all()
@@ -219,7 +219,7 @@ def test_a_step_that_should_be_infinite_is_capped_and_said():
 @pytest.mark.parametrize("option", [{"smoothing": 1e-20}, {"ridge": 1e-300}, {"ridge": 1e-12}])
 def test_what_is_too_small_to_be_minded_does_not_move_the_cap(option):
     rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with pytest.warns(ConvergenceWarning, match="grows for ever as 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="keeps growing as 1 steps"):
         calibrator = fitted(rows, **({"smoothing": 0.0} | option))
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
 
@@ -352,9 +352,9 @@ def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
     theta = 100.0 * np.searchsorted(lower[1:], rows[1][:10], side="right")
     prob = np.exp(theta - theta.max(axis=1, keepdims=True))
     prob /= prob.sum(axis=1, keepdims=True)
-    came = prob[np.arange(10), rows[0][:10]]
-    assert came.min() < 1e-12
-    assert loss == pytest.approx(-2.0 * np.log(np.maximum(came, 1e-12)).sum(), rel=1e-9)
+    occurred = prob[np.arange(10), rows[0][:10]]
+    assert occurred.min() < 1e-12
+    assert loss == pytest.approx(-2.0 * np.log(np.maximum(occurred, 1e-12)).sum(), rel=1e-9)
 
 
 @given(rows=tables())

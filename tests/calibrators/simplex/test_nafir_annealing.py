@@ -17,7 +17,7 @@ from calibrant.solvers.nafir_blocks import Cells
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested with the exact solver.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:the likelihood grows for ever"),
+    pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
 
@@ -69,16 +69,18 @@ def test_the_compiled_search_equals_the_definition(rows, seed, granularity, beta
     table = np.zeros((len(label), cells.size))
     table[counts.row, counts.block] = counts.count
     row, block = np.nonzero(table.T)[::-1]
-    total, best, came = table @ g, g.copy(), counts.events * weight.sum()
+    total, best, occurred = table @ g, g.copy(), counts.events * weight.sum()
     starts = np.searchsorted(block, np.arange(cells.size + 1))
-    found = anneal(starts, row, table[row, block], came, weight, *draws, beta, FLOOR, 99, g, total, best, 0.0, 0.0, 0)
+    found = anneal(
+        starts, row, table[row, block], occurred, weight, *draws, beta, FLOOR, 99, g, total, best, 0.0, 0.0, 0
+    )
     assert found[3] == tried == 40
     np.testing.assert_allclose(g, last, rtol=1e-12)
     np.testing.assert_allclose(total, table @ g, rtol=1e-9)
     # Likelihoods count from that of the first map.
-    change = came @ np.log(best) - weight @ np.log(table @ best)
+    change = occurred @ np.log(best) - weight @ np.log(table @ best)
     start = np.linspace(0.1, 0.9, cells.size)
-    assert found[1] == pytest.approx(change - (came @ np.log(start) - weight @ np.log(table @ start)), abs=1e-9)
+    assert found[1] == pytest.approx(change - (occurred @ np.log(start) - weight @ np.log(table @ start)), abs=1e-9)
 
 
 @pytest.mark.first(1)

@@ -39,8 +39,8 @@ def test_rows_are_counted_as_in_the_definition(drawn):
     assert counts.block[counts.starts].tolist() == [
         min(j for i, j in expected if i == row) for row in range(len(label))
     ]
-    came = [max(j for j, low in enumerate(lower) if j == 0 or low <= prob[i, k]) for i, k in enumerate(label)]
-    assert counts.came.tolist() == came
+    occurred = [max(j for j, low in enumerate(lower) if j == 0 or low <= prob[i, k]) for i, k in enumerate(label)]
+    assert counts.of_true.tolist() == occurred
     np.testing.assert_allclose(counts.weight, weight / weight.sum())
 
 

@@ -167,11 +167,11 @@ def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, l
     rows = cumulated(as_problem(label, prob[:5000]), share=True)
     points = rows.points()
     fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole)
-    came, missed = points.events, points.weight - points.events
+    occurred, missed = points.events, points.weight - points.events
     assert points.score.size == n_points
     assert np.unique(fit).size == n_blocks
-    assert (came * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
-    assert -(xlogy(came, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
+    assert (occurred * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
+    assert -(xlogy(occurred, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
     # Each point has its own value on the map: none below it has more.
     calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
     for rank in range(1, rows.n_ranks + 1):

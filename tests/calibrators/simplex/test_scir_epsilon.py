@@ -125,7 +125,7 @@ def test_a_rise_that_is_spread_comes_earlier_and_is_complete_at_its_rank(rows):
 
 
 def test_a_rise_is_spread_in_proportion_to_the_forecast():
-    # The class at rank 1 came in half of the rows, and that at rank 3 in the others: the map does not rise at rank 2.
+    # The class at rank 1 was true in half of the rows, and that at rank 3 in the others: the map does not rise at rank 2.
     label, prob = np.array([0, 2]), np.tile([0.6, 0.3, 0.1], (2, 1))
     last, spread = (fitted(label, prob, epsilon=0.0, rise=rise).predict_proba(prob[:1]) for rise in ("last", "spread"))
     np.testing.assert_allclose(last, [[0.5, 0.0, 0.5]])

@@ -56,9 +56,11 @@ def test_two_classes_with_heavy_penalties_stay_near_temperature_scaling():
 
 def test_on_confused_classes_the_matrix_does_better_than_the_vector():
     prob, label = drawn(4000)
-    new, came = drawn(4000, seed=0)
+    new, occurred = drawn(4000, seed=0)
     losses = [
-        -np.log(method().fit(prob[:2000], label[:2000]).predict_proba(new[2000:])[np.arange(2000), came[2000:]]).mean()
+        -np.log(
+            method().fit(prob[:2000], label[:2000]).predict_proba(new[2000:])[np.arange(2000), occurred[2000:]]
+        ).mean()
         for method in (StructuredMatrixScaling, StructuredVectorScaling)
     ]
     assert losses[0] < losses[1]
@@ -72,5 +74,5 @@ def test_figures_of_halves(data_dir, name, figure):
     with np.load(data_dir / f"{name}.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     fitted = StructuredMatrixScaling().fit(prob[:5000], label[:5000])
-    came = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
-    assert -np.log(came).mean() == pytest.approx(figure, abs=2e-4)
+    occurred = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
+    assert -np.log(occurred).mean() == pytest.approx(figure, abs=2e-4)

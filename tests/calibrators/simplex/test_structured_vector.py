@@ -76,5 +76,5 @@ def test_figures_of_halves(data_dir, name, figure):
     with np.load(data_dir / f"{name}.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     fitted = StructuredVectorScaling().fit(prob[:5000], label[:5000])
-    came = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
-    assert -np.log(came).mean() == pytest.approx(figure, abs=2e-4)
+    occurred = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
+    assert -np.log(occurred).mean() == pytest.approx(figure, abs=2e-4)

@@ -41,9 +41,9 @@ def test_the_temperature_is_the_one_that_a_search_finds(sharpness):
 def test_no_other_temperature_has_a_lower_loss(rows):
     logit, label, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     label = label.astype(int)
-    came = logit[np.arange(len(label)), label]
-    assume((came < logit.max(axis=1)).any())
-    assume(weight @ (came - logit.mean(axis=1)) > 1e-6)
+    occurred = logit[np.arange(len(label)), label]
+    assume((occurred < logit.max(axis=1)).any())
+    assume(weight @ (occurred - logit.mean(axis=1)) > 1e-6)
     scaling = TemperatureScaling(input="logit", labels=range(3)).fit(logit, label, weight)
 
     def loss(temperature):
@@ -124,13 +124,15 @@ def test_a_few_steps_are_enough():
 
 @pytest.mark.parametrize("gap", [1e-3, 1.0, 10.0, 1000.0])
 def test_where_every_row_is_right_the_temperature_falls_to_its_end(gap):
-    with pytest.warns(ConvergenceWarning, match="labels all agree with the forecast. Temperature 0.0001 is used"):
+    with pytest.warns(
+        ConvergenceWarning, match="in every row the true class has the highest probability. Temperature 0.0001 is used"
+    ):
         scaling = TemperatureScaling(input="logit").fit(gap * np.eye(3), [0, 1, 2])
     assert scaling.temperature_ == pytest.approx(1e-4)
 
 
 def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
-    with pytest.warns(ConvergenceWarning, match="labels all agree"):
+    with pytest.warns(ConvergenceWarning, match="in every row the true class has the highest probability"):
         scaling = TemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
     new = scaling.predict_proba([[0.9, 0.1], [0.4, 0.6]])
     assert new.min() > 0
@@ -159,7 +161,7 @@ def test_logits_on_a_scale_beyond_the_search_are_told_of(scale, end):
 
 
 def test_one_class_only_that_is_not_always_predicted_has_a_temperature():
-    with pytest.warns(CalibrationWarning, match="only the class 0 came in the 3 rows"):
+    with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
         scaling = TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 0, 0])
     assert 1e-4 < scaling.temperature_ < 1e4
     assert scaling.classes_.tolist() == [0, 1]

@@ -9,7 +9,7 @@ from calibrant.calibrators.simplex.vector import VectorScaling
 # Drawn rows may all be of one class, or be separated; that this is said is a test of its own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
-    pytest.mark.filterwarnings("ignore:every class must come"),
+    pytest.mark.filterwarnings("ignore:every class must occur"),
 ]
 
 
@@ -68,5 +68,5 @@ def test_figures_of_halves(data_dir, name, bias, figure):
     with np.load(data_dir / f"{name}.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     fitted = VectorScaling(bias=bias).fit(prob[:5000], label[:5000])
-    came = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
-    assert -np.log(came).mean() == pytest.approx(figure, abs=2e-5)
+    occurred = fitted.predict_proba(prob[5000:])[np.arange(5000), label[5000:]]
+    assert -np.log(occurred).mean() == pytest.approx(figure, abs=2e-5)

@@ -138,7 +138,8 @@ def test_they_are_found_by_their_words():
 def test_of_one_class_nothing_is_defined_and_it_says_so(name):
     entry = find("metric", name)
     with pytest.warns(
-        CalibrationWarning, match=r"an AUC must have events and other rows; got no event in 'class 1', and the area is"
+        CalibrationWarning,
+        match=r"an AUC must have rows with and without the event; got no event in 'class 1', and the area is",
     ):
         assert np.isnan(entry.target([0, 0], [0.2, 0.7]))
     with pytest.warns(CalibrationWarning, match="set to nan"):

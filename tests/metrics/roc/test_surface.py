@@ -26,7 +26,7 @@ two_to_four, three_or_four = st.integers(2, 4), st.integers(3, 4)
 
 @st.composite
 def small_tables(draw, most_rows=2, classes=two_to_four):
-    """Every class comes, forecasts tie and repeat; labels, probabilities and weights."""
+    """Every class occurs, forecasts tie and repeat; labels, probabilities and weights."""
     k = draw(classes)
     n = k + draw(st.integers(0, most_rows))
     raw = draw(

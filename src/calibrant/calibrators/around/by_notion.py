@@ -221,7 +221,7 @@ class ByNotion(Calibrator):
 
     def _method(self) -> BinaryCalibrator:
         """Return the method, a new one."""
-        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it by itself"
+        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it directly"
         return as_binary_calibrator(self.calibrator, hint=alone)
 
     def _check_loaded(self) -> None:
@@ -285,8 +285,8 @@ class ByNotion(Calibrator):
         served = "such scores are left as they are"
         if self.unseen == "pooled":
             self.pooled_ = _fitted(self._method(), _pooled(list(self._problems(simplex))))
-            served = "such scores are mapped as those of all the others together"
-        warn(f"no row to calibrate on for {_first(empty)}: {served}. Fit on more rows.")
+            served = "such scores are mapped by one map fitted to all other problems together"
+        warn(f"no calibration row for {_first(empty)}: {served}. Fit on more rows.")
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
@@ -339,7 +339,7 @@ def _tell_of_absent_classes(simplex: SimplexProblem) -> None:
     if 1 < seen.sum() < seen.size:
         names = _first([str(name) for name in simplex.classes[~seen]])
         warn(
-            f"no row to calibrate on is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
+            f"no calibration row is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
             "the event. Fit on more rows."
         )
 

@@ -272,7 +272,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         require(
             len(self.pairs_) <= 1,
-            "predict_top must come from one estimator and its calibrator",
+            "predict_top must have one estimator and its calibrator",
             got=f"an ensemble of {len(self.pairs_)}, whose members may predict different classes",
             hint="Pass ensemble=False or cv='prefit'",
         )
@@ -311,7 +311,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.column_stack([lower, upper])
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who gets what of the metadata that ``fit`` gets.
+        """Return which parts of the metadata of ``fit`` go where.
 
         Returns
         -------
@@ -400,7 +400,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             strange += len(test_rows) - len(test)
             require(
                 len(test) and (metadata.weight is None or metadata.weight[test].any()),
-                "each fold must hold a row with a weight whose class its model has seen",
+                "each fold must hold a row with a weight, of a class in its model's training rows",
                 got=f"a fold of {len(test_rows)} rows without one",
                 hint="Use fewer folds, or a splitter that keeps the classes in proportion",
             )
@@ -413,7 +413,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scored.append(test)
         if strange:
             warn(
-                f"{strange} rows are of a class that was absent when their fold's model was trained: they do not serve to "
+                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
                 "calibrate. Use fewer folds, or collect more rows of rare classes."
             )
         if not self.ensemble:

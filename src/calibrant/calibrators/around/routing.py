@@ -37,7 +37,7 @@ def handed_on(
             fit_params = fit_params | {"sample_weight": weight}
         else:
             warn(
-                f"fit of {type(estimator).__name__} takes no sample_weight: the weights serve the calibrator alone. "
+                f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
                 "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
             )
     return Metadata(fit_params, weight, {} if groups is None else {"groups": groups})

@@ -98,7 +98,7 @@ class SafeCalibrator(Calibrator):
     error of L'(0) under the hypothesis that p is right: L'(0) is then a sum of independent terms with mean zero, and their
     variance is known from p and c without a look at the outcomes. So w > 0 exactly if a one-sided score test rejects that
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
-    need no repair; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
+    are calibrated; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
     beyond its evidence (rows that happen to be all right) gets only as much weight as its rows justify.
 
     Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, each
@@ -153,7 +153,7 @@ class SafeCalibrator(Calibrator):
         rows, counts = in_order(problem)
         if counts.sum() < self.n_folds:
             warn(
-                f"rows to calibrate on must be at least as many as n_folds={self.n_folds} to hold some out; got "
+                f"there must be a calibration row for each of the {self.n_folds} folds of n_folds; got "
                 f"{counts.sum()}: the forecast is left as it is. Fit on more rows.",
                 CalibrationWarning,
             )
@@ -221,7 +221,7 @@ class SafeCalibrator(Calibrator):
         number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
         inner = self.calibrator_
         if not hasattr(inner, "classes_") or inner.classes_.tolist() != self.classes_.tolist():
-            raise ValueError("calibrator_ must be fitted to the classes of the whole; got others. Fit anew.")
+            raise ValueError("calibrator_ must have the classes of the SafeCalibrator; got others. Fit anew.")
         if inner.input != self.input:
             raise ValueError(f"calibrator_ must take input={self.input!r}; got {inner.input!r}. Fit anew.")
 
@@ -307,11 +307,11 @@ class _HeldOut:
             weight.append(problem.weight)
         self.start, self.way, self.weight = map(np.concatenate, (start, way, weight))
         self.share = self.weight / self.weight.sum()
-        self.came = np.arange(len(self.weight)), np.concatenate(label)
+        self.of_true = np.arange(len(self.weight)), np.concatenate(label)
 
     def loss(self, weight: float) -> float:
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)
-        return -float(self.share @ log_prob[self.came])
+        return -float(self.share @ log_prob[self.of_true])
 
     def at(self, charge: float, x: FloatArray) -> ScalarPoint:
         """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.
@@ -319,8 +319,8 @@ class _HeldOut:
         d is the difference of the log-probabilities.
         """
         log_prob, mean, variance = self._moments(float(x[0]))
-        value = -float(self.share @ log_prob[self.came]) + charge * float(x[0])
-        slope = self.share @ (mean - self.way[self.came]) + charge
+        value = -float(self.share @ log_prob[self.of_true]) + charge * float(x[0])
+        slope = self.share @ (mean - self.way[self.of_true]) + charge
         return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
 
     def standard_error(self) -> float:

@@ -48,12 +48,12 @@ class BinningGuarantee(Statements):
 
     @property
     def marginal_error(self) -> float:
-        """Error of the pair of a new row, but with probability alpha over that row and the rows to calibrate on (eps_1)."""
+        """Error of the pair of a new row, except with probability alpha over that row and the rows to calibrate on (eps_1)."""
         return min(1.0, deviation(self.points_per_bin - 1, self.alpha) + self.delta)
 
     @property
     def conditional_error(self) -> float:
-        """Largest error of all pairs that can be reported, but with probability alpha (eps_2).
+        """Largest error of all pairs that can be reported, except with probability alpha (eps_2).
 
         It bounds TL-MCE, TL-ECE and every l_p form of TL-ECE at once: none of them is above the largest error.
         """
@@ -156,7 +156,7 @@ def binning_guarantee(
 
 
 def deviation(points: float, alpha: float, n_bins: float = 1.0) -> float:
-    """How far the event rate of so many rows may be off in any of the bins, but with probability alpha (Hoeffding 1963)."""
+    """How far the event rate of so many rows may be off in any of the bins, except with probability alpha (Hoeffding 1963)."""
     return sqrt((log(2.0 * n_bins) - log(alpha)) / (2.0 * points))
 
 

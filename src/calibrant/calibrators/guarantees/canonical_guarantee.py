@@ -41,12 +41,12 @@ class CanonicalGuarantee(Statements):
 
     @property
     def marginal_error(self) -> float:
-        """Error of the vector of a new row, but with probability alpha over that row and the rows to calibrate on."""
+        """Error of the vector of a new row, except with probability alpha over that row and the rows to calibrate on."""
         return self._deviation(self.alpha)
 
     @property
     def conditional_error(self) -> float:
-        """Largest error of all vectors, but with probability alpha. It bounds canonical ECE in the L1 distance."""
+        """Largest error of all vectors, except with probability alpha. It bounds canonical ECE in the L1 distance."""
         return self._deviation(self.alpha / self.n_bins)
 
     @property

@@ -189,7 +189,7 @@ def _warn_of_sums(calibrator: ByNotion) -> None:
 
 def _warn_of(without: list[str], parts: list[FittedBins], binning: int | str | Binning | Sequence[float]) -> None:
     if without:
-        warn(f"nothing is promised for {_first(without)}: no rows to calibrate on. Fit on more rows.")
+        warn(f"no guarantee for {_first(without)}: no calibration rows. Fit on more rows.")
     if isinstance(binning, PointsPerBin):
         short = [part.name for part in parts if part.fitted.count_.sum() < binning.points_per_bin]
         if short:

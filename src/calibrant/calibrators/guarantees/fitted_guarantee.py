@@ -93,12 +93,12 @@ class FittedGuarantee(Result):
 
     @property
     def marginal_error(self) -> float:
-        """Error of the pair of a new row, but with probability alpha over that row and the rows to calibrate on."""
+        """Error of the pair of a new row, except with probability alpha over that row and the rows to calibrate on."""
         return self._largest(self.error)
 
     @property
     def conditional_error(self) -> float:
-        """Largest error of all pairs that can be reported, but with probability alpha. It bounds TL-MCE and TL-ECE."""
+        """Largest error of all pairs that can be reported, except with probability alpha. It bounds TL-MCE and TL-ECE."""
         return self._largest(self.simultaneous_error)
 
     @property
@@ -112,7 +112,7 @@ class FittedGuarantee(Result):
     def __str__(self) -> str:
         sure, average = 1.0 - self.alpha, float("nan")
         head = f"{self.n_bins} bins, each estimated from at least {self.fewest} rows"
-        none = [f"  nothing is promised for {', '.join(self.without)}"] if self.without else []
+        none = [f"  no guarantee for {', '.join(self.without)}"] if self.without else []
         statements = [
             ("error at a new row (marginal)", self.marginal_error, sure),
             ("largest error (conditional)", self.conditional_error, sure),

@@ -66,8 +66,8 @@ class BayesianBinning(BinaryCalibrator):
     Notes
     -----
     A binning into B bins has a Beta prior in each: weight N / B for N = ``prior_rows``, mean at the middle of the edges. With m
-    events and k other rows in a bin, the binning's evidence has the factor  B(m + a, k + b) / B(a, b)  from it, where B is
-    the beta function, a and b the prior's weight times its mean and the rest; the bin's value is the posterior mean
+    rows with the event and k without it in a bin, the binning's evidence has the factor  B(m + a, k + b) / B(a, b)  from it,
+    where B is the beta function, a and b the prior's weight times its mean and the rest; the bin's value is the posterior mean
     (m + a) / (m + k + a + b). All binnings are equally probable beforehand.
 
     Bins are those of `EqualMass`: cut at observed scores, equal scores together. Ties can make binnings of different sizes

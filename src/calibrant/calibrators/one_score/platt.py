@@ -27,7 +27,7 @@ class PlattScaling(LogOddsCalibrator):
 
     Use it on few rows, from some tens on, and where scores are margins: two parameters, for the boldness of the forecast and
     for its base rate. Do not use it where low and high scores are wrong in different ways, which a straight line cannot
-    repair: `BetaCalibration` has one parameter more.
+    correct: `BetaCalibration` has one parameter more.
 
     Parameters
     ----------

@@ -26,9 +26,10 @@ from calibrant.solvers.log_odds import least_log_loss
 class QuadraticScaling(LogOddsCalibrator):
     """Fit a parabola to the log-odds (quadratic scaling): sigmoid(a + b z + c z^2).
 
-    Use it from some hundreds of rows on, where one class is foretold too boldly and the other too timidly: the square bends
-    what Platt's line leaves straight. Do not use it where the order of scores must stay as it is, or where new scores can lie
-    far beyond those that were fitted: a parabola turns, and beyond its turn a higher score gets a lower probability.
+    Use it from some hundreds of rows on, where the probabilities of one class are too extreme and those of the other not
+    extreme enough: the square bends what Platt's line leaves straight. Do not use it where the order of scores must stay as it
+    is, or where new scores can lie far beyond those that were fitted: a parabola turns, and beyond its turn a higher score gets
+    a lower probability.
     `BetaCalibration` bends as well and never turns.
 
     Parameters

@@ -121,11 +121,11 @@ class CanonicalBinning(MulticlassCalibrator):
             inside = ~partition.is_boundary(problem.prob)
             counted = inside | (np.bincount(cell[inside], minlength=n_cells) == 0)[cell]
         count = np.bincount(cell[counted], minlength=n_cells)
-        came = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
+        occurred = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
         added = smoothing / problem.weights.rows_per_weight
         value = np.full((n_cells, n_classes), 1.0 / n_classes)
-        total = came.sum(axis=1, keepdims=True) + n_classes * added
-        np.divide(came + added, total, out=value, where=count[:, None] > 0)
+        total = occurred.sum(axis=1, keepdims=True) + n_classes * added
+        np.divide(occurred + added, total, out=value, where=count[:, None] > 0)
         self.partition_, self.value_, self.count_ = partition, value, count
 
     def _check_loaded(self) -> None:

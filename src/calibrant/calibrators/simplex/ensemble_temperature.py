@@ -21,7 +21,7 @@ from calibrant.solvers.mixture import most_likely_shares
 CERTAIN = 1e-8
 """Largest component of the KKT residual at which weights are optimal: the mean log loss is then as small as it gets."""
 
-LEAST_CAME = 1e-100
+LEAST_TRUE = 1e-100
 """Probability of the true class, below which weights are fitted as if it were this: squares of its inverse would overflow."""
 
 LEAST = 1e-6
@@ -46,7 +46,7 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
 
     Use it in place of temperature scaling when a few forecasts are confident and wrong: the uniform part bounds what
     they cost, without making all others cautious. It keeps the predicted class and has two parameters more. It cannot
-    repair what differs between classes.
+    correct what differs between classes.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         scaling._fit(problem)
         self.temperature_ = scaling.temperature_
         rows = np.arange(problem.size)
-        came = np.column_stack([part[rows, problem.label] for part in self._parts(problem.forecast)])
-        came = np.maximum(came, LEAST_CAME)
-        best = most_likely_shares(came, problem.weight, np.full(3, 1.0 / 3.0))
+        of_true = np.column_stack([part[rows, problem.label] for part in self._parts(problem.forecast)])
+        of_true = np.maximum(of_true, LEAST_TRUE)
+        best = most_likely_shares(of_true, problem.weight, np.full(3, 1.0 / 3.0))
         self.gradient_, self.n_iter_ = best.residual, best.n_iter
         self.weights_ = best.point.x if best.point.x[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
         if self.gradient_ > CERTAIN:

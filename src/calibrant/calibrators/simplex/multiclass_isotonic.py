@@ -90,9 +90,9 @@ class MulticlassIsotonic(MulticlassCalibrator):
     def _fit(self, problem: SimplexProblem) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         n_classes = problem.prob.shape[1]
-        came = problem.label[:, None] == np.arange(n_classes)
-        weight = np.broadcast_to(problem.weight[:, None], came.shape)
-        self.left_, self.value_ = steps_of(problem.prob, came, weight)
+        occurred = problem.label[:, None] == np.arange(n_classes)
+        weight = np.broadcast_to(problem.weight[:, None], occurred.shape)
+        self.left_, self.value_ = steps_of(problem.prob, occurred, weight)
 
     def _check_loaded(self) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")

@@ -70,14 +70,14 @@ def fit_table(
     )  # of a heavy penalty's own gradient
     if not found.gradient <= (most := TOLERANCE * objective.scale + rounding):
         warn(
-            f"the largest component of the gradient must come below {most:.1e}; it is {found.gradient:.1e} after "
-            f"{found.steps} Newton steps. The table found last is used. Fit on more rows, or with a larger penalty.",
+            f"the largest component of the gradient must fall below {most:.1e}; it is {found.gradient:.1e} after "
+            f"{found.steps} Newton steps. The last table is used. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
     elif why := _held_by_ridge(design, z, problem, free, found.table - objective.centre):
         warn(
-            f"every class must come, and classes overlap, for the log loss to have a minimum; {why}: only the ridge of "
-            f"{TINY_RIDGE:g} holds the map. Fit on more rows, or with a larger penalty.",
+            f"every class must occur, and classes overlap, for the log loss to have a minimum; {why}: only the ridge penalty "
+            f"of {TINY_RIDGE:g} keeps the map finite. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
     return found._replace(table=found.table / unit)
@@ -95,10 +95,10 @@ def _held_by_ridge(
     ahead[design.slopes] = np.eye(z.shape[1]) if isinstance(design, Full) else 1.0
     if not free[ahead > 0].all():
         return None
-    came = np.zeros(z.shape[1], dtype=bool)
-    came[problem.label] = True
-    if not came.all():
-        return f"the class {problem.classes[int(np.argmin(came))]!s} did not come"
+    occurred = np.zeros(z.shape[1], dtype=bool)
+    occurred[problem.label] = True
+    if not occurred.all():
+        return f"the class {problem.classes[int(np.argmin(occurred))]!s} does not occur"
     for way in (ahead, np.where(free, change, 0.0)):
         scores = design.scores(z, way)
         of_label = scores[np.arange(len(z)), problem.label]

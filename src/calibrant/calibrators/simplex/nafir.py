@@ -276,7 +276,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
 def _say_what_was_found(solution: Solution, n: int) -> None:
     if solution.n_capped:
         warn(
-            f"the likelihood grows for ever as {solution.n_capped} steps of the map become higher: they end at a ratio of "
+            f"the likelihood keeps growing as {solution.n_capped} steps of the map become higher: they end at a ratio of "
             "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )

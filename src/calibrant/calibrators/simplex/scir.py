@@ -242,19 +242,19 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         for fold in folds:
             self._fit_map(problem.weighted(fold.kept), advance)
             left_out = problem.weighted(fold.left_out)
-            came = self._rises_of_came(left_out)
-            losses += [-(left_out.weight @ np.log((came + e) / (1.0 + n_classes * e))) for e in EPSILONS]
+            of_true = self._rises_of_true(left_out)
+            losses += [-(left_out.weight @ np.log((of_true + e) / (1.0 + n_classes * e))) for e in EPSILONS]
         # Losses that agree to rounding are equal.
         return max(EPSILONS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
-    def _rises_of_came(self, problem: SimplexProblem) -> FloatArray:
+    def _rises_of_true(self, problem: SimplexProblem) -> FloatArray:
         """Return what the map gives the true class."""
-        came, step = np.empty(problem.size), max(1, self.block // len(problem.classes))
+        of_true, step = np.empty(problem.size), max(1, self.block // len(problem.classes))
         for start in range(0, problem.size, step):
             rows = slice(start, start + step)
             part = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
-            came[rows] = np.take_along_axis(self._rises(part), problem.label[rows, None], axis=1)[:, 0]
-        return came
+            of_true[rows] = np.take_along_axis(self._rises(part), problem.label[rows, None], axis=1)[:, 0]
+        return of_true
 
     def _rises(self, forecast: Forecast) -> FloatArray:
         """Return by how much the map rises at each class of each row."""

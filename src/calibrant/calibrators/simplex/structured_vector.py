@@ -22,7 +22,7 @@ class StructuredVectorScaling(StructuredScaling):
     """Temperature scaling, then a weight and an intercept a class under a penalty that fades with data (SVS).
 
     Use it with any number of rows: with few it is temperature scaling, with many vector scaling of what the temperature
-    left. It has no parameter that must be tuned. It cannot repair what depends on which other classes were likely;
+    left. It has no parameter that must be tuned. It cannot correct what depends on which other classes were likely;
     `StructuredMatrixScaling` can.
 
     Parameters

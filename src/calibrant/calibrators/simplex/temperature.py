@@ -47,8 +47,8 @@ BLOCK = 1 << 15
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature (TS): softmax(z / T), T > 0.
 
-    Use it first: one parameter cannot over-fit, the predicted class never changes, and it repairs the uniform over- or
-    under-confidence of neural networks. It cannot repair what differs between classes or along the score.
+    Use it first: one parameter cannot over-fit, the predicted class never changes, and it corrects the uniform over- or
+    under-confidence of neural networks. It cannot correct what differs between classes or along the score.
 
     Parameters
     ----------
@@ -144,18 +144,18 @@ class _Loss:
         The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
         true class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
         """
-        came = self.scores[np.arange(len(self.scores)), self.label]
-        if (came == self.top).all():
+        of_true = self.scores[np.arange(len(self.scores)), self.label]
+        if (of_true == self.top).all():
             if (self.scores.min(axis=1) == self.top).all():
                 return 1.0, "every temperature is as good: the forecast is uniform"
             return (
                 1.0 / COLDEST,
-                "the likelihood grows for ever as T falls to 0: the labels all agree with the forecast",
+                "the likelihood keeps growing as T falls to 0: in every row the true class has the highest probability",
             )
-        if self.share @ (self.scores.mean(axis=1) - came) >= 0:
+        if self.share @ (self.scores.mean(axis=1) - of_true) >= 0:
             return (
                 1.0 / HOTTEST,
-                "the likelihood grows for ever as T rises to infinity: the forecast is no better than uniform",
+                "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform",
             )
         return None
 
@@ -169,14 +169,14 @@ class _Loss:
             z = self.scores[rows] - self.top[rows, None]
             p = np.exp(b * z)
             total = p.sum(axis=1)
-            came = z[np.arange(len(z)), self.label[rows]]
+            of_true = z[np.arange(len(z)), self.label[rows]]
             mean = np.vecdot(p, z) / total
             p *= z
             square = np.vecdot(p, z) / total
             share = self.share[rows]
             # einsum, since the threads of BLAS take longer to wake than such short sums
-            value += float(np.einsum("i,i->", share, np.log(total) - b * came))
-            slope += float(np.einsum("i,i->", share, mean - came))
+            value += float(np.einsum("i,i->", share, np.log(total) - b * of_true))
+            slope += float(np.einsum("i,i->", share, mean - of_true))
             curvature += float(np.einsum("i,i->", share, square - mean**2))
         return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
 

@@ -165,7 +165,8 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
     )
     more = f", and {len(alone) - 1} more such" if len(alone) > 1 else ""
     warn(
-        f"{what} must have events and other rows; got {first}{more}, and the area is set to nan. Pass rows of both kinds."
+        f"{what} must have rows with and without the event; got {first}{more}, and the area is set to nan. "
+        "Pass rows of both kinds."
     )
 
 

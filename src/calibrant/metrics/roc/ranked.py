@@ -82,8 +82,8 @@ class Ranked:
         ordered = self.ordered
         count = np.add.reduceat(ordered.count, self.first)
         placed = np.empty(ordered.order.size)
-        came = ordered.problem.outcome[ordered.order]
-        placed[ordered.order] = np.where(came, np.repeat(below, count), np.repeat(above, count))
+        occurred = ordered.problem.outcome[ordered.order]
+        placed[ordered.order] = np.where(occurred, np.repeat(below, count), np.repeat(above, count))
         return placed
 
     def _on_steps(self, sums: FloatArray) -> FloatArray:

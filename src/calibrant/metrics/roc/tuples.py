@@ -78,9 +78,9 @@ def _drawn(weight: FloatArray, n: int, rng: np.random.Generator, rows: IntArray)
 
 def _pairs_in_order(rows: SurfaceRows) -> float:
     """Return the share of pairs whose row of the second class has the higher score; equal scores count half (AUC)."""
-    score, came = rows.prob[:, 1], rows.label == 1
-    order = np.argsort(score[~came], kind="stable")
-    below = np.append(0.0, np.cumsum(rows.weight[~came][order]))
-    ordered = score[~came][order]
-    less, upto = (below[np.searchsorted(ordered, score[came], side)] for side in ("left", "right"))
-    return float(rows.weight[came] @ (less + upto)) / (2.0 * float(below[-1]) * float(rows.weight[came].sum()))
+    score, occurred = rows.prob[:, 1], rows.label == 1
+    order = np.argsort(score[~occurred], kind="stable")
+    below = np.append(0.0, np.cumsum(rows.weight[~occurred][order]))
+    ordered = score[~occurred][order]
+    less, upto = (below[np.searchsorted(ordered, score[occurred], side)] for side in ("left", "right"))
+    return float(rows.weight[occurred] @ (less + upto)) / (2.0 * float(below[-1]) * float(rows.weight[occurred].sum()))

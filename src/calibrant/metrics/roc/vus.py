@@ -167,7 +167,7 @@ def volume_under_surface_score(
     more with thousands of rows prefer the probability; of more than eight no thresholds are sought.
 
     On the rows at hand the hull is biased upward, as the thresholds were found on them; the probability is not. `assess`
-    gives an interval of the hull to first order (infinitesimal jackknife), whose lower end starts from thresholds of other
+    gives an interval of the hull to first order (infinitesimal jackknife), whose lower end starts from thresholds of held-out
     rows; beyond five classes from the same ones. Forecasts enter by their differences: what is nearer than 1e-12 is equal,
     but of two classes every difference counts.
 

@@ -1,0 +1,84 @@
+"""Sentences that users read are in the words of the field: some of ours, which nobody else uses, do not return."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+BANNED = {
+    r"\bcame\b": "an outcome occurs, a class is the true one, an argument is given",
+    r"\b(class|classes|event|events) (must|may|never|do not|does not|did not) come\b": "they occur",
+    r"\bcomes? about\b": "it occurs",
+    r"\bwhat (it|they) says?\b|\bmeans? what (it|they) says?\b": "a predicted probability",
+    r"\brepair\w*": "calibrate a forecast, correct a file",
+    r"\bother rows\b|\brows that (it|the calibrator) (has not seen|never saw)\b": "held-out rows, test set, calibration set",
+    r"\bcalibrated forecast would show\b": "the expected value under calibration",
+    r"\bchance (alone )?(adds|would)\b": "bias, noise, the expected value under calibration",
+    r"\brows would find\b|\bfind (it )?four times in five\b": "the smallest detectable error: a power of 80 %",
+    r"\bthe like of\b": "plain English has other words",
+}
+"""Patterns in any case, and what is written instead. "Outcome", "becomes", "comes from" and "comes with" stay."""
+
+GENERATED = "survey survey-calibrators top-label na-isotonic roc-isotonic tce claims benchmarks conformance"
+"""Pages that programs write of papers and of other packages, with their words."""
+
+
+def strings(file):
+    """Every string of a module: docstrings, messages and the fixed parts of messages."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@cache
+def texts():
+    """What each file says, on one line."""
+    source = ROOT / "src" / "calibrant"
+    said = {file: " ".join(strings(file)) for file in sorted(source.rglob("*.py"))}
+    said |= {file: file.read_text(encoding="utf-8") for file in [*sorted(source.rglob("templates/*")), *pages()]}
+    return {file.relative_to(ROOT): " ".join(text.split()) for file, text in said.items()}
+
+
+def pages():
+    """Pages that people wrote."""
+    written = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in GENERATED.split()]
+    return [ROOT / "README.md", *written, *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+
+
+@pytest.mark.parametrize("pattern", BANNED)
+def test_what_users_read_is_in_the_words_of_the_field(pattern):
+    found = [
+        f"{file}: ...{text[max(0, match.start() - 40) : match.end() + 40]}..."
+        for file, text in texts().items()
+        for match in re.finditer(pattern, text, re.IGNORECASE)
+    ]
+    assert not found, BANNED[pattern]
+
+
+@pytest.mark.parametrize(
+    "ordinary", ["the outcome", "it comes with a test", "figures come from a seed", "what the field says"]
+)
+def test_ordinary_english_stays_allowed(ordinary):
+    assert not any(re.search(pattern, ordinary, re.IGNORECASE) for pattern in BANNED)
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        "whether the event came",
+        "both classes must come",
+        "classes that come about as often",
+        "probabilities mean what they say",
+        "a temperature repairs it",
+        "fit on other rows",
+        "what a calibrated forecast would show",
+        "without what chance adds",
+        "the error that so few rows would find",
+    ],
+)
+def test_words_that_only_we_used_are_found(ours):
+    assert any(re.search(pattern, ours, re.IGNORECASE) for pattern in BANNED)
