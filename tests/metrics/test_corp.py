@@ -10,7 +10,7 @@ from calibrant import assess
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
 from calibrant.metrics import corp_decomposition, discrimination_score, miscalibration_loss, uncertainty_loss
-from calibrant.metrics.uncertainty import Resampling
+from calibrant.metrics.uncertainty.estimate import Resampling
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")

@@ -14,7 +14,7 @@ from calibrant._core.registry import find
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible
-from calibrant.metrics.uncertainty import mean_estimate
+from calibrant.metrics.uncertainty.estimate import mean_estimate
 from calibrant.significance import resampling_test
 from calibrant.sums.resampling import Bootstrap
 

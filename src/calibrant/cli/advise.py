@@ -15,7 +15,7 @@ from calibrant.cli.shown import Shown, data_of, event_label
 if TYPE_CHECKING:
     from calibrant.assessment.advice import Advice
     from calibrant.interop.files import ForecastTable
-    from calibrant.metrics.metric import Metric
+    from calibrant.metrics.kinds.metric import Metric
     from calibrant.significance.difference import PairedDifference
 
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
@@ -104,7 +104,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
 
 def _metric(arguments: argparse.Namespace, name: str) -> Metric:
     """Return a metric as the figures of the report have it: with the bins and the clip of the command."""
-    from calibrant.metrics.metric import as_metric
+    from calibrant.metrics.kinds.metric import as_metric
 
     metric = as_metric(name, binning_of(arguments))
     return metric if arguments.clip is None else metric.clipped(arguments.clip)

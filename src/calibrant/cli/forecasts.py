@@ -290,7 +290,7 @@ def binning_of(arguments: argparse.Namespace) -> Any:
 
 def say_unused_bins(arguments: argparse.Namespace, metrics: Sequence[str]) -> None:
     """Say once that no metric has the bins that were asked for."""
-    from calibrant.metrics.metric import metric_named
+    from calibrant.metrics.kinds.metric import metric_named
 
     asked = [option for option in ("binning", "bins") if getattr(arguments, option) is not None]
     chosen = [metric_named(name) for name in metrics]

@@ -30,9 +30,9 @@ from calibrant._core.proper import EventScore, as_event_score, log_loss, score_n
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
 from calibrant.metrics.decomposition import Decomposition, mean_over_parts
+from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.log_losses import Impossible, LogLoss
-from calibrant.metrics.metric import Own
-from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.solvers.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
 

@@ -11,7 +11,7 @@ from calibrant._core.parameters import require
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Function
+from calibrant.metrics.kinds.metric import Function
 from calibrant.notions import Notion
 from calibrant.planning.known import to_calibrate, to_guarantee
 from calibrant.planning.rows_needed import RowsNeeded

@@ -10,7 +10,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import read_only
 from calibrant._core.warnings import warn
-from calibrant.metrics.redrawn import ConsistentCounts
+from calibrant.metrics.uncertainty.redrawn import ConsistentCounts
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
 from calibrant.sums.resampling import ConsistentLabels
 

@@ -10,10 +10,10 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem, as_simplex
+from calibrant.metrics.kinds.metric import Difference, Metric
 from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
-from calibrant.metrics.metric import Difference, Metric
-from calibrant.metrics.setting import Setting
-from calibrant.metrics.uncertainty import Estimate, mean_estimate
+from calibrant.metrics.uncertainty.estimate import Estimate, mean_estimate
+from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.sums import Plan, RowScore, scan
 from calibrant.sums.resampling import ConsistentLabels
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import as_simplex
-from calibrant.metrics.residuals import Residuals
+from calibrant.metrics.uncertainty.residuals import Residuals
 
 
 def unbiased_square(seen: Residuals) -> tuple[float, FloatArray, FloatArray]:

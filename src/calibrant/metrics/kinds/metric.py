@@ -21,9 +21,9 @@ from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.log_losses import Impossible
-from calibrant.metrics.residuals import Residuals
-from calibrant.metrics.setting import Setting
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
+from calibrant.metrics.uncertainty.residuals import Residuals
+from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums.resampling import ConsistentLabels
 

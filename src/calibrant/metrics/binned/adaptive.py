@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import EqualMass
-from calibrant.metrics.through_lens import point
+from calibrant.metrics.kinds.through_lens import point
 from calibrant.notions import ThresholdedClassWise
 
 ACE = point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))

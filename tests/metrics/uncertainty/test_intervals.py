@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtri
 
 from calibrant import assess
-from calibrant.metrics.uncertainty import TAIL, mean_estimate
+from calibrant.metrics.uncertainty.estimate import TAIL, mean_estimate
 from calibrant.sums.resampling import Bootstrap
 
 LEVEL, DRAWS, RUNS = 0.2, 60, 150

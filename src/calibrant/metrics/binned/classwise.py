@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
-from calibrant.metrics.through_lens import point
+from calibrant.metrics.kinds.through_lens import point
 
 CW_ECE = point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise")
 

@@ -1,4 +1,4 @@
-"""The calibration errors that have names. Each is a point of `calibration_error`, declared once."""
+"""Expected, maximum, root mean squared and debiased calibration error over bins, each a point of `calibration_error`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning, EqualMass
-from calibrant.metrics.through_lens import point
+from calibrant.metrics.kinds.through_lens import point
 from calibrant.notions import Notion
 
 MASS = EqualMass(15)

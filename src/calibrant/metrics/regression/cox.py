@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.influence import (
+from calibrant.metrics.kinds.metric import Own
+from calibrant.metrics.regression.influence import (
     Measure,
     figure_estimate,
     in_the_large,
@@ -19,7 +20,6 @@ from calibrant.metrics.influence import (
     ratio_estimate,
     slope,
 )
-from calibrant.metrics.metric import Own
 from calibrant.notions import Notion, as_notion
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
-from calibrant.metrics.through_lens import point
+from calibrant.metrics.kinds.through_lens import point
 
 TL_ECE = point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
 

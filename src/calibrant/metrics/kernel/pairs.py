@@ -21,7 +21,7 @@ from scipy.linalg import helmert
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.weights import Weights
-from calibrant.metrics.kernel_sums import InSpace, KernelSums, OnLine, content_key, forms_of, median_distance
+from calibrant.metrics.kernel.sums import InSpace, KernelSums, OnLine, content_key, forms_of, median_distance
 from calibrant.notions import Notion, Part
 
 MOST_WORK = 1 << 31

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import Noise, cells, noise_of
-from calibrant.metrics.redrawn import Progress, unwatched
-from calibrant.metrics.residuals import Residuals
-from calibrant.metrics.uncertainty import Resampling
+from calibrant.metrics.uncertainty.cells import Noise, cells, noise_of
+from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
+from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
 from calibrant.sums import Sums
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels

@@ -16,8 +16,15 @@ from calibrant import assess, calibration_intercept, calibration_slope
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import calibration_in_the_large, observed_expected_ratio
-from calibrant.metrics.influence import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
-from calibrant.metrics.uncertainty import Resampling
+from calibrant.metrics.regression.influence import (
+    in_the_large,
+    intercept,
+    measured,
+    observed_expected,
+    ratio_estimate,
+    slope,
+)
+from calibrant.metrics.uncertainty.estimate import Resampling
 from calibrant.notions import as_notion
 from calibrant.solvers import newton
 from calibrant.solvers.logistic import Recalibration, recalibration_of

@@ -17,7 +17,7 @@ from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexP
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
-from calibrant.metrics.uncertainty import Law, steps_for
+from calibrant.metrics.uncertainty.estimate import Law, steps_for
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap, CellArray, ConsistentLabels

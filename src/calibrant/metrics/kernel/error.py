@@ -24,9 +24,9 @@ from calibrant._core.problem import IntArray, Problem, as_simplex
 from calibrant._core.spelling import folded
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.metrics.metric import Own
-from calibrant.metrics.pairs import Blocks, Pairs, pairs_of
-from calibrant.metrics.uncertainty import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.kernel.pairs import Blocks, Pairs, pairs_of
+from calibrant.metrics.kinds.metric import Own
+from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels
 

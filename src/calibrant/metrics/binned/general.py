@@ -10,11 +10,11 @@ from calibrant._core.parameters import number, resamples
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.bins import InBins
-from calibrant.metrics.estimates import estimates
-from calibrant.metrics.losses import Loss, Norm, NormOfBins
-from calibrant.metrics.residuals import error_through
-from calibrant.metrics.through_lens import ThroughLens
-from calibrant.metrics.uncertainty import Estimate, Resampling
+from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins
+from calibrant.metrics.kinds.through_lens import ThroughLens
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
+from calibrant.metrics.uncertainty.residuals import error_through
+from calibrant.metrics.uncertainty.several import estimates
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import Rng, as_rng
 

@@ -17,7 +17,7 @@ from scipy.special import expit, ndtr, ndtri
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.metrics.uncertainty import Estimate, Resampling
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.logistic import Recalibration, recalibration_of
 

@@ -14,10 +14,10 @@ from calibrant._core.validation import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic
 from calibrant.lenses.bins import InBins
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.losses import NormOfBins
-from calibrant.metrics.redrawn import Redrawn, redrawn, unwatched
+from calibrant.metrics.binned.losses import NormOfBins
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
-from calibrant.metrics.residuals import error_through
+from calibrant.metrics.uncertainty.redrawn import Redrawn, redrawn, unwatched
+from calibrant.metrics.uncertainty.residuals import error_through
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.significance import resampling_test
 from calibrant.sums.resampling import ConsistentLabels, as_rng

@@ -12,9 +12,9 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size
-from calibrant.metrics.cells import Cells, Noise, Sizes, bootstrap_deviations, cells, consistent_deviations
-from calibrant.metrics.redrawn import Progress, Redrawn, redrawn, unwatched
-from calibrant.metrics.uncertainty import Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.uncertainty.cells import Cells, Noise, Sizes, bootstrap_deviations, cells, consistent_deviations
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.uncertainty.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap, ConsistentLabels

@@ -11,11 +11,12 @@ from calibrant import assess
 from calibrant._core.problem import BinaryProblem, as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import kernel_calibration_error, kernel_sums
-from calibrant.metrics import pairs as pairs_module
-from calibrant.metrics.kernel import Noise, noise_of_labels, noise_of_rows
-from calibrant.metrics.kernel_sums import InSpace, OnLine, median_distance
-from calibrant.metrics.pairs import SimplexPairs, pairs_of, simplex_corners
+from calibrant.metrics import kernel_calibration_error
+from calibrant.metrics.kernel import pairs as pairs_module
+from calibrant.metrics.kernel import sums as kernel_sums
+from calibrant.metrics.kernel.error import Noise, noise_of_labels, noise_of_rows
+from calibrant.metrics.kernel.pairs import SimplexPairs, pairs_of, simplex_corners
+from calibrant.metrics.kernel.sums import InSpace, OnLine, median_distance
 from calibrant.notions import as_notion
 from calibrant.significance import kernel_test
 

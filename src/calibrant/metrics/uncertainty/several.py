@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Metric
-from calibrant.metrics.redrawn import Progress, unwatched
-from calibrant.metrics.setting import Setting
-from calibrant.metrics.uncertainty import Estimate, Resampling
+from calibrant.metrics.kinds.metric import Metric
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
+from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
+from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.resampling import Bootstrap

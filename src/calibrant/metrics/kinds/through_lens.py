@@ -12,12 +12,12 @@ from calibrant._core.problem import Problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.base import Lens, Size
 from calibrant.lenses.bins import InBins
-from calibrant.metrics.jackknife import unbiased_square
-from calibrant.metrics.losses import Loss, Norm, NormOfBins
-from calibrant.metrics.metric import Difference, Metric
-from calibrant.metrics.residuals import Residuals
-from calibrant.metrics.setting import Setting
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins
+from calibrant.metrics.kinds.metric import Difference, Metric
+from calibrant.metrics.uncertainty.estimate import Estimate
+from calibrant.metrics.uncertainty.jackknife import unbiased_square
+from calibrant.metrics.uncertainty.residuals import Residuals
+from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.resampling import Bootstrap
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import calibrant.metrics.cells
+import calibrant.metrics.uncertainty.cells
 from calibrant import assess
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.binning import EqualWidth, locate
-from calibrant.metrics.cells import cells, smoothed_deviations, stratified_deviations
+from calibrant.metrics.uncertainty.cells import cells, smoothed_deviations, stratified_deviations
 from calibrant.notions import Binary
 
 DRAWS = 20_000
@@ -68,7 +68,7 @@ def test_many_rows_are_drawn_by_the_stratum_and_tell_the_same(monkeypatch):
     label = (rng.random((2000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
     names, draws = ["ece", "top-label-ece", "ks-error"], 400
     by_row = assess(label, prob, metrics=names, n_resamples=draws, rng=1)
-    monkeypatch.setattr(calibrant.metrics.cells, "STRATA_PAY_FROM", 1)
+    monkeypatch.setattr(calibrant.metrics.uncertainty.cells, "STRATA_PAY_FROM", 1)
     by_stratum = assess(label, prob, metrics=names, n_resamples=draws, rng=2)
     for name in names:
         assert by_row[name].noise_floor != by_stratum[name].noise_floor
