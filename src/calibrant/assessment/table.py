@@ -27,7 +27,7 @@ from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, NO_INTERVAL, Es
 from calibrant.metrics.uncertainty.several import cells_of, estimates
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, scan
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")

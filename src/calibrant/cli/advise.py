@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from calibrant.cli.forecasts import binning_of, labels_of, read, values_of, weight_of
+from calibrant.cli.inputs import binning_of, labels_of, read, values_of, weight_of
 from calibrant.cli.other_rows import warn_beside_other_rows
 from calibrant.cli.shown import Shown, data_of, event_label
 
@@ -79,7 +79,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
     from calibrant._core.warnings import CalibrationWarning
     from calibrant.report.comparison import COMPARED
     from calibrant.significance.difference import as_level, difference_of
-    from calibrant.sums.resampling import as_rng
+    from calibrant.sums.draws import as_rng
 
     if said := _different_rows(arguments, first, other):
         print(

@@ -21,7 +21,7 @@ from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Norm, NormOfBins, as_norm
 from calibrant.metrics.uncertainty.cells import Cells, cells, consistent_deviations
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""

@@ -21,7 +21,7 @@ from calibrant.curves.corp_bands import BANDS, Place
 from calibrant.curves.reliability import require_level
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.isotonic import affordable, corp_terms, isotonic_fit
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BandName = Literal["consistency", "confidence", "simultaneous"]
 

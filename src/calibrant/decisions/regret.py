@@ -25,7 +25,7 @@ from calibrant.decisions.forecasts import event_of
 from calibrant.decisions.received import shared_names
 from calibrant.notions import Notion
 from calibrant.solvers.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""

@@ -25,7 +25,7 @@ from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.uncertainty.cells import Cells, Sizes, noise_of
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.metrics.uncertainty.several import estimates
-from calibrant.sums.resampling import CellArray, ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import CellArray, ConsistentLabels, Rng, as_rng
 
 MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""

@@ -17,7 +17,7 @@ from calibrant.metrics.uncertainty.estimate import pvalue_of
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
 from calibrant.planning.predictions import OF_TWO_CLASSES, Predictions
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 DRAWS, ROUGHLY = 250, 100
 """Data sets of a number of rows on which the test is tried, and as many for a rough figure."""

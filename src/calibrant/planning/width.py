@@ -17,7 +17,7 @@ from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.metrics.uncertainty.several import estimates, within
 from calibrant.notions import Notion
 from calibrant.planning.predictions import Predictions
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 DATA_SETS, ROUGHLY = 15, 5
 """Data sets of a number of rows of which the interval is made, and as many for a rough figure."""

@@ -29,7 +29,7 @@ from calibrant.metrics.uncertainty.cells import Sizes, bootstrap_deviations, con
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import Bootstrap, ConsistentLabels, Rng, as_rng
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""

@@ -29,7 +29,7 @@ from calibrant.metrics.kernel.pairs import Blocks, pairs_of
 from calibrant.notions import Notion
 from calibrant.significance.null import Draws, KnownLaw, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 Null = Literal["consistency", "bootstrap"]
 TestEstimator = Literal["unbiased", "block", "linear"]

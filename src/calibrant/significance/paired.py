@@ -26,7 +26,7 @@ from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.significance.difference import as_level, difference_of, pair_of
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""

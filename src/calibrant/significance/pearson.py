@@ -20,7 +20,7 @@ from calibrant.significance.groups import (
 )
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")

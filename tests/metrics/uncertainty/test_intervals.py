@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from calibrant import assess
 from calibrant.metrics.uncertainty.estimate import TAIL, mean_estimate
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 LEVEL, DRAWS, RUNS = 0.2, 60, 150
 NAMES = ["ece", "rmsce", "mce", "ks-error", "classwise-ece", "top-label-ece"]

@@ -20,7 +20,7 @@ from calibrant.metrics.uncertainty.redrawn import Redrawn, redrawn, unwatched
 from calibrant.metrics.uncertainty.residuals import error_through
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.significance import resampling_test
-from calibrant.sums.resampling import ConsistentLabels, as_rng
+from calibrant.sums.draws import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)
 N, COPIES = 120, 6

@@ -16,7 +16,7 @@ from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.metrics.uncertainty.residuals import error_through
 from calibrant.metrics.uncertainty.several import estimates
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 
 def calibration_error(

@@ -28,7 +28,7 @@ from calibrant.metrics.kernel.pairs import Blocks, Pairs, pairs_of
 from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, ConsistentLabels
 
 Sums = list[tuple[FloatArray, FloatArray]]
 Estimator = Literal["unbiased", "biased", "block", "linear"]

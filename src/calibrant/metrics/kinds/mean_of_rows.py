@@ -15,7 +15,7 @@ from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
 from calibrant.metrics.uncertainty.estimate import Estimate, mean_estimate
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.sums import Plan, RowScore, scan
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

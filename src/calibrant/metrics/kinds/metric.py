@@ -25,7 +25,7 @@ from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 Function = Callable[..., float]
 F = TypeVar("F", bound=Function)

@@ -19,7 +19,7 @@ from calibrant.metrics.uncertainty.jackknife import unbiased_square
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -34,7 +34,7 @@ from calibrant.metrics.roc.thresholds import MOST_SEARCHED, as_thresholds, warn_
 from calibrant.metrics.roc.tuples import PROBABILITY, sorted_right
 from calibrant.metrics.roc.volume import Rays, VolumeUnderSurface, hull_volume, influence, is_exact
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 METHODS = ("hull", "monte-carlo", PROBABILITY)
 

@@ -20,7 +20,7 @@ from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty.estimate import Law, steps_for
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
-from calibrant.sums.resampling import Bootstrap, CellArray, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, CellArray, ConsistentLabels
 
 Draws = Iterable[IntArray]
 

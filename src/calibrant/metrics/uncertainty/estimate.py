@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""

@@ -14,7 +14,7 @@ from calibrant._core.registry import named
 from calibrant._core.result import read_only
 from calibrant._core.weights import Weights
 from calibrant.notions import Notion, WithinGroups
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 """Passes draws on, of which there are so many."""

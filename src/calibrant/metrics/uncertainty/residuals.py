@@ -17,7 +17,7 @@ from calibrant.metrics.uncertainty.estimate import Estimate, Resampling, least_p
 from calibrant.metrics.uncertainty.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
-from calibrant.sums.resampling import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, ConsistentLabels
 
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:

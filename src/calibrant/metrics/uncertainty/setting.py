@@ -13,7 +13,7 @@ from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
 from calibrant.sums import Sums
-from calibrant.sums.resampling import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, ConsistentLabels
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 
 def estimates(

@@ -5,7 +5,7 @@ from scipy.stats import chisquare
 from calibrant import assess, corp_curve, decision_curve
 from calibrant.datasets import SurveyMixture, make_softmax_forecast
 from calibrant.significance import resampling_test
-from calibrant.sums.resampling import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
+from calibrant.sums.draws import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
 SEEDED = {
@@ -72,7 +72,7 @@ def test_every_resample_has_as_many_rows():
 def path(request, monkeypatch):
     """Both ways of drawing: what is claimed holds of each."""
     if request.param == "compiled":
-        monkeypatch.setattr("calibrant.sums.resampling.KERNEL_PAYS_FROM", 0)
+        monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
 
 
 @pytest.mark.usefixtures("path")
@@ -119,7 +119,7 @@ def test_compiled_and_plain_draws_are_the_same(monkeypatch):
     prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
     prob[::5] = np.eye(6)[2]
     plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
-    monkeypatch.setattr("calibrant.sums.resampling.KERNEL_PAYS_FROM", 0)
+    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
     np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
 
 
