@@ -10,7 +10,7 @@ from calibrant._core.parameters import whole
 from calibrant._core.problem import as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.decomposition import same_rows
+from calibrant.metrics.decompositions.kull_flach import same_rows
 from calibrant.significance.groups import (
     chi_squared_statistic,
     enough_expected,

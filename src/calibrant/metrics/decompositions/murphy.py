@@ -10,7 +10,7 @@ import numpy.typing as npt
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
-from calibrant.metrics.decomposition import Decomposition, mean_over_parts
+from calibrant.metrics.decompositions.kull_flach import Decomposition, mean_over_parts
 from calibrant.notions import Notion
 
 TERMS = ("reliability", "resolution", "uncertainty", "within-bin variance", "within-bin covariance")

@@ -29,7 +29,7 @@ from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name, squared_error
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.ordered import Ordered
-from calibrant.metrics.decomposition import Decomposition, mean_over_parts
+from calibrant.metrics.decompositions.kull_flach import Decomposition, mean_over_parts
 from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.log_losses import Impossible, LogLoss
 from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
