@@ -15,7 +15,7 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions
-from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.decisions.events import events_of, panel_named
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng

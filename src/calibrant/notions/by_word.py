@@ -10,8 +10,8 @@ from calibrant._core.registry import find
 from calibrant._core.spelling import folded
 from calibrant.notions.base import Notion
 from calibrant.notions.binary import Binary
-from calibrant.notions.pair import of_pair
 from calibrant.notions.predicted import Confidence
+from calibrant.notions.predicted_pair import of_pair
 from calibrant.notions.top_k import TopKConfidence, TopKLabel
 
 TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)

@@ -28,7 +28,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name, squared_error
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.metrics.decompositions.kull_flach import Decomposition, mean_over_parts
 from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.log_losses import Impossible, LogLoss
