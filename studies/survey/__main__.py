@@ -27,9 +27,9 @@ from studies.survey.coverage import COVERAGE
 from studies.survey.exact import Case
 from studies.survey.grid import largest_change
 from studies.survey.judges import left
+from studies.survey.sentences import spelt
 from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
 from studies.survey.two_errors import BINARY, TWO, fitted, of_two, values
-from studies.survey.words import spelt
 from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,12 +6,12 @@ from typing import Any
 
 from studies.claims import Claim, Verdict
 from studies.judging import on_several
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import DRAWS
 from studies.survey.judges import CLEARLY, CLOSE, FALLS
 from studies.survey.measures import logistic, near, network, parts
+from studies.survey.sentences import each, extent
 from studies.survey.two_errors import LOGISTIC, fitted
-from studies.survey.words import each, extent
 
 BINS = "10 bins"
 
@@ -41,7 +41,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.HOLDS,
         measure=logistic(near, BINS),
         judge=judges.in_each(judges.on_the_diagonal),
-        words=words.in_words(words.near_the_diagonal),
+        words=sentences.in_words(sentences.near_the_diagonal),
     ),
     Claim(
         key="binning-works-network",
@@ -51,7 +51,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=network(near, BINS),
         judge=on_several(judges.on_the_diagonal),
-        words=words.of_networks(words.near_the_diagonal),
+        words=sentences.of_networks(sentences.near_the_diagonal),
     ),
     Claim(
         key="binning-grouping",
@@ -61,7 +61,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.HOLDS,
         measure=logistic(parts, BINS),
         judge=judges.in_each(judges.traded),
-        words=words.in_words(words.exchanged),
+        words=sentences.in_words(sentences.exchanged),
     ),
     Claim(
         key="binning-grouping-network",
@@ -71,6 +71,6 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=network(parts, BINS),
         judge=on_several(judges.traded),
-        words=words.of_networks(words.exchanged),
+        words=sentences.of_networks(sentences.exchanged),
     ),
 )

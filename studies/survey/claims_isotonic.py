@@ -10,13 +10,13 @@ import numpy as np
 from calibrant import IsotonicCalibration, PlattScaling
 from studies.claims import Claim, Verdict
 from studies.judging import holds, on_several, under_all_readings
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import DRAWS, change, less, over_draws, rows, show, the_case
 from studies.survey.exact import errors as exact_errors
 from studies.survey.judges import CLEARLY, FALLS
 from studies.survey.measures import errors, grouped, logistic, network
+from studies.survey.sentences import each, extent
 from studies.survey.two_errors import LOGISTIC, MOVED, after, before, best_monotone, cost, fitted, mass_of, off_inside
-from studies.survey.words import each, extent
 
 ISOTONIC = "isotonic"
 MIDDLE_LEFT, MIDDLE_RIGHT = (0.1, 0.4), (0.6, 0.9)
@@ -47,7 +47,7 @@ def in_the_middle(key: str, side: str, region: tuple[float, float], says: Verdic
         says=says,
         measure=middle(region),
         judge=lambda here, elsewhere: judges.above_zero(less(here, elsewhere)),
-        words=lambda here, elsewhere: "E abs(S - C) " + words.compared(here, elsewhere, "there", "elsewhere"),
+        words=lambda here, elsewhere: "E abs(S - C) " + sentences.compared(here, elsewhere, "there", "elsewhere"),
         over="here",
     )
 
@@ -80,7 +80,7 @@ def grouping_of_steps(name: str, seed: int) -> float:
 
 
 def of_grouping(cases: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return grouping losses in words."""
+    """Return grouping losses in sentences."""
     return "grouping loss x 1000 from " + each(
         {n: f"{1000 * of['before']:.3f} to {show(of['after'], 3, 1000)}" for n, of in cases.items()}
     )
@@ -109,7 +109,7 @@ def costs() -> dict[str, Any]:
 
 
 def of_costs(cost: dict[str, dict[str, dict[str, float]]]) -> str:
-    """Return these in words."""
+    """Return these in sentences."""
     shown = "; ".join(
         f"{name} "
         + ", ".join(f"{of['seconds']:.2g} s and {of['megabytes']:.0f} MB at {int(n):,} rows" for n, of in by.items())
@@ -143,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.HOLDS,
         measure=logistic(errors, ISOTONIC),
         judge=judges.in_each(judges.falls),
-        words=words.from_to_in_each,
+        words=sentences.from_to_in_each,
     ),
     Claim(
         key="isotonic-works-network",
@@ -153,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=network(errors, ISOTONIC),
         judge=on_several(judges.falls),
-        words=words.of_networks(words.from_to),
+        words=sentences.of_networks(sentences.from_to),
     ),
     in_the_middle("isotonic-middle-left", "middle-left", MIDDLE_LEFT, Verdict.HOLDS),
     in_the_middle("isotonic-middle-right", "middle-right", MIDDLE_RIGHT, Verdict.OPEN),
@@ -189,7 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=not_monotone,
         judge=on_several(lambda moved, best, own, after: holds(best > own)),
-        words=words.of_networks(
+        words=sentences.of_networks(
             lambda moved, best, own, after: (
                 f"the best monotone map moves {moved:.0%} of the predictions by more than {MOVED:g} and adds "
                 f"{1000 * best:.4f} to a grouping loss x 1000 of {1000 * own:.3f}; the fitted map adds "

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant import DirichletCalibration
 from studies.claims import Claim, Verdict
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import over_draws, show
 from studies.survey.judges import CLEARLY
 from studies.survey.networks import highest_of_class_3
@@ -87,7 +87,7 @@ def adjusted() -> dict[str, Any]:
 
 
 def of_highest(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) -> str:
-    """Return the highest probabilities of class 3 in words."""
+    """Return the highest probabilities of class 3 in sentences."""
     shown = {
         world: f"{of['bayes']:.3f}, {len(of['networks'])} networks {min(of['networks']):.3f} to {max(of['networks']):.3f}"
         for world, of in highest.items()
@@ -115,7 +115,7 @@ DIRICHLET: tuple[Claim, ...] = (
         f"at (0.02, 0.02, 0.96) the probability of class 3 moves less, {CLEARLY}",
         moved,
         lambda dirichlet, matrix: lower(dirichlet, matrix),
-        lambda dirichlet, matrix: "it moves by " + words.compared(dirichlet, matrix, "Dirichlet", "matrix"),
+        lambda dirichlet, matrix: "it moves by " + sentences.compared(dirichlet, matrix, "Dirichlet", "matrix"),
     ),
     Claim(
         key="capped",

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import BetaCalibration
 from studies.claims import Claim, Verdict
 from studies.judging import below_zero, on_several, under_all_readings
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import less, over_draws, show, the_case
 from studies.survey.judges import CLEARLY, FALLS, LEFT_OVER, LITTLE, SAME, WELL
 from studies.survey.measures import errors
@@ -96,7 +96,7 @@ def by_region(method: str) -> dict[str, Any]:
     }
 
 
-def on_log_odds(key: str, sentence: str, measure: Any, say: words.Words) -> Claim:
+def on_log_odds(key: str, sentence: str, measure: Any, say: sentences.Words) -> Claim:
     """Return what a method does that the survey did not run: no verdict on its sentence."""
     return Claim(
         key=key,
@@ -182,13 +182,15 @@ PLATT_SCALING: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=lambda: {"networks": [by_region(STRAIGHT)]},
         judge=on_several(judges.worse_in_regions),
-        words=words.of_networks(words.region_by_region),
+        words=sentences.of_networks(sentences.region_by_region),
     ),
     on_log_odds(
-        "log-odds-under", "the under-confident case.", of_case("under-confident", PLATT), words.how_much_is_left
+        "log-odds-under", "the under-confident case.", of_case("under-confident", PLATT), sentences.how_much_is_left
     ),
-    on_log_odds("log-odds-over", "the over-confident case.", of_case("over-confident", PLATT), words.how_much_is_left),
-    on_log_odds("log-odds-network", "the neural network.", lambda: by_region(PLATT), words.region_by_region),
+    on_log_odds(
+        "log-odds-over", "the over-confident case.", of_case("over-confident", PLATT), sentences.how_much_is_left
+    ),
+    on_log_odds("log-odds-network", "the neural network.", lambda: by_region(PLATT), sentences.region_by_region),
 )
 
 BETA_CALIBRATION: tuple[Claim, ...] = (
@@ -212,7 +214,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         measure=more_corrections,
         judge=lambda before, beta, platt: below_zero(less(beta, platt)),
         words=lambda before, beta, platt: (
-            f"E abs(S - C) there {before:.4f} before; " + words.compared(beta, platt, "beta", "Platt scaling")
+            f"E abs(S - C) there {before:.4f} before; " + sentences.compared(beta, platt, "beta", "Platt scaling")
         ),
     ),
     Claim(
@@ -223,7 +225,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=high_in_both_readings,
         judge=lambda readings: Verdict.OPEN,
-        words=lambda readings: "; ".join(f"{when} {words.how_much_is_left(**of)}" for when, of in readings.items()),
+        words=lambda readings: "; ".join(f"{when} {sentences.how_much_is_left(**of)}" for when, of in readings.items()),
     ),
     Claim(
         key="beta-network",
@@ -233,7 +235,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=lambda: {"networks": [inside("mlp", BETA, UPPER)]},
         judge=on_several(judges.falls),
-        words=words.of_networks(words.how_much_is_left),
+        words=sentences.of_networks(sentences.how_much_is_left),
     ),
     Claim(
         key="beta-network-diagonal",
@@ -243,7 +245,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         says=Verdict.OPEN,
         measure=lambda: {"networks": [inside("mlp", BETA, UPPER)]},
         judge=on_several(judges.works_well),
-        words=words.of_networks(words.how_much_is_left),
+        words=sentences.of_networks(sentences.how_much_is_left),
     ),
     Claim(
         key="beta-same",
@@ -275,7 +277,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         measure=added,
         judge=lambda beta, platt, platt_log_odds: below_zero(less(beta, platt)),
         words=lambda beta, platt, platt_log_odds: (
-            f"Log loss added: {words.compared(beta, platt, 'beta', 'Platt scaling', 5)}; on log-odds, which contains "
+            f"Log loss added: {sentences.compared(beta, platt, 'beta', 'Platt scaling', 5)}; on log-odds, which contains "
             f"the identity and which the survey did not run, {show(platt_log_odds, 5)}"
         ),
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from studies.claims import Claim, Verdict
 from studies.judging import all_of
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import show
 from studies.survey.judges import CLEARLY, Draws
 from studies.survey.networks_of_three import (
@@ -66,7 +66,7 @@ TEMPERATURE: tuple[Claim, ...] = (
         f"E abs(S - C) there falls {CLEARLY}",
         in_the_middle,
         judges.in_each(judges.falls),
-        words.from_to_in_each,
+        sentences.from_to_in_each,
     ),
     on_the_network(
         "temperature-elsewhere",
@@ -155,8 +155,8 @@ VECTOR: tuple[Claim, ...] = (
         },
         balanced,
         lambda few_vector, few_matrix, vector, temperature: (
-            f"log loss above Bayes, {FEW} rows: {words.compared(few_vector, few_matrix, 'vector', 'matrix')}; 10,000 "
-            f"rows: {words.compared(vector, temperature, 'vector', 'temperature', 5)}"
+            f"log loss above Bayes, {FEW} rows: {sentences.compared(few_vector, few_matrix, 'vector', 'matrix')}; 10,000 "
+            f"rows: {sentences.compared(vector, temperature, 'vector', 'temperature', 5)}"
         ),
         OUR_VECTOR,
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from studies.claims import Claim, Verdict
 from studies.judging import all_of, below_zero, holds, mean_and_error
-from studies.survey import judges, words
+from studies.survey import judges, sentences
 from studies.survey.cases import change, less
 from studies.survey.judges import CLEARLY, Draws
 from studies.survey.three_errors import CLASSES, excess_before, of_class, on_few_rows
@@ -35,7 +35,7 @@ def in_worlds(measure: Callable[[], Mapping[str, Any]]) -> Callable[[], dict[str
 
 def on_the_network(
     key: str, where: str, sentence: str, target: str, measure: Callable[[], Mapping[str, Any]], judge: judges.Judge,
-    say: words.Words, note: str = "",
+    say: sentences.Words, note: str = "",
 ) -> Claim:  # fmt: skip
     """Return a claim about networks of three classes, undecided until there are several in both worlds."""
     return Claim(
@@ -46,11 +46,11 @@ def on_the_network(
         says=Verdict.OPEN,
         measure=in_worlds(measure),
         judge=judges.in_both_worlds(judge),
-        words=_noted(words.of_worlds(say), note),
+        words=_noted(sentences.of_worlds(say), note),
     )
 
 
-def _noted(say: words.Words, note: str) -> words.Words:
+def _noted(say: sentences.Words, note: str) -> sentences.Words:
     """Return a sentence with a note after it."""
     return lambda **numbers: f"{say(**numbers)}. {note}" if note else say(**numbers)
 
@@ -67,7 +67,7 @@ def pair(
         f"{what} is lower after {one} than after {other}, {CLEARLY}",
         lambda: {"one": figure(one), "other": figure(other)},
         lower,
-        lambda one, other, names=(one, other): f"{what} {words.compared(one, other, *names, digits=5)}",
+        lambda one, other, names=(one, other): f"{what} {sentences.compared(one, other, *names, digits=5)}",
         note,
     )
 
@@ -109,7 +109,7 @@ def over_fits(key: str, where: str, sentence: str, method: str) -> Claim:
         lambda: {"one": on_few_rows(method, FEW), "other": on_few_rows("temperature", FEW)},
         lambda one, other: lower(other, one),
         lambda one, other: (
-            f"log loss above Bayes, {FEW} rows: {words.compared(one, other, method, 'temperature')}; "
+            f"log loss above Bayes, {FEW} rows: {sentences.compared(one, other, method, 'temperature')}; "
             f"without calibration {excess_before():.4f}"
         ),
     )

@@ -15,7 +15,7 @@ from calibrant import BetaCalibration, HistogramBinning, IsotonicCalibration, Pl
 from studies.markdown import table
 from studies.survey.cases import Make, over_draws, rows, show, the_case
 from studies.survey.exact import CELL, Errors, case, errors, given
-from studies.survey.words import spelt
+from studies.survey.sentences import spelt
 
 LOGISTIC = ("under-confident", "over-confident")
 TWO = (*LOGISTIC, "mlp")

@@ -15,7 +15,7 @@ from calibrant.calibrators import CanonicalBinning
 from calibrant.curves import simplex_partition
 from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.scores import accuracy
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.plots import plot_simplex_partition
 from studies.data import data_dir
 from studies.markdown import table

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import EqualMass, log_loss
 from calibrant.binning import Unique
 from calibrant.metrics.scores import accuracy
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
 from studies.markdown import table
 from studies.top_label.forecasts import forecasts
 

@@ -9,7 +9,7 @@ from calibrant import EqualMass, EqualWidth
 from calibrant._core.validation import as_problem
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique, as_binning
 from calibrant.binning.cross_validated import Residuals
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 
 
 def cut(binning, score, label=None, weight=None):

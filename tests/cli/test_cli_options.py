@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibrant import cli, show_versions
-from calibrant.cli.words import parser
+from calibrant.cli.options import parser
 from calibrant.datasets import digits
 from calibrant.interop.tables import read_table, write_table
 

@@ -12,7 +12,7 @@ from calibrant._core.registry import entries
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.cli.words import parser
+from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
 
 RNG = np.random.default_rng(2)

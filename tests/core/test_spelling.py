@@ -9,7 +9,7 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.spelling import folded, meant, nearest, question
 from calibrant.binning import EqualMass, as_binning
 from calibrant.binning.simplex import Sierpinski, as_simplex_binning
-from calibrant.metrics.losses import PowerMean, as_loss, as_norm, debiased_squared_gap, l2, maximum
+from calibrant.metrics.binned.losses import PowerMean, as_loss, as_norm, debiased_squared_gap, l2, maximum
 from calibrant.notions import TopKLabel, TopLabel, as_notion
 
 

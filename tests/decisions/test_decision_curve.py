@@ -7,7 +7,7 @@ from reference import decisions as slow
 from strategies import columns
 
 from calibrant.decisions.decision_curve import decision_curve
-from calibrant.sums.resampling import Bootstrap, as_rng
+from calibrant.sums.draws import Bootstrap, as_rng
 
 THRESHOLDS = [0.0, 0.05, 0.2, 0.5, 0.63, 0.8, 0.99]
 

@@ -12,8 +12,8 @@ from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.binning.simplex import as_simplex_binning
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
+from calibrant.metrics.binned.losses import as_norm
 from calibrant.metrics.canonical import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
-from calibrant.metrics.losses import as_norm
 from calibrant.notions import OneVsRest
 
 

@@ -14,9 +14,9 @@ from calibrant._core.registry import find
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible
-from calibrant.metrics.uncertainty import mean_estimate
+from calibrant.metrics.uncertainty.estimate import mean_estimate
 from calibrant.significance import resampling_test
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 COST = -np.log(np.finfo(float).eps)
 TINY = [0.0, 1e-300, 1e-20, 1.1e-16, 2.2e-16, 2.3e-16, 1e-12, 1e-3, 0.5, 1.0]

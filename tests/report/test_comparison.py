@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from calibrant import assess
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.report.comparison import COMPARED, comparison, independent
 from calibrant.report.summary import summarise
 from calibrant.significance import paired_difference

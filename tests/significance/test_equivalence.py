@@ -6,8 +6,8 @@ import pytest
 from calibrant import equivalence_test
 from calibrant._core.validation import as_problem
 from calibrant.binning import Isotonic, MonotonicSweep
-from calibrant.metrics.cells import Sizes
-from calibrant.metrics.metric import metric_named
+from calibrant.metrics.kinds.metric import metric_named
+from calibrant.metrics.uncertainty.cells import Sizes
 from calibrant.significance.equivalence import _shifts_of
 
 

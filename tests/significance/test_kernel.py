@@ -10,7 +10,7 @@ from strategies import columns, tables
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics import pairs as pairs_module
+from calibrant.metrics.kernel import pairs as pairs_module
 from calibrant.notions.class_wise import ClassWise
 from calibrant.significance import kernel_test
 from calibrant.significance.kernel import student

@@ -11,7 +11,7 @@ from reference import paired as reference
 from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.metric import as_metric
+from calibrant.metrics.kinds.metric import as_metric
 from calibrant.significance import paired, paired_difference
 
 

@@ -8,7 +8,7 @@ from reference import decomposition, isotonic
 from strategies import columns
 
 from calibrant._core.validation import as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.isotonic import (
     FEWEST_DRAWS,
     affordable,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import calibrant
-from calibrant.metrics.metric import Metric, metrics
+from calibrant.metrics.kinds.metric import Metric, metrics
 from tools.fuzz.cases import Case
 
 OTHER_RANGE = re.compile(r"\b(score|norm|loss|distance|across)=")

@@ -15,7 +15,7 @@ import numpy as np
 import calibrant
 from calibrant import cli
 from calibrant._core.elsewhere import homes, load
-from calibrant.cli.words import parser
+from calibrant.cli.options import parser
 
 COMMANDS: dict[str, dict[str, list[str]]] = {
     "fit": {"calibrator.json": ["in.csv"]},

@@ -23,7 +23,7 @@ from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.significance.training_rows import warn_if_training_rows
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""

@@ -17,7 +17,7 @@ from calibrant._core.parameters import require
 from calibrant._core.registry import named
 from calibrant._core.spelling import nearest, question
 from calibrant._core.validation import DataOptions
-from calibrant.metrics.metric import Function, Metric, metric_named
+from calibrant.metrics.kinds.metric import Function, Metric, metric_named
 
 NEGATED = re.compile(r"neg[-_ ](.+)", re.IGNORECASE)
 """What scikit-learn calls a loss whose sign is turned around."""

@@ -21,13 +21,13 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
-from calibrant.metrics.estimates import cells_of, estimates
+from calibrant.metrics.kinds.metric import Metric, metric_named
 from calibrant.metrics.log_losses import LogLoss
-from calibrant.metrics.metric import Metric, metric_named
-from calibrant.metrics.uncertainty import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.uncertainty.several import cells_of, estimates
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, scan
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")

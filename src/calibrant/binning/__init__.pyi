@@ -23,8 +23,8 @@ from .base import class_sums as class_sums
 from .base import sums_over as sums_over
 from .partition import Edges as Edges
 from .partition import locate as locate
-from .words import as_binning as as_binning
-from .words import of_word as of_word
+from .by_word import as_binning as as_binning
+from .by_word import of_word as of_word
 
 __all__ = [
     "Binning",

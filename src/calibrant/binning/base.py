@@ -14,7 +14,7 @@ from calibrant._core.parameters import MOST, require, whole
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem
 from calibrant._core.result import Record
 from calibrant._core.weights import Weights
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.partition import Edges, Partition
 
 CHUNK = 1 << 16

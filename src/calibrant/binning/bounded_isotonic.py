@@ -12,7 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number, require, whole
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 
 ROUNDING = 1e-12
 """What two sums of fractional weights may differ by and be equal, as a share of either."""

@@ -12,7 +12,7 @@ from calibrant._core.parameters import MOST, number, whole
 from calibrant._core.problem import IntArray
 from calibrant._core.registry import declare
 from calibrant.binning.base import Binning
-from calibrant.binning.ordered import Ordered, between
+from calibrant.binning.distinct_scores import Ordered, between
 from calibrant.binning.tuned import FAMILIES, Family, TunedBinning
 
 ALONE = 1e-9

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning, require_bins
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 
 ROUNDING = 1e-12
 

@@ -12,7 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 
 
 @declare("binning", "isotonic", symbol="PAVA", source="Ayer et al. 1955; Dimitriadis et al. 2021")

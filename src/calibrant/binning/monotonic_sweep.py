@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._core.registry import declare
 from calibrant.binning.base import Binning
-from calibrant.binning.ordered import Ordered, between
+from calibrant.binning.distinct_scores import Ordered, between
 from calibrant.binning.tuned import FAMILIES, Family, TunedBinning
 
 ROUNDING = 1e-12

@@ -8,8 +8,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.equal_mass import equal_mass_edges
-from calibrant.binning.ordered import Ordered
 
 
 @declare("binning", "points-per-bin", symbol="PPB", source="Gupta and Ramdas 2022")

@@ -8,9 +8,9 @@ from typing import Literal
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice
 from calibrant.binning.base import Binning, OrderedBinning, require_bins
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.equal_mass import EqualMass
 from calibrant.binning.equal_width import EqualWidth
-from calibrant.binning.ordered import Ordered
 
 Family = Literal["equal-mass", "equal-width"]
 

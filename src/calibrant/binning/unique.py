@@ -10,7 +10,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import Bins, OrderedBinning
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.partition import Edges
 
 

@@ -23,7 +23,7 @@ from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
-from calibrant.calibrators.stored import Writing
+from calibrant.calibrators.reading_and_writing import Writing
 from calibrant.notions import Binary
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0

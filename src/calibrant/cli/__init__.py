@@ -20,7 +20,7 @@ from typing import Any
 
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
-from calibrant.cli.words import parser
+from calibrant.cli.options import parser
 
 __all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
 

@@ -8,14 +8,14 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from calibrant.cli.forecasts import binning_of, labels_of, read, values_of, weight_of
+from calibrant.cli.inputs import binning_of, labels_of, read, values_of, weight_of
 from calibrant.cli.other_rows import warn_beside_other_rows
 from calibrant.cli.shown import Shown, data_of, event_label
 
 if TYPE_CHECKING:
     from calibrant.assessment.advice import Advice
     from calibrant.interop.files import ForecastTable
-    from calibrant.metrics.metric import Metric
+    from calibrant.metrics.kinds.metric import Metric
     from calibrant.significance.difference import PairedDifference
 
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
@@ -79,7 +79,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
     from calibrant._core.warnings import CalibrationWarning
     from calibrant.report.comparison import COMPARED
     from calibrant.significance.difference import as_level, difference_of
-    from calibrant.sums.resampling import as_rng
+    from calibrant.sums.draws import as_rng
 
     if said := _different_rows(arguments, first, other):
         print(
@@ -104,7 +104,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
 
 def _metric(arguments: argparse.Namespace, name: str) -> Metric:
     """Return a metric as the figures of the report have it: with the bins and the clip of the command."""
-    from calibrant.metrics.metric import as_metric
+    from calibrant.metrics.kinds.metric import as_metric
 
     metric = as_metric(name, binning_of(arguments))
     return metric if arguments.clip is None else metric.clipped(arguments.clip)

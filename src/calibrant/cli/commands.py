@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.forecasts import (
+from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
+from calibrant.cli.inputs import (
     assessed,
     calibrated_by,
     calibrated_names,
@@ -21,7 +22,6 @@ from calibrant.cli.forecasts import (
     values_of,
     weight_of,
 )
-from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.methods import found_notion
 from calibrant.cli.other_rows import warn_beside_other_rows
 

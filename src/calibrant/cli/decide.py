@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from calibrant.cli.forecasts import labels_of, read, values_of, weight_of
+from calibrant.cli.inputs import labels_of, read, values_of, weight_of
 
 
 def run_decide(arguments: argparse.Namespace) -> int:

@@ -86,7 +86,7 @@ class Gate:
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
-    from calibrant.metrics.metric import metric_named
+    from calibrant.metrics.kinds.metric import metric_named
 
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibrant.cli.forecasts import read
+from calibrant.cli.inputs import read
 from calibrant.cli.shown import Shown, aligned
 
 if TYPE_CHECKING:

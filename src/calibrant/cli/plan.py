@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from calibrant.cli.forecasts import binning_of, read, values_of
+from calibrant.cli.inputs import binning_of, read, values_of
 
 ASKED = (
     *("detect", "width", "calibrate", "guarantee"),

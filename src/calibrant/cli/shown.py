@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.forecasts import labels_of, pos_label_of, values_of, weight_of
+from calibrant.cli.inputs import labels_of, pos_label_of, values_of, weight_of
 
 if TYPE_CHECKING:
     from calibrant._core.links import FloatArray

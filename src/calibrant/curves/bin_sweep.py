@@ -18,10 +18,10 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant.binning import Binning, EqualWidth
 from calibrant.lenses.bins import InBins
-from calibrant.metrics.cells import Cells, cells, consistent_deviations
-from calibrant.metrics.losses import Norm, NormOfBins, as_norm
+from calibrant.metrics.binned.losses import Norm, NormOfBins, as_norm
+from calibrant.metrics.uncertainty.cells import Cells, cells, consistent_deviations
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""

@@ -14,7 +14,7 @@ from calibrant._core.result import Record, Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.metrics.losses import l1
+from calibrant.metrics.binned.losses import l1
 from calibrant.notions import Notion, as_notion
 
 ROUNDING = 1e-12

@@ -16,10 +16,10 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.bins import InBins
-from calibrant.metrics.cells import cells, consistent_deviations
-from calibrant.metrics.losses import Loss, Norm, NormOfBins, gap
+from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins, gap
+from calibrant.metrics.uncertainty.cells import cells, consistent_deviations
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.resampling import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""

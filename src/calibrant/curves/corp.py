@@ -16,12 +16,12 @@ from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Bins, EqualWidth
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.curves.corp_bands import BANDS, Place
 from calibrant.curves.reliability import require_level
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.isotonic import affordable, corp_terms, isotonic_fit
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BandName = Literal["consistency", "confidence", "simultaneous"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.curves.simultaneous import simultaneous_band
 from calibrant.solvers.isotonic import Steps, drawn_events, isotonic_fit_of
 

@@ -16,9 +16,9 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
-from calibrant.lenses.brownian import distance_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion
+from calibrant.sums.brownian_motion import distance_survival
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.result import DrawnResult, Picture, Record, frame
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.curves.roc import RocPanel, panel_of
 from calibrant.metrics.roc.points import warn_of_one_kind
 from calibrant.notions import Notion, as_notion

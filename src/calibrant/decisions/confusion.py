@@ -15,7 +15,7 @@ from calibrant._core.result import Result, frame
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
 from calibrant.decisions.decide import cheapest
-from calibrant.decisions.forecasts import event_of
+from calibrant.decisions.events import event_of
 from calibrant.decisions.threshold import as_threshold
 
 MOST_CLASSES_SHOWN = 12

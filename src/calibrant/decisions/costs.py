@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import first
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import each, number, require
-from calibrant.decisions.received import numbers_of
+from calibrant.decisions.inputs import numbers_of
 
 MOST_COST = 1e100
 """Cost up to which sums over rows do not overflow."""

@@ -16,7 +16,7 @@ from calibrant._core.rows import Rows
 from calibrant._core.table import Table
 from calibrant._core.validation import Input
 from calibrant.decisions.costs import as_cost_matrix, column_names
-from calibrant.decisions.received import classes_of, received
+from calibrant.decisions.inputs import classes_of, received
 from calibrant.decisions.threshold import threshold_of
 
 TIE = 1e-13

@@ -15,10 +15,10 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions
-from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.decisions.events import events_of, panel_named
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
-from calibrant.sums.resampling import Bootstrap, Rng, as_rng
+from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""

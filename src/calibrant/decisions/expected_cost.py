@@ -15,9 +15,9 @@ from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
-from calibrant.binning.ordered import Ordered
-from calibrant.decisions.errors import errors_at
-from calibrant.decisions.forecasts import events_of, panel_named
+from calibrant.binning.distinct_scores import Ordered
+from calibrant.decisions.error_rates import errors_at
+from calibrant.decisions.events import events_of, panel_named
 from calibrant.decisions.threshold import as_places
 from calibrant.notions import Notion
 from calibrant.solvers.isotonic import base_rate, isotonic_fit

@@ -21,9 +21,9 @@ from calibrant._core.validation import Input, as_forecast, as_numbers, as_proble
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.decisions.black_box_shift import black_box_prior
+from calibrant.decisions.inputs import Names, Received, classes_of, received, shared_names
 from calibrant.decisions.prior_likelihood import standard_errors
 from calibrant.decisions.priors import as_prior
-from calibrant.decisions.received import Names, Received, classes_of, received, shared_names
 from calibrant.solvers.mixture import GAP, most_likely_shares
 
 PriorMethod = Literal["em", "bbse", "bbse-soft"]

@@ -13,8 +13,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import each, left_out, number, one_each, require
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
+from calibrant.decisions.inputs import Names, classes_of, is_single, numbers_of, received
 from calibrant.decisions.priors import as_prior, log_of, reweighed
-from calibrant.decisions.received import Names, classes_of, is_single, numbers_of, received
 
 Factor = npt.ArrayLike | Mapping[Any, float]
 

@@ -10,7 +10,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import each, number, one_each, require
 from calibrant._core.problem import Forecast
 from calibrant._core.rows import SUM_TOLERANCE
-from calibrant.decisions.received import is_single, numbers_of
+from calibrant.decisions.inputs import is_single, numbers_of
 
 LEAST_TOTAL = 1e-290
 """Products whose sum is smaller have lost digits, or all of them."""

@@ -18,14 +18,14 @@ from calibrant._core.result import Result
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.decisions.costs import as_cost_matrix
 from calibrant.decisions.decide import cheapest
-from calibrant.decisions.forecasts import event_of
-from calibrant.decisions.received import shared_names
+from calibrant.decisions.events import event_of
+from calibrant.decisions.inputs import shared_names
 from calibrant.notions import Notion
 from calibrant.solvers.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""

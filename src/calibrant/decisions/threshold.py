@@ -10,8 +10,8 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import each, number, require, together
 from calibrant.decisions.costs import as_cost
+from calibrant.decisions.inputs import numbers_of
 from calibrant.decisions.priors import as_event_share
-from calibrant.decisions.received import numbers_of
 
 
 def optimal_threshold(

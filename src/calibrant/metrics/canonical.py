@@ -20,12 +20,12 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Bins
 from calibrant.binning.simplex import SimplexBinning, SimplexGrid, as_simplex_binning
-from calibrant.metrics.cells import Cells, Sizes, noise_of
-from calibrant.metrics.estimates import estimates
-from calibrant.metrics.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
-from calibrant.metrics.metric import Own
-from calibrant.metrics.uncertainty import Estimate, Resampling
-from calibrant.sums.resampling import CellArray, ConsistentLabels, Rng, as_rng
+from calibrant.metrics.binned.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
+from calibrant.metrics.kinds.metric import Own
+from calibrant.metrics.uncertainty.cells import Cells, Sizes, noise_of
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
+from calibrant.metrics.uncertainty.several import estimates
+from calibrant.sums.draws import CellArray, ConsistentLabels, Rng, as_rng
 
 MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""

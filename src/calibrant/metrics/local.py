@@ -9,7 +9,7 @@ import numpy.typing as npt
 from calibrant._core.validation import DataOptions
 from calibrant.lenses.base import MeanOverProblems
 from calibrant.lenses.local import Local, high_gap, largest_gap, mean_gap, median_gap
-from calibrant.metrics.through_lens import ThroughLens
+from calibrant.metrics.kinds.through_lens import ThroughLens
 from calibrant.notions import Notion
 
 ICI = ThroughLens("ici", "ICI", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(mean_gap))

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.problem import BoolArray, SimplexProblem
 from calibrant._core.validation import DataOptions
+from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
 from calibrant.metrics.log_losses import LogLoss
-from calibrant.metrics.mean_of_rows import MeanOfRows
 from calibrant.notions import top_label
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from calibrant._core.validation import DataOptions
 from calibrant.lenses.base import MeanOverProblems
 from calibrant.lenses.smooth import Smooth, fixed_point
-from calibrant.metrics.through_lens import ThroughLens
+from calibrant.metrics.kinds.through_lens import ThroughLens
 from calibrant.notions import Notion
 
 SMOOTH = ThroughLens(

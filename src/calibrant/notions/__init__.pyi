@@ -17,7 +17,7 @@ from .within_groups import WithinGroups as WithinGroups
 from .base import Part as Part
 from .predicted import top_label as top_label
 from .problems import single_problem as single_problem
-from .words import as_notion as as_notion
+from .by_word import as_notion as as_notion
 
 __all__ = [
     "Binary",

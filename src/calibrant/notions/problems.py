@@ -9,7 +9,7 @@ import numpy.typing as npt
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions.base import Notion
-from calibrant.notions.words import as_notion
+from calibrant.notions.by_word import as_notion
 
 
 def binary_problems(

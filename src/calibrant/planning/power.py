@@ -11,13 +11,13 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import consistent_deviations
-from calibrant.metrics.metric import Metric
-from calibrant.metrics.residuals import Residuals
-from calibrant.metrics.uncertainty import pvalue_of
+from calibrant.metrics.kinds.metric import Metric
+from calibrant.metrics.uncertainty.cells import consistent_deviations
+from calibrant.metrics.uncertainty.estimate import pvalue_of
+from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
 from calibrant.planning.predictions import OF_TWO_CLASSES, Predictions
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 DRAWS, ROUGHLY = 250, 100
 """Data sets of a number of rows on which the test is tried, and as many for a rough figure."""

@@ -17,7 +17,7 @@ from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_score
 from calibrant._core.weights import Weights
 from calibrant.datasets.synthetic import make_softmax_forecast
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 POOL, MOST_NUMBERS = 20_000, 1 << 22
 """Rows, and probabilities, of a stated kind that rows are drawn from."""

@@ -11,12 +11,12 @@ from calibrant._core.parameters import require
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Function
+from calibrant.metrics.kinds.metric import Function
 from calibrant.notions import Notion
 from calibrant.planning.known import to_calibrate, to_guarantee
 from calibrant.planning.rows_needed import RowsNeeded
 from calibrant.planning.simulated import to_detect, to_estimate
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 OF_PREDICTIONS = ("y_prob", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
 MEASURED = ("metric", "notion", "binning", "level")

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from calibrant._core.parameters import choice, number, require
 from calibrant.binning import Binning, as_binning
-from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.notions import Notion
 from calibrant.planning import search
 from calibrant.planning.power import Detection

@@ -11,13 +11,13 @@ from calibrant._core.parameters import require
 from calibrant._core.problem import SimplexProblem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning
-from calibrant.metrics.estimates import estimates, within
-from calibrant.metrics.metric import Metric
-from calibrant.metrics.setting import Setting
-from calibrant.metrics.uncertainty import NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.kinds.metric import Metric
+from calibrant.metrics.uncertainty.estimate import NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.uncertainty.setting import Setting
+from calibrant.metrics.uncertainty.several import estimates, within
 from calibrant.notions import Notion
 from calibrant.planning.predictions import Predictions
-from calibrant.sums.resampling import Bootstrap
+from calibrant.sums.draws import Bootstrap
 
 DATA_SETS, ROUGHLY = 15, 5
 """Data sets of a number of rows of which the interval is made, and as many for a rough figure."""

@@ -18,8 +18,8 @@ from calibrant.plots._bin_marks import STYLES, draw_edges
 from calibrant.plots._bin_marks import Look as Marks
 from calibrant.plots._given import as_results
 from calibrant.plots._log_odds import use_log_odds
+from calibrant.plots._marginal_axes import APART, rooms, tidy
 from calibrant.plots._panels import draw_panels, outcome_word, panel_of, require_names
-from calibrant.plots._rooms import APART, rooms, tidy
 from calibrant.plots._violins import ON_EDGE, REJECTED, SIZES, TRIANGLES, draw_violins
 
 Style = Literal["violin", "standard"]

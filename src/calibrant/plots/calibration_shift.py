@@ -13,8 +13,8 @@ from calibrant._core.parameters import flag
 from calibrant.curves.calibration_shift import CalibrationShift, ShiftPanel
 from calibrant.plots import _style
 from calibrant.plots._given import require_kind
+from calibrant.plots._marginal_axes import room_below
 from calibrant.plots._panels import draw_panels, outcome_word
-from calibrant.plots._rooms import room_below
 
 BEFORE = "probability before calibration"
 LEAST_SIZE = 0.5

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibrant.plots import _style
 from calibrant.plots._legend import legend_above
+from calibrant.plots._marginal_axes import room_below
 from calibrant.plots._panels import as_named, draw_panels, outcome_word
-from calibrant.plots._rooms import room_below
 
 if TYPE_CHECKING:
     from calibrant.curves.corp import CorpCurve, CorpPanel

@@ -12,7 +12,7 @@ from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 
 if TYPE_CHECKING:
-    from calibrant.metrics.decomposition import Decomposition
+    from calibrant.metrics.decompositions.kull_flach import Decomposition
 
 LINES = 8
 """About as many lines of equal score are drawn."""

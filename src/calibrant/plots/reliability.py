@@ -12,8 +12,8 @@ from calibrant._core.parameters import choice, require
 from calibrant.plots import _style
 from calibrant.plots._bin_marks import STYLES, Look, Markers, Style, draw_edges, draw_intervals
 from calibrant.plots._log_odds import use_log_odds
+from calibrant.plots._marginal_axes import room_below
 from calibrant.plots._panels import as_named, draw_panels, outcome_word, panel_of
-from calibrant.plots._rooms import room_below
 from calibrant.plots.score_distribution import draw_distribution
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.plots import _style
+from calibrant.plots._marginal_axes import room_below
 from calibrant.plots._panels import as_named, draw_panels, outcome_word, require_names
-from calibrant.plots._rooms import room_below
 
 if TYPE_CHECKING:
     from calibrant.curves.smooth import SmoothReliabilityCurve, SmoothReliabilityPanel

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from calibrant.assessment.table import Assessment
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.significance.difference import PairedDifference
 
 COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}

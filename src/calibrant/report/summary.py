@@ -16,7 +16,7 @@ from calibrant.assessment.advice import Advice
 from calibrant.assessment.table import Assessment, Row
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex_points import SimplexPoints
-from calibrant.metrics.uncertainty import Estimate
+from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.report.comparison import Differences, comparison
 from calibrant.report.next_step import next_step
 from calibrant.report.simplex import simplex_section

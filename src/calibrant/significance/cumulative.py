@@ -15,12 +15,12 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.lenses.base import Extent, View, residual_of
-from calibrant.lenses.brownian import distance_density, distance_survival, range_density, range_survival
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
+from calibrant.sums.draws import Rng, as_rng
 
 BLOCK = 1 << 20
 """Rows times draws looked at together."""

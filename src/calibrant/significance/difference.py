@@ -18,9 +18,9 @@ from calibrant._core.result import Result
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.significance.null import require_resamples
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 
 @dataclass(frozen=True, eq=False)

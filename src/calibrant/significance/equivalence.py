@@ -24,12 +24,12 @@ from calibrant._core.registry import declare
 from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
-from calibrant.metrics.cells import Sizes, bootstrap_deviations, consistent_deviations, smoothed_deviations
-from calibrant.metrics.metric import Metric, as_metric
-from calibrant.metrics.residuals import Residuals
+from calibrant.metrics.kinds.metric import Metric, as_metric
+from calibrant.metrics.uncertainty.cells import Sizes, bootstrap_deviations, consistent_deviations, smoothed_deviations
+from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import Bootstrap, ConsistentLabels, Rng, as_rng
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""

@@ -10,9 +10,9 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import read_only
 from calibrant._core.warnings import warn
-from calibrant.metrics.redrawn import ConsistentCounts
+from calibrant.metrics.uncertainty.redrawn import ConsistentCounts
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
-from calibrant.sums.resampling import ConsistentLabels
+from calibrant.sums.draws import ConsistentLabels
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""

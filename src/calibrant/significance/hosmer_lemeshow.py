@@ -19,7 +19,7 @@ from calibrant.binning import locate
 from calibrant.significance.groups import chi_squared_statistic, enough_expected, groups_of, pvalue_of, warn_if_sparse
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 FITTED = "The model that made the forecast was fitted on these rows; for held-out rows leave fitted=True out."
 

@@ -16,7 +16,7 @@ from calibrant._core.parameters import choice, resamples
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.metrics.kernel import (
+from calibrant.metrics.kernel.error import (
     as_bandwidth,
     as_block_size,
     as_pairs_notion,
@@ -25,11 +25,11 @@ from calibrant.metrics.kernel import (
     noise_of_rows,
     value_of,
 )
-from calibrant.metrics.pairs import Blocks, pairs_of
+from calibrant.metrics.kernel.pairs import Blocks, pairs_of
 from calibrant.notions import Notion
 from calibrant.significance.null import Draws, KnownLaw, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 Null = Literal["consistency", "bootstrap"]
 TestEstimator = Literal["unbiased", "block", "linear"]

@@ -22,11 +22,11 @@ from calibrant._core.validation import DataOptions
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.significance.difference import as_level, difference_of, pair_of
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""

@@ -10,7 +10,7 @@ from calibrant._core.parameters import whole
 from calibrant._core.problem import as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.decomposition import same_rows
+from calibrant.metrics.decompositions.kull_flach import same_rows
 from calibrant.significance.groups import (
     chi_squared_statistic,
     enough_expected,
@@ -20,7 +20,7 @@ from calibrant.significance.groups import (
 )
 from calibrant.significance.null import NullDistribution, chi_squared, label_draws
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")

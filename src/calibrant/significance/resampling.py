@@ -13,10 +13,10 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning
-from calibrant.metrics.metric import Function, Metric, as_metric
+from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.significance.null import TIE, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult, hypothesis_of
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 
 @declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.progress import Advance
-from calibrant.solvers.comparisons import Comparisons
+from calibrant.solvers.nafir_comparisons import Comparisons
 
 BETA = 200.0
 """Inverse temperature, of the sum of the log-likelihood over the rows: of their mean, nearly every change would be taken."""

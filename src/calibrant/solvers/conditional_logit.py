@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray
-from calibrant.solvers.comparisons import CAP, Comparisons
+from calibrant.solvers.nafir_comparisons import CAP, Comparisons
 from calibrant.solvers.newton import Point, Stop, minimise, projected
 from calibrant.solvers.quadratic_model import bounded_step
 

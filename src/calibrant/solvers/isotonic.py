@@ -21,8 +21,8 @@ from scipy.optimize import isotonic_regression
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.proper import EventScore, divergence, expected_score
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.isotonic import block_starts
-from calibrant.binning.ordered import Ordered
 
 MOST_POINTS = 10**8
 """Points times draws to which isotonic regressions are repeated: some two seconds. Beyond it there are fewer draws."""

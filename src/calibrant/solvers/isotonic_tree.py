@@ -27,7 +27,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.isotonic import isotonic_fit, isotonic_fit_of
 
 ROUNDING = 1e-9

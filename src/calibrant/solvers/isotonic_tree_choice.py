@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray, clipped
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, as_simplex
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.isotonic import isotonic_fit_of
 from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem
 from calibrant._core.weights import Weights
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.isotonic import isotonic_fit
 
 CHUNK = 1 << 18

@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.weights import Weights
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.isotonic_tree import Blocks
 from calibrant.solvers.simplex_rows import Rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.progress import Advance
-from calibrant.solvers.cumulated import Cumulated, Points, places
+from calibrant.solvers.scir_rows import Cumulated, Points, places
 from calibrant.solvers.threads import n_processors, one_by_one, side_by_side
 
 PARALLEL_FROM = 1 << 19

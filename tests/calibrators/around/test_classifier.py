@@ -34,7 +34,7 @@ from calibrant import (
     top_label_calibration_error,
 )
 from calibrant.binning import Unique
-from calibrant.calibrators.around.forecasts import forecast_of, pooled
+from calibrant.calibrators.around.model_output import forecast_of, pooled
 from calibrant.exceptions import CalibrationWarning
 
 BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")

@@ -11,7 +11,7 @@ from strategies import columns, scores
 
 from calibrant import EqualMass, HistogramBinning
 from calibrant._core.validation import as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators import BayesianBinning
 from calibrant.calibrators.one_score import bbq
 

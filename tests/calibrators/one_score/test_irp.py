@@ -9,7 +9,7 @@ from strategies import columns, scores, tables, whole_weights
 from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, load_calibrator, log_loss, save_calibrator
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.persistence import from_document, to_document

@@ -20,10 +20,10 @@ from calibrant._core.validation import as_problem
 from calibrant.calibrators import MulticlassIsotonic
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
 from calibrant.solvers import conditional_logit, nafir_smoothing
-from calibrant.solvers.comparisons import Comparisons
 from calibrant.solvers.conditional_logit import Penalty, Solution, solve, violation
 from calibrant.solvers.folds import Fold, folds_of
 from calibrant.solvers.nafir_blocks import Cells, split_blocks
+from calibrant.solvers.nafir_comparisons import Comparisons
 from calibrant.solvers.nafir_smoothing import SMOOTHINGS, choose_smoothing
 from calibrant.solvers.threads import n_processors
 

@@ -11,8 +11,8 @@ from calibrant._kernels.annealing import anneal
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
 from calibrant.solvers import annealing
 from calibrant.solvers.annealing import FLOOR, Draws
-from calibrant.solvers.comparisons import Comparisons
 from calibrant.solvers.nafir_blocks import Cells
+from calibrant.solvers.nafir_comparisons import Comparisons
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested with the exact solver.
 pytestmark = [

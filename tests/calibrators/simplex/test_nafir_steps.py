@@ -10,8 +10,8 @@ from strategies import tables
 
 from calibrant._core.validation import as_problem
 from calibrant._kernels.conditional_logit import pair_sums
-from calibrant.solvers.comparisons import Comparisons
 from calibrant.solvers.nafir_blocks import Cells
+from calibrant.solvers.nafir_comparisons import Comparisons
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 

@@ -16,9 +16,9 @@ from calibrant._core.validation import as_problem
 from calibrant._core.weights import Weights
 from calibrant._kernels.staircase import next_set
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
-from calibrant.solvers import cumulated as points_of_rows
+from calibrant.solvers import scir_rows as points_of_rows
 from calibrant.solvers import staircase
-from calibrant.solvers.cumulated import Cumulated, Points, cumulated, in_order
+from calibrant.solvers.scir_rows import Cumulated, Points, cumulated, in_order
 from calibrant.solvers.staircase import fitted_values, staircase_fit
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

@@ -10,7 +10,7 @@ from calibrant._kernels.staircase import solve
 from calibrant.calibrators.simplex import scir
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
 from calibrant.solvers import staircase
-from calibrant.solvers.cumulated import cumulated
+from calibrant.solvers.scir_rows import cumulated
 from calibrant.solvers.staircase import fitted_values
 
 MAPS = ("score_", "rank_", "value_")

@@ -16,7 +16,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import volume_under_surface_score
 from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
 from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, estimate_volume_under_surface
-from calibrant.sums.resampling import as_rng
+from calibrant.sums.draws import as_rng
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
 

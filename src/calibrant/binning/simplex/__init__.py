@@ -6,13 +6,13 @@ The cell of a row depends on its forecast alone, so equal forecasts always share
 
 from calibrant.binning.partition import Partition
 from calibrant.binning.simplex.base import SimplexBinning
+from calibrant.binning.simplex.by_word import as_simplex_binning
 from calibrant.binning.simplex.grid import SimplexGrid
 from calibrant.binning.simplex.projection import Projection
 from calibrant.binning.simplex.recursive_split import RecursiveSplit
 from calibrant.binning.simplex.sierpinski import Sierpinski
 from calibrant.binning.simplex.split_tree import SplitTree
 from calibrant.binning.simplex.unique import SimplexUnique
-from calibrant.binning.simplex.words import as_simplex_binning
 
 __all__ = [
     "Partition",

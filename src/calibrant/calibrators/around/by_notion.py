@@ -22,7 +22,7 @@ from calibrant._core.warnings import warn
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks, with_scores_of_logits
 from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
-from calibrant.calibrators.stored import Reading, Writing
+from calibrant.calibrators.reading_and_writing import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
 
 Unseen = Literal["pooled", "identity"]

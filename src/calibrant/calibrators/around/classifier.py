@@ -38,8 +38,8 @@ from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weights
 from calibrant._core.warnings import warn
 from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
-from calibrant.calibrators.around.forecasts import Pooling, Rows, forecast_of, pooled
 from calibrant.calibrators.around.groups import as_groups
+from calibrant.calibrators.around.model_output import Pooling, Rows, forecast_of, pooled
 from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator

@@ -16,8 +16,8 @@ from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import locate
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.equal_mass import equal_shares
-from calibrant.binning.ordered import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.one_score.histogram import check_edges
 

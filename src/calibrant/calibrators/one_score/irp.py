@@ -15,7 +15,7 @@ from calibrant._core.parameters import number, numbers, whole
 from calibrant._core.problem import BinaryProblem, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree, isotonic_tree, pooled

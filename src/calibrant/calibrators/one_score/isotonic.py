@@ -12,7 +12,7 @@ from calibrant._core.parameters import choice, flag, number, numbers, require
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.solvers.isotonic import Steps, isotonic_fit, isotonic_fit_of
 

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.one_score.isotonic import Finite, off_the_ends
 
 SAME_RATE = 1e-12

@@ -18,10 +18,10 @@ from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.solvers.annealing import MOST_CHANGES, anneal
-from calibrant.solvers.comparisons import Comparisons
 from calibrant.solvers.conditional_logit import TOLERANCE, Penalty, Solution, solve, violation
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.nafir_blocks import Cells, block_of_cell, split_blocks
+from calibrant.solvers.nafir_comparisons import Comparisons
 from calibrant.solvers.nafir_smoothing import ROUGH, SMOOTHINGS, BlocksOf, choose_smoothing
 
 Blocks = Literal["isotonic", "distinct"]

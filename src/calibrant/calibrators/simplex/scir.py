@@ -15,8 +15,8 @@ from calibrant._core.progress import Advance, progress_bar
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.solvers.cumulated import cumulated
 from calibrant.solvers.folds import Fold, folds_of
+from calibrant.solvers.scir_rows import cumulated
 from calibrant.solvers.staircase import Corners, staircase_fit
 
 Ties = Literal["share", "column"]

@@ -9,10 +9,10 @@ import numpy.typing as npt
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
-from calibrant.metrics.losses import NormOfBins
+from calibrant.metrics.binned.losses import NormOfBins
+from calibrant.metrics.kinds.through_lens import point
 from calibrant.metrics.rejections import TestName
 from calibrant.metrics.rejections.loss import BinTest
-from calibrant.metrics.through_lens import point
 from calibrant.notions import Notion
 
 BOUNDED = BoundedIsotonic()

@@ -10,7 +10,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
-from calibrant.binning.ordered import Ordered
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.metrics.rejections import binomial
 from calibrant.metrics.rejections.acceptance import TestName, accepted, outside
 

@@ -28,10 +28,10 @@ from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
-from calibrant.metrics.metric import Own
+from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
-from calibrant.metrics.uncertainty import Estimate, Resampling
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Notion
 
 

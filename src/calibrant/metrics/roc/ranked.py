@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
+from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.isotonic import block_starts
-from calibrant.binning.ordered import Ordered
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,14 +27,14 @@ from calibrant._core.parameters import choice, whole
 from calibrant._core.problem import IntArray, Problem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.weights import Weights
-from calibrant.metrics.metric import Own
+from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
 from calibrant.metrics.roc.thresholds import MOST_SEARCHED, as_thresholds, warn_of_many
 from calibrant.metrics.roc.tuples import PROBABILITY, sorted_right
 from calibrant.metrics.roc.volume import Rays, VolumeUnderSurface, hull_volume, influence, is_exact
-from calibrant.metrics.uncertainty import Estimate, Resampling
-from calibrant.sums.resampling import Rng, as_rng
+from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
+from calibrant.sums.draws import Rng, as_rng
 
 METHODS = ("hull", "monte-carlo", PROBABILITY)
 

@@ -1,0 +1,71 @@
+"""A metric that is the mean of one value a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
+from calibrant._core.problem import Problem, as_simplex
+from calibrant.metrics.kinds.metric import Difference, Metric
+from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
+from calibrant.metrics.uncertainty.estimate import Estimate, mean_estimate
+from calibrant.metrics.uncertainty.setting import Setting
+from calibrant.sums import Plan, RowScore, scan
+from calibrant.sums.draws import ConsistentLabels
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOfRows(Metric):
+    """The weighted mean of what ``per_row``, a function of a `SimplexProblem`, gives for each row."""
+
+    per_row: RowScore
+
+    def value(self, problem: Problem) -> float:
+        """Return the mean, and warn of impossible events."""
+        self.warn_impossible(problem)
+        return scan(problem, Plan(scores=((self.name, self.losses),), powers=1)).mean(self.name)
+
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Look the values of drawn labels up, each row's in each class."""
+        simplex = as_simplex(problem)
+        labels = ConsistentLabels(simplex.prob, n_resamples, rng)
+        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
+        losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
+        rows, share = np.arange(simplex.size), simplex.weight / simplex.weight.sum()
+        return self.value(problem), np.array([share @ losses[rows, label] for label in labels])
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """Return the mean with the interval of a mean."""
+        losses, weight = self.losses(setting.simplex), setting.simplex.weight
+        return mean_estimate(losses, weight, setting.bootstrap, level=setting.resampling.level)
+
+    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the mean difference of the rows, whose standard error needs no draws."""
+        weights, difference = a.weights, self.losses(a) - self.losses(b)
+        rows = weights.effective_rows
+        mean = float(weights.values @ difference) / weights.total
+        variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
+        return Difference(mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows)
+
+    def losses(self, problem: Problem) -> FloatArray:
+        """Return the values of the rows."""
+        losses = self.per_row(as_simplex(problem))
+        require(
+            np.shape(losses) == (problem.size,),
+            f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows",
+            got=f"shape {np.shape(losses)}",
+            hint="Return an array of shape (n_samples,), without the mean",
+        )
+        return losses
+
+    def impossible(self, problem: Problem) -> Impossible | None:
+        """Return what a log loss minds."""
+        return impossible_of(self.per_row, problem)
+
+    def clipped(self, clip: float) -> Self:
+        """Return a log loss with this clip."""
+        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self

@@ -1,0 +1,241 @@
+"""How sure a figure is: interval, noise floor, p-value, the error without its bias, and what could have been detected.
+
+A calibration error is the size T of deviations D + N, the true ones and noise, and the size of noise is never zero: the
+percentile bootstrap of such a figure misses a true zero almost always. What is known is how the noise is distributed. So
+the figure is compared with those of other truths D, from calibration through the deviations observed and beyond:
+
+* at calibration the mean of T(N) is the noise floor, its tail beyond the figure the p-value;
+* the truth of which the figure is the median of T(D + N) is the error without bias;
+* the interval holds the truths of which the figure is neither a low nor a high quantile;
+* the truth that the test finds four times in five is the detectable error.
+
+A truth that the test cannot tell from calibration is too large for no figure: there the whole level stands on the other
+side, so that the lower end is above zero where the test rejects, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from calibrant._core.links import FloatArray
+from calibrant.sums.draws import Bootstrap
+
+POWER = 0.8
+"""How often the test finds an error that is called detectable."""
+
+TAIL = 0.3
+"""Share of the level left out on either side, far from calibration. Half of it would be right if the direction of the true
+deviations were known; it is estimated."""
+
+NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
+NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How an interval is to be made: one minus its coverage, the number of resamples, and the source of randomness."""
+
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+
+NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
+"""What is said of an error that counts rejections."""
+
+MOSTLY_NOISE = "most of this value is noise; the interval is of the true error"
+"""What is said of an error that lies above its interval."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval. What measures a distance from calibration has more.
+
+    Attributes
+    ----------
+    value : float
+        The figure.
+    lower, upper : float or None
+        The interval of the true error or mean. It holds the figure, or where there is one ``debiased``: the figure of a small
+        error is mostly noise and may lie above the interval. None where none is known to cover (`NO_INTERVAL`).
+    noise_floor : float or None
+        Mean of the figure if the forecast were calibrated.
+    pvalue : float or None
+        Share of calibrated draws that reach the figure, with the +1 correction.
+    debiased : float or None
+        The bias-corrected value: the true error, of the shape seen, of which the figure is the median; 0 where a calibrated
+        forecast shows as much every other time. See Notes.
+    detectable : float or None
+        The smallest detectable error: the true error, of the observed shape, that the test at this level detects with a power
+        of 0.8.
+    least_pvalue : float or None
+        The smallest p-value that the draws can show, 1 / (draws + 1); None where the p-value is of a law in formulas.
+
+    Notes
+    -----
+    The figure is V = T(g): the size of the observed deviations g, for an ECE of the gaps of all bins of all problems,
+    V = sum_b w_b abs(g_b), with the shares w_b of the rows. It is compared with the true gaps
+
+        d_b(t) = sign(g_b) sqrt((k_b g_b)² + k_b v_b / 5),   k_b = t² / (t² + v_b),
+
+    where v_b is the variance of g_b: shrunk toward 0 for a small t and the observed ones for a large t. The bias-corrected
+    value is T(d(t)) of the t that solves median T(d(t) + N) = V over draws of the noise N of events at these rates, and at
+    most V. If the median under calibration is V already, it is 0. Of the largest gap of any bin, and of what is seen through
+    a lens, the true deviations are multiples of one shape (docs/uncertainty.md).
+
+    It is not exactly unbiased: g holds noise itself. Where the truth is known its mean was within a quarter of the noise
+    floor of it (tests/metrics/test_bias_correction.py).
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    noise_floor: float | None = None
+    pvalue: float | None = None
+    debiased: float | None = None
+    detectable: float | None = None
+    least_pvalue: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval; a ValueError where there is none."""
+        if self.lower is None or self.upper is None:
+            raise ValueError(f"the interval of an estimate must exist to be asked for; {NO_INTERVAL}.")
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Sizes that would be seen if the true deviations were others.
+
+    ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
+    included; ``value`` is the size observed. The detectable error is of the shape ``seen``: where the truths are of another
+    shape it is that of the law of the observed deviations times steps. Where it is known how noise ``shifts`` (m,) the
+    size of far larger deviations of that direction, the upper end is at least the value less a low quantile of these.
+    """
+
+    value: float
+    truth: FloatArray
+    sizes: FloatArray
+    seen: Law | None = None
+    shifts: FloatArray | None = None
+
+    @property
+    def null(self) -> FloatArray:
+        """Draws of the size under calibration, shape (m,)."""
+        sizes: FloatArray = self.sizes[0]
+        return sizes
+
+    def estimate(self, level: float) -> Estimate:
+        """Compare the value with its draws under each true size."""
+        pvalue = pvalue_of(self.value, self.null)
+        debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), self.value)
+        lower, upper = self._interval(level)
+        return Estimate(
+            value=self.value,
+            lower=min(lower, debiased) if pvalue <= level else 0.0,
+            upper=max(upper, debiased),
+            noise_floor=float(self.null.mean()),
+            pvalue=pvalue,
+            debiased=debiased,
+            detectable=(self.seen or self).detectable(level),
+            least_pvalue=least_pvalue_of(self.null),
+        )
+
+    def detectable(self, level: float) -> float:
+        """Truth that the test at a level finds four times in five."""
+        return self._truth_with(np.quantile(self.sizes, 1.0 - POWER, axis=1), self._critical(level))
+
+    def _critical(self, level: float) -> float:
+        return float(np.quantile(self.null, 1.0 - level))
+
+    def _interval(self, level: float) -> tuple[float, float]:
+        """Smallest and largest truth of which the value is neither a high nor a low quantile."""
+        power = np.maximum.accumulate((self.sizes > self._critical(level)).mean(axis=1))
+        told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
+        below = level * TAIL * told
+        above = level * (1.0 - (1.0 - TAIL) * told)
+        low = np.array([np.quantile(*pair) if pair[1] > 0.0 else 0.0 for pair in zip(self.sizes, below, strict=True)])
+        high = np.array([np.quantile(*pair) for pair in zip(self.sizes, 1.0 - above, strict=True)])
+        upper = self._last_with(low)
+        if self.shifts is not None:
+            upper = max(upper, self.value - float(np.quantile(self.shifts, level / 2.0)))
+        return self._truth_with(high, self.value), upper
+
+    def _truth_with(self, quantiles: FloatArray, size: float) -> float:
+        """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
+        rising = np.maximum.accumulate(quantiles)
+        reached = int(np.searchsorted(rising, size * (1.0 - 1e-9), side="left"))
+        if reached == 0:
+            return 0.0
+        if reached == rising.size:
+            # No truth reached it: what was seen is too small to be stretched that far. The triangle inequality bounds it.
+            return size + float(quantiles[0])
+        return float(_between(size, rising[reached - 1 : reached + 1], self.truth[reached - 1 : reached + 1]))
+
+    def _last_with(self, quantiles: FloatArray) -> float:
+        """Last truth at which a quantile is at most the value."""
+        rising = np.minimum.accumulate(quantiles[::-1])[::-1]
+        last = int(np.searchsorted(rising, self.value * (1.0 + 1e-9), side="right")) - 1
+        if last == rising.size - 1:
+            return max(float(self.truth[-1]), self.value + float(np.quantile(self.null, 0.5)))
+        return float(_between(self.value, rising[last : last + 2], self.truth[last : last + 2]))
+
+
+def _between(size: float, quantiles: FloatArray, truth: FloatArray) -> float:
+    """Truth between two at whose quantile a size lies."""
+    rise = quantiles[1] - quantiles[0]
+    part = np.clip((size - quantiles[0]) / rise, 0.0, 1.0) if rise > 0.0 else 1.0
+    return float(truth[0] + part * (truth[1] - truth[0]))
+
+
+def steps_for(value: float, null: FloatArray) -> FloatArray:
+    """Steps that resolve both the noise and the value, 0 and 1 among them."""
+    noise = float(np.quantile(null, 0.95))
+    ratio = noise / value if value > 1e-12 * noise else 0.0  # a shape of nothing cannot be stretched
+    return np.unique(np.concatenate([[0.0], NEAR_ONE, ratio * np.array(NOISE_SIZES)]))
+
+
+def pvalue_of(value: float, null: FloatArray) -> float:
+    """Share of null values that reach the value, with the +1 correction."""
+    # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
+    return (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
+
+
+def least_pvalue_of(null: FloatArray) -> float:
+    """Smallest p-value that so many null values can show."""
+    return 1.0 / (1.0 + null.size)
+
+
+def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:
+    """Interval of a weighted mean of one value a row, by its variance and skewness; it holds the value itself.
+
+    The quantiles of the mean in units of its estimated standard error are those of Cornish and Fisher to first order:
+    -(2 z² + 1) k / 6 is added to a normal quantile z, where k is the skewness of the mean (Johnson 1978; Hall 1992). The mean
+    of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. Of infinite
+    losses the ends are quantiles of the bootstrap.
+    """
+    value = float(np.average(losses, weights=weight))
+    if np.isposinf(losses).any():
+        return _of_infinite(value, losses, weight, bootstrap, level)
+    share = weight * (losses - value) / weight.sum()  # of each row in the error of the mean
+    variance = float(share @ share)
+    if variance == 0.0 or losses.size < 2:
+        return Estimate(value, value, value)
+    error, skewness = np.sqrt(variance * losses.size / (losses.size - 1)), float(np.sum(share**3)) / variance**1.5
+    z = float(ndtri(1.0 - level / 2.0))
+    shift = skewness * (2.0 * z**2 + 1.0) / 6.0
+    return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
+
+
+def _of_infinite(value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float) -> Estimate:
+    """Percentile interval of a mean of losses of which some are infinite: a quantile is one of the means."""
+    endless = np.isposinf(losses)
+    total = bootstrap.sums(weight)
+    means = bootstrap.sums(weight * np.where(endless, 0.0, losses))[total > 0] / total[total > 0]
+    means[bootstrap.sums(endless.astype(np.float64))[total > 0] > 0] = np.inf
+    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0], method="inverted_cdf")
+    return Estimate(value, min(float(lower), value), max(float(upper), value))

@@ -1,0 +1,163 @@
+"""Miscalibration, discrimination and uncertainty as metrics: how sure they are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.special import expit
+from strategies import columns, tables
+
+from calibrant import assess
+from calibrant._core.registry import entries
+from calibrant._core.validation import as_problem
+from calibrant.metrics import corp_decomposition, discrimination_score, miscalibration_loss, uncertainty_loss
+from calibrant.metrics.uncertainty.estimate import Resampling
+
+# What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
+pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
+
+METRICS = {"mcb": miscalibration_loss, "dsc": discrimination_score, "unc": uncertainty_loss}
+TERMS = {"mcb": "miscalibration", "dsc": "discrimination", "unc": "uncertainty"}
+
+
+def estimates(y, p, n_resamples=60, **options):
+    found = assess(y, p, metrics=list(METRICS), n_resamples=n_resamples, **options)
+    return [found[name] for name in METRICS]
+
+
+@given(rows=tables())
+def test_each_metric_is_a_term(rows):
+    label, prob, weight = rows
+    for options in ({}, {"notion": "class-wise"}, {"score": "log"}):
+        terms = corp_decomposition(label, prob, sample_weight=weight, **options)
+        for name, metric in METRICS.items():
+            assert metric(label, prob, sample_weight=weight, **options) == terms[TERMS[name]]
+
+
+@given(rows=columns())
+def test_an_interval_holds_its_estimate_within_the_range(rows):
+    label, prob, weight = rows
+    most = {"mcb": 1.0, "dsc": 0.25, "unc": 0.25}
+    for name, found in zip(METRICS, estimates(label, prob, 5, sample_weight=weight), strict=True):
+        value = METRICS[name](label, prob, sample_weight=weight)
+        assert found.value == pytest.approx(value, rel=1e-12, abs=1e-15)
+        assert 0 <= found.lower <= found.value + 1e-15
+        assert found.value <= found.upper + 1e-15 <= most[name] + 1e-12
+        if name == "mcb":
+            assert 0 <= found.debiased <= found.value
+            assert found.noise_floor >= 0
+            assert 0 <= found.detectable <= 1
+            assert 0 < found.pvalue <= 1
+
+
+def directly(y, p, weight=None):
+    """Estimates from draws that begin at the same state."""
+    problem = as_problem(y, p, sample_weight=weight)
+    return [
+        vars(entries("metric")[name].estimator(problem, Resampling(0.05, 60, np.random.default_rng(0))))
+        for name in METRICS
+    ]
+
+
+def same(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        assert {k: v for k, v in a.items() if v is not None} == pytest.approx(
+            {k: v for k, v in b.items() if v is not None}
+        )
+
+
+def test_whole_weights_are_repeated_rows_also_in_the_draws():
+    rng = np.random.default_rng(0)
+    for most in (4, 40):
+        p, times = rng.random(80), rng.integers(1, most, 80)
+        y = (rng.random(80) < p).astype(int)
+        same(directly(y, p, times), directly(np.repeat(y, times), np.repeat(p, times)))
+
+
+def test_weights_count_by_their_proportions_and_not_by_their_size():
+    rng = np.random.default_rng(0)
+    p, weight = rng.random(80), rng.random(80) + 0.1
+    y = (rng.random(80) < p).astype(int)
+    same(directly(y, p, weight), directly(y, p, 1000.3 * weight))
+
+
+def over_confident(rng, n, temperature):
+    logit = rng.normal(0.0, 2.0, n)
+    return expit(logit), expit(logit / temperature)
+
+
+def flat(rng, n, _):
+    return 0.5 * rng.random(n) + 0.05, np.full(n, 0.3)
+
+
+def certain(rng, n, rate):
+    return np.ones(n), np.full(n, rate)
+
+
+def stray(rng, n, _):
+    """All rows at 0.02, where they belong, but three at 0.99 whose event occurs with 0.7."""
+    p, c = np.full(n, 0.02), np.full(n, 0.02)
+    p[:3], c[:3] = 0.99, 0.7
+    return p, c
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(
+    ("make", "how"),
+    [(over_confident, 1.0), (over_confident, 1.25), (over_confident, 2.0), (flat, None), (certain, 0.9), (stray, None)],
+    ids=["calibrated", "slightly off", "over-confident", "flat", "certain", "stray"],
+)
+def test_intervals_cover_the_truth(make, how):
+    """Truths are those of a very large sample with its probabilities for outcomes: 95 % of them less four standard errors."""
+    p, c = make(np.random.default_rng(1), 200 if make is stray else 200_000, how)
+    truth = [np.mean((p - c) ** 2), np.mean((c - c.mean()) ** 2), c.mean() * (1 - c.mean())]
+    rng, covered = np.random.default_rng(0), []
+    for run in range(120):
+        p, c = make(rng, 200, how)
+        found = estimates((rng.random(200) < c).astype(int), p, rng=run)
+        covered.append([e.lower <= t + 1e-12 and t - 1e-12 <= e.upper for e, t in zip(found, truth, strict=True)])
+    assert (np.mean(covered, axis=0) > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 120)).all()
+
+
+def test_at_calibration_the_p_value_is_uniform_and_the_estimate_at_its_floor():
+    rng, pvalues, excess, debiased = np.random.default_rng(0), [], [], []
+    for run in range(200):
+        p, c = over_confident(rng, 200, 1.0)
+        found = assess((rng.random(200) < c).astype(int), p, metrics=["mcb"], n_resamples=99, rng=run)["mcb"]
+        pvalues.append(found.pvalue)
+        excess.append(found.value - found.noise_floor)
+        debiased.append(found.debiased)
+    for level in (0.05, 0.2, 0.5):
+        assert abs(np.mean(np.array(pvalues) <= level) - level) < 4 * np.sqrt(level * (1 - level) / 200)
+    assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(200)
+    assert abs(np.mean(np.array(debiased) == 0) - 0.5) < 4 * np.sqrt(0.25 / 200)
+
+
+@pytest.mark.parametrize("n", [300, 2000])
+def test_what_is_called_detectable_is_found_four_times_in_five(n):
+    """Forecasts off by a factor of the log-odds that gives them the detectable miscalibration: 72 to 92 %."""
+    rng = np.random.default_rng(0)
+    logit = rng.normal(0.0, 2.0, 100_000)
+    temperatures = np.linspace(1.0, 3.0, 81)
+    truths = [np.mean((expit(logit) - expit(logit / t)) ** 2) for t in temperatures]
+    p, c = over_confident(rng, n, 1.2)
+    found = assess((rng.random(n) < c).astype(int), p, metrics=["mcb"], n_resamples=200)["mcb"]
+    temperature = np.interp(found.detectable, truths, temperatures)
+    significant = []
+    for run in range(120):
+        p, c = over_confident(rng, n, temperature)
+        y = (rng.random(n) < c).astype(int)
+        significant.append(assess(y, p, metrics=["mcb"], n_resamples=39, rng=run)["mcb"].pvalue <= 0.05)
+    assert 0.72 < np.mean(significant) < 0.92
+
+
+def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncertainty_bounds_it():
+    _, dsc, unc = estimates(np.zeros(50, dtype=int), np.linspace(0, 0.2, 50))
+    assert dsc.value == 0.0
+    assert dsc.upper == unc.upper > 0.05
+
+
+def test_of_a_wrong_forecast_the_lower_end_of_the_miscalibration_is_well_above_zero():
+    rng = np.random.default_rng(0)
+    truth = rng.random(4000)
+    found = directly(rng.random(4000) < truth, truth**3)[list(METRICS).index("mcb")]
+    assert 0.7 * found["value"] < found["lower"] < found["value"] < found["upper"] < 1.3 * found["value"]

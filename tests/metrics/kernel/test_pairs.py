@@ -1,0 +1,421 @@
+"""Sums over pairs of rows, and the kernel calibration error that is made of them."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from reference import kernel as reference
+from strategies import columns, tables
+
+from calibrant import assess
+from calibrant._core.problem import BinaryProblem, as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kernel_calibration_error
+from calibrant.metrics.kernel import pairs as pairs_module
+from calibrant.metrics.kernel import sums as kernel_sums
+from calibrant.metrics.kernel.error import Noise, noise_of_labels, noise_of_rows
+from calibrant.metrics.kernel.pairs import SimplexPairs, pairs_of, simplex_corners
+from calibrant.metrics.kernel.sums import InSpace, OnLine, median_distance
+from calibrant.notions import as_notion
+from calibrant.significance import kernel_test
+
+bandwidths = st.sampled_from([1e-3, 0.1, 0.5, 10.0])
+forecasts = st.one_of(columns(max_rows=12), tables(max_rows=10))
+fractions = st.sampled_from([0.3, 0.7, 1.0, 2.5, 3.1])
+
+
+def in_columns(prob):
+    return prob if prob.ndim == 2 else np.column_stack([1.0 - prob, prob])
+
+
+def miscalibrated(n, k, seed=0, power=1.0):
+    """A forecast of k classes whose labels come with its probabilities raised to a power, and normalised."""
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.full(k, 0.7), n)
+    truth = prob**power / (prob**power).sum(axis=1, keepdims=True)
+    return (rng.random((n, 1)) > truth.cumsum(axis=1)[:, :-1]).sum(axis=1), prob
+
+
+def to_the_power(p, power):
+    """Log-odds times a power."""
+    return p**power / (p**power + (1 - p) ** power)
+
+
+# The definition
+
+
+@given(rows=forecasts, bandwidth=bandwidths)
+def test_the_unbiased_error_is_the_mean_over_pairs_of_rows(rows, bandwidth):
+    label, prob, weight = rows
+    expected = reference.unbiased(in_columns(prob), label, weight, bandwidth)
+    if expected is None:
+        with pytest.warns(CalibrationWarning, match="must have two rows"):
+            value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth)
+        assert np.isnan(value)
+    else:
+        value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth)
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(rows=forecasts, bandwidth=bandwidths)
+def test_the_biased_error_takes_each_row_with_itself_too(rows, bandwidth):
+    label, prob, weight = rows
+    if weight.sum() > 1:
+        expected = reference.biased(in_columns(prob), label, weight, bandwidth)
+        value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth, estimator="biased")
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(rows=st.one_of(columns(min_rows=2, weights=fractions), tables(min_rows=2, weights=fractions)))
+def test_rows_with_other_weights_make_no_pair_with_themselves(rows):
+    label, prob, weight = rows
+    weight = weight + 0.01
+    expected = reference.unbiased_with_weights(in_columns(prob), label, weight, 0.2)
+    value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=0.2)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(rows=forecasts)
+def test_the_bandwidth_is_the_median_distance_between_different_forecasts(rows):
+    _, prob, weight = rows
+    points = prob[:, None] if prob.ndim == 1 else prob
+    assert median_distance(points, weight) == pytest.approx(reference.bandwidth(in_columns(prob), weight), rel=1e-9)
+
+
+def test_of_many_forecasts_the_median_is_taken_of_some_whatever_their_order():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(4), 5000)
+    found = median_distance(prob, np.ones(5000))
+    sample = prob[:1500]
+    distances = np.abs(sample[:, None] - sample[None]).sum(axis=2)[np.triu_indices(1500, 1)] / 2
+    assert found == pytest.approx(np.median(distances), rel=0.05)
+    assert median_distance(prob[rng.permutation(5000)], np.ones(5000)) == found
+    assert median_distance(np.repeat(prob, 2, axis=0), np.ones(10_000)) == median_distance(prob, np.full(5000, 2.0))
+
+
+def test_the_bandwidth_of_equal_forecasts_is_one():
+    assert median_distance(np.full((4, 3), 1 / 3), np.ones(4)) == 1.0
+
+
+# Notions
+
+
+@given(rows=columns(min_rows=2))
+def test_a_column_is_two_classes_and_these_count_twice(rows):
+    label, prob, weight = rows
+    one = kernel_calibration_error(label, prob, sample_weight=weight)
+    two = kernel_calibration_error(label, in_columns(prob), sample_weight=weight)
+    half = kernel_calibration_error(label, prob, sample_weight=weight, notion="binary")
+    assert one == pytest.approx(two, rel=1e-9, abs=1e-13) == pytest.approx(2 * half, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ["confidence", "top-label", "class-wise"])
+@given(rows=tables(min_rows=2))
+def test_a_notion_is_the_mean_over_its_problems_that_have_pairs(name, rows):
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight)
+    terms = [
+        (part.share, reference.unbiased(in_columns(part.score), part.outcome, part.weight, 0.3))
+        for part in as_notion(name).split(problem)
+    ]
+    terms = [(share, value) for share, value in terms if value is not None]
+    if terms:
+        expected = sum(share * value / 2 for share, value in terms) / sum(share for share, _ in terms)
+        value = kernel_calibration_error(label, prob, sample_weight=weight, notion=name, bandwidth=0.3)
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_the_whole_simplex_is_the_default():
+    label, prob = miscalibrated(40, 3)
+    assert kernel_calibration_error(label, prob) == kernel_calibration_error(label, prob, notion="canonical")
+
+
+# Ways to the same sums
+
+
+@example(rows=([0] * 14, np.array([0, 0, 1 / 3, *[0] * 10, 1 / 3 + 5e-7]), np.ones(14)), bandwidth=1e-6)
+@given(rows=columns(min_rows=2), bandwidth=st.sampled_from([1e-6, 1e-3, 0.02, 1.0]))
+def test_the_walk_along_the_scores_takes_in_all_pairs(rows, bandwidth):
+    _, score, weight = rows
+    k = np.exp(-np.abs(score[:, None] - score) / bandwidth)
+    line, v = OnLine(score, bandwidth), np.stack([weight, np.cos(np.arange(weight.size))])
+    np.testing.assert_allclose(line.forms(v), np.einsum("mi,ij,mj->m", v, k, v), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(line.smoothed(v.T), k @ v.T, rtol=1e-10, atol=1e-12)
+
+
+def test_the_walk_keeps_its_digits_where_scores_span_many_bandwidths():
+    rng = np.random.default_rng(0)
+    score, v = rng.random(400), rng.normal(size=(3, 400))
+    for bandwidth in (1e-9, 1e-4, 3e-3, 1.0):
+        k = np.exp(-np.abs(score[:, None] - score) / bandwidth)
+        np.testing.assert_allclose(OnLine(score, bandwidth).forms(v), np.einsum("mi,ij,mj->m", v, k, v), rtol=1e-11)
+
+
+def test_the_size_of_tiles_changes_no_draw(monkeypatch):
+    label, prob = miscalibrated(50, 3)
+    whole = kernel_test(label, prob, n_resamples=20, rng=0).null.values
+    monkeypatch.setattr(kernel_sums, "TILE", 7)
+    np.testing.assert_allclose(kernel_test(label, prob, n_resamples=20, rng=0).null.values, whole, rtol=1e-9)
+
+
+@pytest.mark.parametrize("tile", [1, 7, 50])
+def test_the_size_of_tiles_changes_nothing(monkeypatch, tile):
+    _, prob = miscalibrated(50, 3)
+    whole, v = InSpace(prob, 0.2), np.random.default_rng(1).normal(size=(4, 50))
+    forms, smoothed = whole.forms(v), whole.smoothed(v.T)
+    monkeypatch.setattr(kernel_sums, "TILE", tile)
+    np.testing.assert_allclose(whole.forms(v), forms, rtol=1e-12)
+    np.testing.assert_allclose(whole.smoothed(v.T), smoothed, rtol=1e-12)
+
+
+@given(k=st.integers(2, 9))
+def test_corners_of_the_simplex_are_as_far_apart_as_unit_vectors(k):
+    corners = simplex_corners(k)
+    centred = np.eye(k) - 1.0 / k
+    np.testing.assert_allclose(corners @ corners.T, centred @ centred.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("notion", [None, "confidence", "top-label", "class-wise"])
+@given(rows=tables(min_rows=2), seed=st.integers(0, 5))
+def test_other_labels_give_the_sums_that_they_would_give_as_data(notion, rows, seed):
+    label, prob, weight = rows
+    problem = as_problem(label, prob, sample_weight=weight)
+    chosen = None if notion is None else as_notion(notion)
+    other = np.random.default_rng(seed).integers(0, prob.shape[1], (2, label.size))
+    for number, labels in enumerate(other):
+        again = pairs_of(as_problem(labels, prob, sample_weight=weight), chosen, 0.2)
+        for pairs, drawn in zip(pairs_of(problem, chosen, 0.2), again, strict=True):
+            sums, along = pairs.drawn(other)
+            assert sums[number] / pairs.number == pytest.approx(drawn.mean, rel=1e-9, abs=1e-12)
+            crossed = np.einsum("ie,ie,i->", drawn.residual, pairs.witness, pairs.weight)
+            assert along[number] == pytest.approx(crossed, rel=1e-9, abs=1e-12)
+
+
+def test_pairs_of_equal_labels_give_the_same_sums_as_matrix_products():
+    label, prob = miscalibrated(60, 5)
+    weight = np.random.default_rng(2).random(60)
+    pairs = SimplexPairs(as_simplex(as_problem(label, prob, sample_weight=weight)), 0.2)
+    labels = np.random.default_rng(3).integers(0, 5, (7, 60))
+    np.testing.assert_allclose(pairs._walked(labels), pairs._multiplied(labels), rtol=1e-10)
+
+
+def test_the_bootstrap_of_pairs_is_that_of_arcones_and_gine():
+    """The mean of centred h over pairs of positions in the sample that was drawn."""
+    label, prob = miscalibrated(12, 3, power=0.4)
+    (pairs,) = pairs_of(as_problem(label, prob), None, 0.2)
+    residual = np.eye(3)[label] - prob
+    h = np.exp(-np.abs(prob[:, None] - prob).sum(axis=2) / 2 / 0.2) * (residual @ residual.T)
+    centred = h - h.mean(axis=0) - h.mean(axis=1, keepdims=True) + h.mean()
+    drawn = np.random.default_rng(0).integers(0, 12, (5, 12))
+    times = np.stack([np.bincount(d, minlength=12) for d in drawn]).astype(float)
+    expected = [centred[np.ix_(d, d)].sum() - np.trace(centred[np.ix_(d, d)]) for d in drawn]
+    sums, along = pairs.redrawn(times, np.arange(12))
+    np.testing.assert_allclose(sums, expected, rtol=1e-10)
+    np.testing.assert_allclose(along, (times - 1.0) @ h.sum(axis=1), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1.0, 1.0), (8.0, 0.5)])
+def test_noise_in_groups_of_neighbouring_scores_is_that_at_the_scores(monkeypatch, shape):
+    rng = np.random.default_rng(0)
+    score = rng.beta(*shape, 2000)
+    problem = as_problem((rng.random(2000) < score).astype(int), score, sample_weight=rng.random(2000))
+    labels, times = (rng.random((30, 2000)) < score).astype(int), rng.multinomial(50, np.full(50, 0.02), 30)
+    group = rng.integers(0, 50, 2000)
+    (exact,), (grouped,) = pairs_of(problem, None, None), pairs_of(problem, None, None)
+    expected = (*exact.drawn(labels), *exact.redrawn(times.astype(float), group))
+    monkeypatch.setattr(pairs_module, "MOST_CELLS", 400)
+    found = (*grouped.drawn(labels), *grouped.redrawn(times.astype(float), group))
+    assert grouped.cells[1].order.size <= 401 < exact.cells[1].order.size
+    for one, other in zip(found, expected, strict=True):
+        assert np.abs(one - other).max() < 0.05 * other.std()
+
+
+# Blocks
+
+
+def test_one_block_of_all_rows_is_the_unbiased_error():
+    for label, prob in (miscalibrated(40, 3), miscalibrated(40, 2)):
+        all_pairs = kernel_calibration_error(label, prob)
+        block = kernel_calibration_error(label, prob, estimator="block", block_size=40)
+        assert block == pytest.approx(all_pairs, rel=1e-10)
+
+
+def test_the_linear_error_is_that_of_blocks_of_two():
+    label, prob = miscalibrated(41, 3)
+    linear = kernel_calibration_error(label, prob, estimator="linear")
+    assert linear == kernel_calibration_error(label, prob, estimator="block", block_size=2)
+
+
+@pytest.mark.parametrize("estimator", ["block", "linear"])
+@given(rows=tables(min_rows=2, max_rows=30), random=st.randoms(use_true_random=False))
+def test_blocks_do_not_depend_on_the_order_of_rows(estimator, rows, random):
+    label, prob, weight = rows
+    order = np.array(random.sample(range(len(label)), len(label)))
+    value = kernel_calibration_error(label, prob, sample_weight=weight, estimator=estimator)
+    other = kernel_calibration_error(label[order], prob[order], sample_weight=weight[order], estimator=estimator)
+    assert other == pytest.approx(value, rel=1e-10, abs=1e-13)
+
+
+def test_of_too_many_rows_the_pairs_within_blocks_are_looked_at(monkeypatch):
+    label, prob = miscalibrated(400, 3, power=0.1)
+    few = kernel_calibration_error(label, prob, estimator="block")
+    everything = kernel_calibration_error(label, prob)
+    monkeypatch.setattr(pairs_module, "MOST_WORK", 400 * 13 * 12)
+    assert kernel_calibration_error(label, prob) == few != everything
+    residual = np.eye(3)[label] - prob
+    own = (residual**2).sum() / 400**2
+    assert kernel_calibration_error(label, prob, estimator="biased") == pytest.approx(few * 399 / 400 + own, rel=1e-10)
+    found = assess(label, prob, metrics=["skce"])["skce"]
+    assert found.value == few
+    assert found.lower < found.value < found.upper
+    assert 0 < found.pvalue < 0.01
+    assert found.detectable > 0
+
+
+def test_what_is_called_detectable_lies_a_little_above_what_is_rejected():
+    """At the critical value a test finds half of all cases, at four times it nearly all: 80 % lie between."""
+    label, prob = miscalibrated(400, 3, power=0.1)
+    found = assess(label, prob, metrics=["skce"])["skce"]
+    (pairs,) = pairs_module.pairs_of(as_problem(label, prob), None, None)
+    drawn = noise_of_labels(as_problem(label, prob), [pairs], 500, np.random.default_rng(0))
+    critical = float(np.quantile(drawn.squared, 0.95))
+    assert critical < found.detectable < 4.0 * critical
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "block", "linear"])
+def test_estimates_of_a_calibrated_forecast_are_zero_on_average(estimator):
+    values = np.array(
+        [kernel_calibration_error(*miscalibrated(40, 3, seed), estimator=estimator) for seed in range(300)]
+    )
+    assert abs(values.mean()) < 4 * values.std(ddof=1) / np.sqrt(values.size)
+
+
+def test_blocks_estimate_what_all_pairs_estimate():
+    found = {
+        name: np.array(
+            [kernel_calibration_error(*miscalibrated(60, 3, s, 0.3), estimator=name, bandwidth=0.4) for s in range(200)]
+        )
+        for name in ("unbiased", "block")
+    }
+    off = found["block"] - found["unbiased"]
+    assert abs(off.mean()) < 4 * off.std(ddof=1) / np.sqrt(off.size)
+
+
+# What is known of it
+
+
+def test_the_interval_covers_at_calibration_and_away_from_it():
+    """Binary, 100 rows with log-odds halved by nature: the true error is an integral over two independent scores."""
+    rng, runs, bandwidth = np.random.default_rng(0), 120, 1 / 3
+    grid = (np.arange(400) + 0.5) / 400
+    k = np.exp(-np.abs(grid[:, None] - grid) / bandwidth)
+    for slope in (1.0, 0.4):
+        gap = to_the_power(grid, slope) - grid
+        truth = 2 * gap @ k @ gap / grid.size**2
+        covered = 0
+        for run in range(runs):
+            # Jittered quantiles, so that the median distance is that of the grid.
+            p = (np.arange(100) + rng.random(100)) / 100
+            y = (rng.random(100) < to_the_power(p, slope)).astype(int)
+            found = assess(y, p, metrics=["skce"], n_resamples=99, rng=run)["skce"]
+            assert found.lower <= found.value <= found.upper
+            covered += found.lower <= truth <= found.upper
+        assert covered / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_labels_and_rows_drawn_again_make_noise_of_the_same_spread_at_calibration():
+    label, prob = miscalibrated(300, 3)
+    problem = as_problem(label, prob)
+    found = list(pairs_of(problem, None, None))
+    rng = np.random.default_rng(0)
+    labels, rows = noise_of_labels(problem, found, 2000, rng), noise_of_rows(problem, found, 2000, rng)
+    for noise in (labels, rows):
+        assert abs(noise.squared.mean()) < 4 * noise.squared.std() / np.sqrt(2000)
+        assert abs(noise.along.mean()) < 4 * noise.along.std() / np.sqrt(2000)
+    assert rows.squared.std() == pytest.approx(labels.squared.std(), rel=0.2)
+    assert rows.along.std() == pytest.approx(labels.along.std(), rel=0.2)
+
+
+def test_the_noise_floor_is_zero_and_where_rows_stand_for_copies_what_these_share():
+    label, prob = miscalibrated(200, 3)
+    assert assess(label, prob, metrics=["skce"], n_resamples=9)["skce"].noise_floor == 0.0
+    weight = np.random.default_rng(0).integers(1, 5, 200)
+    problem = as_problem(label, prob, sample_weight=weight)
+    drawn = noise_of_labels(problem, list(pairs_of(problem, None, None)), 4000, np.random.default_rng(0)).squared
+    floor = assess(label, prob, sample_weight=weight, metrics=["skce"], n_resamples=9)["skce"].noise_floor
+    assert floor == pytest.approx(drawn.mean(), abs=4 * drawn.std() / np.sqrt(4000))
+
+
+@given(value=st.floats(-1.0, 1.0))
+def test_lengths_are_those_that_show_the_value_with_the_noise_drawn(value):
+    rng = np.random.default_rng(0)
+    noise = Noise(rng.normal(size=50) / 3, rng.normal(size=50) / 3)
+    lengths = noise.lengths(value)
+    shown = lengths**2 + 2 * lengths * noise.along + noise.squared
+    np.testing.assert_allclose(shown[noise.squared < value], value, atol=1e-12)
+    assert (lengths[noise.squared >= value] == 0).all()
+
+
+def test_the_interval_begins_at_zero_where_the_test_does_not_reject():
+    for seed in range(10):
+        found = assess(*miscalibrated(60, 3, seed), metrics=["skce"], n_resamples=99)["skce"]
+        assert found.lower <= 0 or found.pvalue < 0.05
+
+
+# What is refused, and what has no answer
+
+
+def test_a_single_row_has_no_error():
+    for estimator in ("unbiased", "biased", "block", "linear"):
+        with pytest.warns(CalibrationWarning, match="must have two rows"):
+            assert np.isnan(kernel_calibration_error([1], [[0.2, 0.3, 0.5]], estimator=estimator))
+    with pytest.warns(CalibrationWarning, match="must have two rows"):
+        found = assess([1], [0.4], metrics=["skce"], n_resamples=9)["skce"]
+    assert np.isnan([found.value, found.lower, found.upper]).all()
+
+
+def test_a_perfect_forecast_has_none_either_way():
+    prob = np.eye(3)[[0, 1, 2, 0]]
+    assert kernel_calibration_error([0, 1, 2, 0], prob) == 0.0
+    found = assess([0, 1, 2, 0], prob, metrics=["skce"], n_resamples=19)["skce"]
+    assert (found.lower, found.value, found.upper, found.pvalue) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_a_forecast_that_is_always_wrong_reaches_the_upper_end():
+    assert kernel_calibration_error([1, 1, 1], [[1.0, 0.0, 0.0]] * 3) == 2.0
+
+
+def test_a_column_of_logits_is_the_column_of_its_probabilities():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=50)
+    y = rng.integers(0, 2, 50)
+    problem = as_problem(y, z, input="logit")
+    assert isinstance(problem, BinaryProblem)
+    assert kernel_calibration_error(y, z, input="logit") == pytest.approx(
+        kernel_calibration_error(y, problem.score), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
+        ({"bandwidth": np.nan}, "bandwidth must be a number, above 0; got nan"),
+        (
+            {"estimator": "quadratic"},
+            "estimator must be one of 'unbiased', 'biased', 'block', 'linear'; got 'quadratic'",
+        ),
+        ({"block_size": 5}, "block_size must be left out with estimator 'unbiased'; got 5"),
+        ({"estimator": "block", "block_size": 1}, "block_size must be a whole number, at least 2; got 1"),
+        ({"notion": "canonic"}, "notion must be one of"),
+    ],
+)
+def test_options_that_are_none_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        kernel_calibration_error([0, 1], [0.2, 0.7], **options)
+
+
+def test_a_block_size_is_a_whole_number():
+    with pytest.raises(TypeError, match=r"block_size must be a whole number, at least 2; got 2\.5"):
+        kernel_calibration_error([0, 1], [0.2, 0.7], estimator="block", block_size=2.5)

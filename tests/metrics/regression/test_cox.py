@@ -1,0 +1,383 @@
+"""Slope, intercepts and the observed/expected ratio."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import logistic as reference
+from scipy.special import expit
+from scipy.stats import binom
+from sklearn.linear_model import LogisticRegression
+from strategies import columns, tables
+
+from calibrant import assess, calibration_intercept, calibration_slope
+from calibrant._core.validation import as_problem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import calibration_in_the_large, observed_expected_ratio
+from calibrant.metrics.regression.influence import (
+    in_the_large,
+    intercept,
+    measured,
+    observed_expected,
+    ratio_estimate,
+    slope,
+)
+from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.notions import as_notion
+from calibrant.solvers import newton
+from calibrant.solvers.logistic import Recalibration, recalibration_of
+
+NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")
+FUNCTIONS = (calibration_slope, calibration_intercept, calibration_in_the_large, observed_expected_ratio)
+
+round_scores = st.sampled_from([0.05, 0.2, 0.4, 0.5, 0.7, 0.9])
+
+
+def sample(n, a=0.0, b=1.0, seed=0, spread=1.5):
+    """Probabilities, and labels whose log-odds are a + b times theirs."""
+    rng = np.random.default_rng(seed)
+    z = spread * rng.normal(size=n)
+    return (rng.random(n) < expit(a + b * z)).astype(int), expit(z)
+
+
+def is_regular(label, prob):
+    """Whether the scores of the classes overlap by more than a point."""
+    occurred, stayed = prob[label == 1], prob[label == 0]
+    return occurred.size and stayed.size and occurred.min() < stayed.max() and stayed.min() < occurred.max()
+
+
+# The definition
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 1), round_scores, st.integers(1, 4)), min_size=4, max_size=12).filter(
+        lambda rows: is_regular(np.array([r[0] for r in rows]), np.array([r[1] for r in rows]))
+    )
+)
+def test_slope_and_intercept_have_the_largest_likelihood(rows):
+    label, prob, weight = (np.array(column) for column in zip(*rows, strict=True))
+    z = [reference.log_odds(p) for p in prob]
+    a, b = reference.joint(z, label, weight)
+    assume(abs(b) < 40)
+    assert calibration_slope(label, prob, sample_weight=weight) == pytest.approx(b, rel=1e-6, abs=1e-7)
+    assert calibration_intercept(label, prob, sample_weight=weight) == pytest.approx(a, rel=1e-6, abs=1e-7)
+
+
+@given(rows=columns(min_rows=2))
+def test_in_the_large_the_shifted_probabilities_add_up_to_the_events(rows):
+    label, prob, weight = rows
+    assume(0 < label.sum() < label.size)
+    z = [reference.log_odds(p) for p in prob]
+    shift = calibration_in_the_large(label, prob, sample_weight=weight)
+    assert shift == pytest.approx(reference.intercept_given(z, label, weight, 1.0), rel=1e-8, abs=1e-6)
+    assert weight @ expit(np.array(z) + shift) == pytest.approx(weight @ label, rel=1e-9)
+
+
+@given(rows=columns())
+def test_the_ratio_is_events_over_probabilities(rows):
+    label, prob, weight = rows
+    assume(weight @ prob > 1e-9)
+    expected = sum(weight * label) / sum(weight * prob)
+    assert observed_expected_ratio(label, prob, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_slope_and_intercept_are_those_of_an_unpenalised_logistic_regression(seed):
+    label, prob = sample(400, 0.4, 0.6, seed)
+    weight = np.random.default_rng(seed).random(400)
+    z = np.log(prob / (1 - prob))
+    for w in (None, weight):
+        peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None], label, w)
+        assert calibration_slope(label, prob, sample_weight=w) == pytest.approx(peer.coef_[0, 0], rel=1e-8)
+        assert calibration_intercept(label, prob, sample_weight=w) == pytest.approx(peer.intercept_[0], abs=1e-8)
+
+
+@given(rows=columns(min_rows=3))
+def test_no_other_line_is_more_likely(rows):
+    label, prob, weight = rows
+    fit = recalibration_of(as_problem(label, prob, sample_weight=weight))
+    largest = fit.largest
+    for a, b in ((0.0, 1.0), (0.3, 0.2), (-1.0, 2.0), (0.0, -0.5), (0.5, 0.0)):
+        assert fit.log_likelihood(a, b) <= largest + 1e-9
+    if fit.shape == "regular" and np.isfinite(fit.joint[1]):
+        a, b = fit.joint
+        p = expit(a + b * fit.x)
+        assert abs((fit.events - fit.total * p).sum()) < 1e-6
+        assert abs((fit.events - fit.total * p) @ fit.x) < 1e-4
+
+
+@pytest.mark.parametrize("overlap", [1e-2, 1e-6, 1e-10, 1e-14])
+def test_newton_arrives_where_the_classes_hardly_overlap(overlap):
+    """Two rows are the wrong way round by next to nothing: the slope grows with the logarithm of that."""
+    x = np.array([-2.0, -1.0, 0.0, overlap, 1.0, 2.0])
+    fit = Recalibration(x, np.ones(6), np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0]))
+    a, b = fit.joint
+    assert 1 < b < 40
+    p = expit(a + b * x)
+    assert abs((fit.events - p).sum()) < 1e-7
+    assert abs((fit.events - p) @ x) < 1e-7
+
+
+def test_newton_halves_steps_that_overshoot():
+    """Full steps diverge here: nearly all rows are events at one score."""
+    x, total = np.array([-0.84, -0.83, 0.74, 1.72]), np.array([1.0, 2.0, 1000.0, 2.0])
+    fit = Recalibration(x, total, np.array([0.0, 0.0, 1000.0, 0.0]))
+    a, b = fit.joint
+    p = expit(a + b * x)
+    assert abs((fit.events - total * p).sum()) < 1e-9
+    assert abs((fit.events - total * p) @ x) < 1e-9
+
+
+def test_what_newton_cannot_tell_from_separation_counts_as_separated(monkeypatch):
+    label, prob = sample(50)
+    monkeypatch.setattr(newton, "MOST_STEPS", 1)
+    with pytest.warns(CalibrationWarning, match="overlap by no more than rounding"):
+        assert calibration_slope(label, prob) == np.inf
+
+
+def test_exact_logits_are_not_clipped():
+    z = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0])
+    label = np.array([0, 1, 0, 1, 0, 1])
+    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None] / 50, label)
+    assert calibration_slope(label, z, input="logit") == pytest.approx(peer.coef_[0, 0] / 50, rel=1e-7)
+    assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
+
+
+def test_probabilities_of_zero_and_one_have_log_odds_of_27_6():
+    fit = recalibration_of(as_problem([0, 1], [0.0, 1.0]))
+    np.testing.assert_allclose(fit.x, [-27.631, 27.631], atol=1e-3)
+
+
+def test_a_recalibrated_forecast_has_slope_one_and_intercept_zero():
+    label, prob = sample(300, 0.7, 0.4)
+    a, b = calibration_intercept(label, prob), calibration_slope(label, prob)
+    again = expit(a + b * np.log(prob / (1 - prob)))
+    assert calibration_slope(label, again) == pytest.approx(1.0, abs=1e-9)
+    assert calibration_intercept(label, again) == pytest.approx(0.0, abs=1e-9)
+    assert calibration_in_the_large(label, again) == pytest.approx(0.0, abs=1e-9)
+    assert observed_expected_ratio(label, again) == pytest.approx(1.0, abs=1e-9)
+
+
+# Notions
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_several_problems_are_averaged_by_their_shares(function):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 300)
+    label = (rng.random((300, 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    one_by_one = [function((label == j).astype(int), prob[:, j]) for j in range(3)]
+    assert function(label, prob, notion="class-wise") == pytest.approx(np.mean(one_by_one), rel=1e-9)
+    top = prob.argmax(axis=1)
+    shares = np.bincount(top) / 300
+    given_top = [function((label == j)[top == j].astype(int), prob[top == j, j]) for j in range(3)]
+    assert function(label, prob, notion="top-label") == pytest.approx(shares @ given_top, rel=1e-9)
+    assert function(label, prob) == pytest.approx(function((label == top).astype(int), prob.max(axis=1)), rel=1e-9)
+
+
+def test_a_class_that_is_never_predicted_has_no_share():
+    prob = np.array([[0.6, 0.4, 0.0], [0.7, 0.3, 0.0], [0.8, 0.2, 0.0], [0.4, 0.6, 0.0], [0.3, 0.7, 0.0]])
+    label = np.array([0, 1, 0, 1, 0])
+    expected = (3 * (2 / 2.1) + 2 * (1 / 1.3)) / 5
+    assert observed_expected_ratio(label, prob, notion="top-label") == pytest.approx(expected)
+
+
+@given(rows=tables())
+def test_over_all_classes_together_as_many_came_as_were_expected(rows):
+    """Why the ratio of "class-wise" is a mean of ratios."""
+    label, prob, weight = rows
+    occurred = np.bincount(label, weight, prob.shape[1])
+    assert occurred.sum() == pytest.approx((weight @ prob).sum())
+
+
+# What is known of them
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("kind", ["calibrated", "over-confident", "rare", "weighted"])
+def test_intervals_cover_and_pvalues_have_their_size(kind):
+    """The truth of each figure is its value in the limit: of nature's probabilities in place of labels."""
+    a, b = {"over-confident": (0.3, 0.6)}.get(kind, (0.0, 1.0))
+    shift = -3.0 if kind == "rare" else 0.0
+    rng, runs = np.random.default_rng(0), 150
+    z = shift + 1.5 * rng.normal(size=100_000)
+    large = recalibration_of(as_problem(np.zeros(z.size, dtype=int), z, input="logit"))
+    population = Recalibration(large.x, large.total, expit(a + b * large.x))
+    truths = (b, a, population.in_the_large, population.events.sum() / expit(large.x).sum())
+    covered, rejected = np.zeros(4), np.zeros(4)
+    for run in range(runs):
+        z = shift + 1.5 * rng.normal(size=250)
+        label = (rng.random(250) < expit(a + b * z)).astype(int)
+        weight = rng.exponential(size=250) if kind == "weighted" else None
+        found = assess(label, expit(z), sample_weight=weight, metrics=NAMES, n_resamples=1, rng=run)
+        for number, (name, truth) in enumerate(zip(NAMES, truths, strict=True)):
+            covered[number] += found[name].lower <= truth <= found[name].upper
+            rejected[number] += found[name].pvalue <= 0.05
+    assert (covered / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)).all()
+    if kind == "over-confident":
+        assert rejected[0] / runs > 0.9
+    else:
+        assert (rejected / runs <= 0.05 + 4 * np.sqrt(0.95 * 0.05 / runs)).all()
+
+
+@given(rows=columns())
+def test_the_interval_holds_the_figure(rows):
+    label, prob, weight = rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        found = assess(label, prob, sample_weight=weight, metrics=NAMES, n_resamples=2)
+        for name, function in zip(NAMES, FUNCTIONS, strict=True):
+            value = function(label, prob, sample_weight=weight)
+            np.testing.assert_equal(found[name].value, value)
+            assert np.isnan(value) or found[name].lower <= value <= found[name].upper
+            assert np.isnan(found[name].pvalue) if not np.isfinite(value) else 0.0 <= found[name].pvalue <= 1.0
+
+
+def test_the_binomial_variance_steadies_a_single_problem_and_influences_add_up_over_several():
+    label, prob = sample(200)
+    problem = as_problem(label, prob)
+    one = in_the_large(problem)
+    _, error = measured(problem, as_notion("binary"), in_the_large)
+    assert error == pytest.approx(np.sqrt(max(one.variance, one.influence @ one.influence)))
+    # Both classes of a binary forecast: the shifts are opposite, and so is the influence of each row.
+    value, error = measured(problem, as_notion("class-wise"), in_the_large)
+    assert value == pytest.approx(0.0, abs=1e-9)
+    assert error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_standard_error_is_that_of_many_samples():
+    rng = np.random.default_rng(0)
+    measures = (slope, intercept, in_the_large, observed_expected)
+    values, errors = np.empty((300, 4)), np.empty((300, 4))
+    for run in range(300):
+        label, prob = sample(400, 0.2, 0.7, seed=rng)
+        problem = as_problem(label, prob)
+        for number, measure in enumerate(measures):
+            values[run, number], errors[run, number] = measured(problem, as_notion("binary"), measure)
+    spread = values.std(axis=0, ddof=1)
+    assert (np.abs(errors.mean(axis=0) / spread - 1) < 4 / np.sqrt(2 * 300) + 0.02).all()
+
+
+def test_without_an_event_the_interval_of_the_ratio_is_exact():
+    prob = np.full(50, 0.04)
+    found = assess(np.zeros(50, dtype=int), prob, metrics=["observed-expected-ratio"], n_resamples=2)
+    ratio = found["observed-expected-ratio"]
+    assert (ratio.value, ratio.lower) == (0.0, 0.0)
+    assert ratio.upper == pytest.approx(-np.log(0.025) / 2)
+    assert ratio.pvalue == pytest.approx(2 * np.exp(-2))
+
+
+def ratio_of(label, prob, **options):
+    problem = as_problem(label, prob, **options)
+    return ratio_estimate(problem, Resampling(0.05, 2, np.random.default_rng(0)))
+
+
+def test_where_every_row_is_an_event_the_interval_of_the_ratio_is_exact():
+    ratio = assess([1] * 3, [0.9] * 3, metrics=["observed-expected-ratio"], labels=[0, 1], n_resamples=2)[
+        "observed-expected-ratio"
+    ]
+    assert ratio.pvalue == 1.0  # 2 * 0.9^3 is above 1
+    assert (ratio.value, ratio.upper) == (pytest.approx(1 / 0.9), ratio.value)
+    assert (ratio.lower * 0.9) ** 3 == pytest.approx(0.025)  # the rate with which three events are that rare
+    surprising = ratio_of([1] * 8, [0.5] * 8, labels=[0, 1])
+    assert surprising.pvalue == pytest.approx(2 / 2**8)
+    assert surprising.lower > 1
+
+
+def test_hits_alone_say_the_same_of_one_problem_and_of_several():
+    prob = np.full((6, 3), 0.05)
+    prob[np.arange(6), [0, 0, 1, 1, 2, 2]] = 0.9
+    label, options = [0, 0, 1, 1, 2, 2], {"metrics": ["observed-expected-ratio"], "n_resamples": 2}
+    one, several = (
+        assess(label, prob, notion=notion, **options)["observed-expected-ratio"]
+        for notion in ("confidence", "top-label")
+    )
+    assert several.lower == pytest.approx(one.lower)
+    assert several.pvalue == pytest.approx(one.pvalue)
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_residuals_that_are_all_equal_give_no_interval_without_width(notion):
+    prob = np.tile([0.1, 0.9], (4, 1))
+    found = assess([1] * 4, prob, labels=[0, 1], notion=notion, metrics=["observed-expected-ratio"], n_resamples=2)
+    ratio = found["observed-expected-ratio"]
+    assert ratio.upper - ratio.lower > 0.5
+    assert ratio.lower < 1 < ratio.upper
+    assert ratio.pvalue > 0.1
+
+
+@pytest.mark.parametrize(("n", "rate"), [(3, 0.9), (20, 0.95), (50, 0.98), (100, 0.9)])
+def test_the_test_of_the_ratio_has_its_size_where_nearly_all_are_events(n, rate):
+    """Summed over all numbers of events: no draws, no error of them."""
+    events = np.arange(n + 1)
+    found = [ratio_of(np.arange(n) < k, np.full(n, rate)) for k in events]
+    chance = binom.pmf(events, n, rate)
+    assert chance @ [ratio.pvalue < 0.05 for ratio in found] <= 0.05
+    assert chance @ [not ratio.lower <= 1 <= ratio.upper for ratio in found] <= 0.05
+
+
+def test_the_test_of_the_ratio_keeps_its_size_and_power_with_many_rows():
+    rng = np.random.default_rng(0)
+    rejected = np.empty((2, 1000), dtype=bool)
+    for run in range(1000):
+        prob = rng.uniform(0.1, 0.9, 1000)
+        for number, shift in enumerate((0.0, -0.05)):
+            rejected[number, run] = ratio_of(rng.random(1000) < prob + shift, prob).pvalue < 0.05
+    assert 0.03 < rejected[0].mean() < 0.07
+    assert rejected[1].mean() > 0.9
+
+
+# What has no answer
+
+
+@pytest.mark.parametrize(
+    ("label", "prob", "answers"),
+    [
+        ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], (np.inf, np.nan)),
+        ([0, 0, 1, 1], [0.1, 0.6, 0.6, 0.9], (np.inf, np.nan)),
+        ([1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9], (-np.inf, np.nan)),
+        ([0, 1, 0, 1], [0.3, 0.3, 0.3, 0.3], (np.nan, np.nan)),
+        ([1, 1, 1, 1], [0.1, 0.2, 0.6, 0.9], (np.nan, np.nan)),
+        ([0], [0.1], (np.nan, np.nan)),
+    ],
+    ids=["separated", "separated but for a tie", "upside down", "one score", "one class", "one row"],
+)
+def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(label, prob, answers):
+    for function, answer in zip((calibration_slope, calibration_intercept), answers, strict=True):
+        with pytest.warns(CalibrationWarning, match="must have two classes whose scores overlap"):
+            np.testing.assert_equal(function(label, prob), answer)
+    with pytest.warns(CalibrationWarning):
+        found = assess(label, prob, metrics=["calibration-slope"], n_resamples=2)["calibration-slope"]
+    expected = (answers[0], -np.inf, np.inf) if np.isinf(answers[0]) else (np.nan,) * 3
+    np.testing.assert_equal((found.value, found.lower, found.upper), expected)
+    assert np.isnan(found.pvalue)
+
+
+def test_one_class_alone_shifts_the_log_odds_to_infinity():
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to inf"
+    ):
+        assert calibration_in_the_large([1, 1], [0.2, 0.7]) == np.inf
+    with pytest.warns(
+        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to -inf"
+    ):
+        assert calibration_in_the_large([0, 0], [0.2, 0.7]) == -np.inf
+
+
+def test_the_ratio_to_nothing_expected_is_infinite_or_undefined():
+    with pytest.warns(CalibrationWarning, match="O/E is set to inf"):
+        assert observed_expected_ratio([0, 1], [0.0, 0.0]) == np.inf
+    with pytest.warns(CalibrationWarning, match="O/E is set to nan"):
+        assert np.isnan(observed_expected_ratio([0, 0], [0.0, 0.0]))
+    with pytest.warns(CalibrationWarning):
+        found = assess([0, 1], [0.0, 0.0], metrics=["observed-expected-ratio"], n_resamples=2)
+    ratio = found["observed-expected-ratio"]
+    assert (ratio.lower, ratio.value, ratio.upper) == (0.0, np.inf, np.inf)
+
+
+def test_a_problem_without_an_answer_is_named():
+    prob = np.array([[0.6, 0.4, 0.0], [0.3, 0.7, 0.0], [0.8, 0.2, 0.0], [0.4, 0.5, 0.1]])
+    with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 2'"):
+        calibration_slope([0, 1, 1, 0], prob, notion="class-wise")

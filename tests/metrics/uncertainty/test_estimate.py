@@ -1,0 +1,102 @@
+"""What a law says of its value, against cases that can be worked out by hand and inequalities that always hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from calibrant.metrics.uncertainty.estimate import NEAR_ONE, Law, pvalue_of, steps_for
+
+DRAWS = 4000
+
+
+def law_of(shape, noise, size, steps=None):
+    """Law of the size of ``shape`` times steps with noise, shape (m, d)."""
+    value = float(size(shape[None])[0])
+    steps = steps_for(value, size(noise)) if steps is None else steps
+    return Law(value, size(steps[:, None] * shape), np.array([size(step * shape + noise) for step in steps]))
+
+
+def euclidean(rows):
+    return np.sqrt((rows**2).sum(axis=1))
+
+
+def largest(rows):
+    return np.abs(rows).max(axis=1)
+
+
+def mean(rows):
+    return np.abs(rows).mean(axis=1)
+
+
+@pytest.mark.parametrize("value", [0.5, 1.5, 1.8, 2.5, 4.0, 30.0])
+def test_of_one_normal_deviation_all_figures_are_known(value):
+    """T = |D + N| with N standard normal: quantiles are those of the folded normal, and each end solves its equation."""
+    grid = norm.ppf((np.arange(DRAWS) + 0.5) / DRAWS)[:, None]
+    found = law_of(np.array([value]), grid, largest, np.linspace(0, 3 + 6 / value, 1500)).estimate(level=0.05)
+    truths = np.linspace(0, value + 4, 20001)
+
+    def share_beyond(size):
+        return norm.sf(size - truths) + norm.cdf(-size - truths)
+
+    told = np.clip((share_beyond(norm.ppf(0.975)) - 0.05) / 0.05, 0, 1)
+    accepted = truths[(share_beyond(value) >= 0.05 - 0.035 * told) & (1 - share_beyond(value) >= 0.015 * told)]
+    assert found.value == pytest.approx(value)
+    assert found.noise_floor == pytest.approx(np.sqrt(2 / np.pi), rel=0.01)
+    assert found.pvalue == pytest.approx(2 * norm.sf(value), abs=2 / DRAWS)
+    assert found.lower == pytest.approx(accepted[0], abs=0.06)
+    assert found.upper == pytest.approx(accepted[-1], abs=0.06)
+    assert found.debiased == pytest.approx(min(truths[np.argmax(share_beyond(value) >= 0.5)], value), abs=0.06)
+    # |D + N| exceeds 1.96 four times in five at D = 1.96 + 0.84
+    assert found.detectable == pytest.approx(1.96 + 0.84, abs=0.08)
+
+
+def test_far_from_calibration_three_tenths_of_the_level_are_left_out_on_either_side():
+    grid = norm.ppf((np.arange(DRAWS) + 0.5) / DRAWS)[:, None]
+    found = law_of(np.array([9.0]), grid, largest).estimate(level=0.1)
+    assert (found.lower, found.upper) == pytest.approx((9 - norm.ppf(0.97), 9 + norm.ppf(0.97)), abs=0.02)
+
+
+@given(
+    size=st.sampled_from([euclidean, largest, mean]),
+    shape=st.lists(st.floats(-3, 3), min_size=1, max_size=6),
+    seed=st.integers(0, 100),
+    level=st.sampled_from([0.05, 0.3, 0.6]),
+    draws=st.sampled_from([9, 200]),
+)
+def test_ends_lie_about_the_bias_corrected_value_and_zero_is_left_out_where_the_test_rejects(
+    size, shape, seed, level, draws
+):
+    noise = np.random.default_rng(seed).normal(size=(draws, len(shape)))
+    found = law_of(np.array(shape), noise, size).estimate(level)
+    assert 0.0 <= found.lower <= found.debiased <= min(found.value, found.upper)
+    assert (found.lower > 0.0) == (found.pvalue <= level)
+
+
+def test_a_smaller_level_widens_the_interval():
+    noise = np.random.default_rng(0).normal(size=(999, 4))
+    laws = law_of(np.array([2.0, -1, 3, 0.5]), noise, mean)
+    ends = np.array([laws.estimate(level).interval for level in (0.01, 0.05, 0.2, 0.5)])
+    assert (np.diff(ends[:, 0]) > 0).all()
+    assert (np.diff(ends[:, 1]) < 0).all()
+
+
+def test_a_value_of_zero_has_an_interval_that_ends_above_it():
+    noise = np.random.default_rng(0).normal(size=(500, 3))
+    found = law_of(np.zeros(3), noise, mean).estimate(level=0.05)
+    assert found.lower == found.debiased == 0.0
+    assert found.upper == pytest.approx(np.median(mean(noise)))
+    assert found.detectable >= np.quantile(mean(noise), 0.95)
+    assert found.pvalue == 1.0
+
+
+def test_a_value_of_nothing_is_stretched_by_its_own_size_alone():
+    noise = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_array_equal(steps_for(0.0, noise), np.unique([0.0, *NEAR_ONE]))
+    assert steps_for(1e-3, noise).max() > 1000.0
+
+
+def test_a_p_value_counts_ties_and_is_never_zero():
+    assert pvalue_of(2.0, np.array([1.0, 2.0, 3.0])) == 0.75
+    assert pvalue_of(4.0, np.array([1.0, 2.0, 3.0])) == 0.25

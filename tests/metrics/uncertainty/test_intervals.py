@@ -1,0 +1,137 @@
+"""Intervals beside a truth that is known: misses below and above, and widths beside those that the sampling law allows.
+
+The scores are fixed and events are drawn anew, so that the truth is one number and the standard deviation of the value over
+the data sets says how wide an interval must be. Every bound stands on both sides: an interval that is too long fails as well.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from calibrant import assess
+from calibrant.metrics.uncertainty.estimate import TAIL, mean_estimate
+from calibrant.sums.draws import Bootstrap
+
+LEVEL, DRAWS, RUNS = 0.2, 60, 150
+NAMES = ["ece", "rmsce", "mce", "ks-error", "classwise-ece", "top-label-ece"]
+FEW = ["ece", "mce", "ks-error"]
+
+
+def forecast(temperature):
+    """Probabilities of three classes, those with which they occur, and weights: a third of the rows counts four times."""
+    logit = np.random.default_rng(0).normal(0.0, 1.5, (300, 3))
+    said, true = np.exp(logit), np.exp(logit / temperature)
+    return said / said.sum(axis=1, keepdims=True), true / true.sum(axis=1, keepdims=True), np.resize([4.0, 1, 1], 300)
+
+
+@cache
+def estimates(temperature, weighted=False):
+    """Estimates of each data set and metric, and the truth of each metric; of the rows alone, far from calibration, of all."""
+    names = NAMES if temperature > 1.0 and not weighted else FEW
+    prob, true, weight = forecast(temperature)
+    weight = weight if weighted else np.ones(300)
+    again = {"sample_weight": (true * weight[:, None]).ravel(), "binning": 8, "n_resamples": 1}
+    exact = assess(np.tile(np.arange(3), 300), np.repeat(prob, 3, axis=0), metrics=names, **again)
+    rng, found = np.random.default_rng(1), []
+    for run in range(RUNS):
+        label = (rng.random((300, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        options = {"binning": 8, "level": LEVEL, "n_resamples": DRAWS, "rng": run}
+        found.append(assess(label, prob, metrics=names, sample_weight=weight if weighted else None, **options))
+    return {name: ([one[name] for one in found], exact[name].value) for name in names}
+
+
+def misses(found, truth):
+    """Shares of the data sets whose interval lies above the truth, and below it."""
+    return np.mean([e.lower > truth for e in found]), np.mean([e.upper < truth for e in found])
+
+
+# Mean width in units of that of a normal interval with the true standard deviation of the value.
+WIDTHS = {
+    "ece": (0.93, 1.14),
+    "rmsce": (1.0, 1.22),
+    "ks-error": (0.88, 1.1),
+    "classwise-ece": (1.04, 1.26),
+    "top-label-ece": (1.08, 1.33),
+    "mce": (1.17, 1.57),
+}
+
+
+@pytest.mark.parametrize(("name", "weighted"), [(name, False) for name in NAMES] + [(name, True) for name in FEW])
+def test_away_from_calibration_both_tails_and_the_width_are_what_is_promised(name, weighted):
+    found, truth = estimates(2.0, weighted)[name]
+    below, above = misses(found, truth)
+    assert below + above >= (0.02 if name == "mce" else 0.1)  # nominal 0.12; the largest gap is that of a few rows
+    assert max(below, above) <= 0.12
+    spread = np.std([e.value for e in found], ddof=1)
+    ratio = np.mean([e.upper - e.lower for e in found]) / (2 * ndtri(1 - LEVEL * TAIL) * spread)
+    least, most = WIDTHS[name]
+    assert least <= ratio <= most
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_at_calibration_the_lower_end_is_above_zero_as_often_as_the_test_rejects(name):
+    found, truth = estimates(1.0)[name]
+    assert truth == pytest.approx(0.0, abs=1e-12)
+    assert [e.lower > 0 for e in found] == [e.pvalue <= LEVEL for e in found]
+    assert abs(np.mean([e.lower > 0 for e in found]) - LEVEL) < 3.5 * np.sqrt(LEVEL * (1 - LEVEL) / RUNS)
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+@pytest.mark.parametrize("name", FEW)
+def test_the_interval_holds_the_bias_corrected_value(name, temperature):
+    found, _ = estimates(temperature)[name]
+    assert all(e.lower <= e.debiased <= e.upper for e in found)
+
+
+def test_the_plug_in_value_lies_above_its_interval_where_it_is_mostly_noise():
+    found, _ = estimates(1.0)["ece"]
+    assert 0.02 < np.mean([e.upper < e.value for e in found]) < 0.3
+
+
+# Means over rows
+
+
+@pytest.mark.parametrize(("rows", "rate"), [(300, 0.02), (1000, 0.01), (1000, 0.3)])
+def test_intervals_of_the_log_loss_of_rare_events_miss_as_often_on_either_side(rows, rate):
+    """The percentile bootstrap is missed above in 7 and 6 % of the first two."""
+    rng, runs = np.random.default_rng(3), 2000
+    logit = rng.normal(np.log(rate / (1 - rate)) - 0.5, 1.0, rows)
+    p = 1 / (1 + np.exp(-logit))
+    happened, missed = -np.log(p), -np.log1p(-p)
+    truth, bootstrap = float(np.mean(p * happened + (1 - p) * missed)), Bootstrap(rows, 1, rng)
+    losses = [np.where(rng.random(rows) < p, happened, missed) for _ in range(runs)]
+    found = [mean_estimate(loss, np.ones(rows), bootstrap, level=0.05) for loss in losses]
+    below, above = misses(found, truth)
+    assert 0.01 <= below <= 0.04
+    assert 0.01 <= above <= 0.045
+    spread = np.std([e.value for e in found], ddof=1)
+    assert 0.9 <= np.mean([e.upper - e.lower for e in found]) / (2 * 1.96 * spread) <= 1.1
+
+
+def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
+    """Of the losses 0, 0, 0, 1 with weights 1, 1, 2, 1: mean 1/5, and the moments by hand."""
+    found = mean_estimate(np.array([0.0, 0, 0, 1]), np.array([1.0, 1, 2, 1]), None, level=0.1)
+    share = np.array([-0.2, -0.2, -0.4, 0.8]) / 5
+    error, k, z = np.sqrt(4 / 3 * np.sum(share**2)), np.sum(share**3) / np.sum(share**2) ** 1.5, 1.6448536269514722
+    assert found.value == pytest.approx(0.2)
+    assert found.upper == pytest.approx(0.2 + error * (z + k * (2 * z**2 + 1) / 6))
+    assert found.lower == pytest.approx(0.2 + error * (-z + k * (2 * z**2 + 1) / 6))
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0, 100.0])
+def test_the_unit_of_the_weights_and_of_the_losses_does_not_matter(scale):
+    rng = np.random.default_rng(0)
+    losses, weight = rng.exponential(size=50), rng.integers(1, 4, 50).astype(float)
+    plain = mean_estimate(losses, weight, None, level=0.05)
+    assert mean_estimate(losses, scale * weight, None, level=0.05) == pytest.approx(plain)
+    scaled = mean_estimate(scale * losses, weight, None, level=0.05)
+    assert (scaled.lower, scaled.upper) == pytest.approx((scale * plain.lower, scale * plain.upper))
+
+
+def test_a_mean_of_equal_losses_and_of_one_row_has_no_width():
+    for losses in (np.full(5, 0.3), np.array([0.7])):
+        found = mean_estimate(losses, np.ones(losses.size), None, level=0.05)
+        assert found.lower == found.value == found.upper

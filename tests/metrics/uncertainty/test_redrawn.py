@@ -1,0 +1,265 @@
+"""Errors measured anew on each draw of labels: the draws themselves, and what whole weights are where rows are counted."""
+
+import io
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest, ks_2samp
+
+from calibrant import EqualMass, assess, bin_test_calibration_error, calibration_error
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.binning import BoundedIsotonic, Isotonic
+from calibrant.lenses.bins import InBins
+from calibrant.metrics import estimate_calibration_error
+from calibrant.metrics.binned.losses import NormOfBins
+from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
+from calibrant.metrics.uncertainty.redrawn import Redrawn, redrawn, unwatched
+from calibrant.metrics.uncertainty.residuals import error_through
+from calibrant.notions import Notion, Part, WithinGroups, as_notion
+from calibrant.significance import resampling_test
+from calibrant.sums.draws import ConsistentLabels, as_rng
+
+RNG = np.random.default_rng(11)
+N, COPIES = 120, 6
+GROUP = RNG.integers(0, 3, N)
+P = np.round(RNG.random(N), 2)
+Y = (RNG.random(N) < P).astype(int)
+TABLE = RNG.dirichlet(np.ones(3), N)
+LABEL = (RNG.random((N, 1)) > TABLE.cumsum(axis=1)).sum(axis=1)
+BINARY, CLASSES = (Y, P), (LABEL, TABLE)
+
+
+def pair(rows):
+    return {"y_pred": GROUP[rows] % 2, "notion": "top-label"}
+
+
+def groups(rows):
+    return {"notion": WithinGroups(GROUP[rows])}
+
+
+CASES = {
+    "binary": (BINARY, lambda rows: {}),
+    "within groups": (BINARY, groups),
+    "pair": (BINARY, pair),
+    "confidence": (CLASSES, lambda rows: {}),
+    "class-wise": (CLASSES, lambda rows: {"notion": "class-wise"}),
+    "flattened": (CLASSES, lambda rows: {"notion": "flattened"}),
+}
+each_case = pytest.mark.parametrize("case", CASES)
+
+
+# Labels
+
+
+@pytest.mark.parametrize("binning", [BoundedIsotonic(), Isotonic(), EqualMass(5)])
+@each_case
+def test_a_draw_is_the_error_of_the_labels_that_were_drawn(case, binning):
+    (y, p), options_of = CASES[case]
+    options = options_of(np.arange(N))
+    problem = as_problem(y, p, y_pred=options.get("y_pred"))
+    simplex, notion = as_simplex(problem), as_notion(options.get("notion"), problem)
+
+    def of(problem, notion):
+        return error_through(problem, notion, InBins(binning), NormOfBins(BinTest()))
+
+    labels = ConsistentLabels(simplex.prob, 10, as_rng(0))
+    expected = [of(replace(simplex, label=label), notion) for label in labels]
+    found = redrawn(Redrawn(of, simplex, notion), 10, as_rng(0), unwatched, counts_rows=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert len(set(expected)) > 1
+
+
+def test_rows_stand_in_the_order_of_their_scores():
+    """So that each draw sorts what is sorted; and no weights stay no weights."""
+
+    def of(problem, notion):
+        assert problem.weights.is_unit
+        return float((np.diff(problem.prob[:, 1]) >= 0).all())
+
+    simplex = as_simplex(as_problem(Y, P))
+    assert redrawn(Redrawn(of, simplex, as_notion("binary", simplex)), 2, as_rng(0), unwatched, counts_rows=True).all()
+
+
+class OneColumnAfterTheOther(Notion):
+    """A notion from outside, which knows rows by their places."""
+
+    name = "one column after the other"
+
+    def parts(self, prob, names=None):
+        yield Part(slice(None), np.arange(len(prob)) % 2, self.name)
+
+
+def test_rows_of_a_notion_from_outside_stay_in_their_places():
+    seen = []
+
+    def of(problem, notion):
+        seen.append(problem.prob)
+        return 0.0
+
+    simplex = as_simplex(as_problem(Y, P))
+    redrawn(Redrawn(of, simplex, OneColumnAfterTheOther()), 1, as_rng(0), unwatched, counts_rows=True)
+    np.testing.assert_array_equal(seen[0], simplex.prob)
+
+
+def test_a_loss_that_is_a_function_sees_rows_of_other_weights_move_as_one():
+    """Weights of three rows: the outcomes of a bin of one row are all alike."""
+    found = estimate_calibration_error(
+        Y,
+        P,
+        binning=1000,
+        loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate),
+        sample_weight=np.full(N, 3),
+    )
+    rows = estimate_calibration_error(
+        Y, P, binning=1000, loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate)
+    )
+    assert found == rows
+
+
+# Weights
+
+
+def null(y, p, loss, seed, weight=None, y_pred=None, notion=None):
+    problem = as_problem(y, p, sample_weight=weight, y_pred=y_pred)
+    chosen = as_notion(notion, problem)
+
+    def of(problem, notion):
+        return error_through(problem, notion, InBins(EqualMass(4)), NormOfBins(loss))
+
+    error = Redrawn(of, as_simplex(problem), chosen)
+    return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched, counts_rows=True)
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("loss", [BinTest(), BinTest("t")], ids=["binomial", "t"])
+@each_case
+def test_the_draws_of_whole_weights_have_the_distribution_of_those_of_repeated_rows(case, loss):
+    (y, p), options_of = CASES[case]
+    weight = np.random.default_rng(2).integers(1, 2 * COPIES, N)
+    rows = np.repeat(np.arange(N), weight)
+    value, drawn = null(y, p, loss, 1, weight, **options_of(np.arange(N)))
+    expected, repeated = null(y[rows], p[rows], loss, 2, **options_of(rows))
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert ks_2samp(drawn, repeated).pvalue > 1e-3
+
+
+def test_whole_weights_have_the_floor_and_the_pvalue_of_repeated_rows_in_an_estimate():
+    """Of 300 draws, whose standard deviation is about 5."""
+    options = {"binning": BoundedIsotonic(), "loss": "binomial test", "n_resamples": 300}
+    weighted = estimate_calibration_error(Y, P, sample_weight=np.full(N, 10), **options)
+    repeated = estimate_calibration_error(np.repeat(Y, 10), np.repeat(P, 10), rng=1, **options)
+    assert weighted.value == pytest.approx(repeated.value, rel=1e-12)
+    assert abs(weighted.noise_floor - repeated.noise_floor) < 4 * 5 * np.sqrt(2 / 300)
+    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(0.5 / 300)
+
+
+def test_whole_weights_have_the_pvalue_of_repeated_rows_in_the_resampling_test():
+    weight = RNG.integers(1, 2 * COPIES, N)
+    weighted = resampling_test(Y, P, metric="tce", sample_weight=weight, n_resamples=300)
+    repeated = resampling_test(np.repeat(Y, weight), np.repeat(P, weight), metric="tce", n_resamples=300, rng=1)
+    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-12)
+    of, other = weighted.null.values, repeated.null.values
+    assert abs(of.mean() - other.mean()) < 4 * np.sqrt((of.var() + other.var()) / 300)
+    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(0.5 / 300)
+
+
+def test_the_equal_rows_of_a_weight_each_draw_a_label():
+    """One prediction for five rows: the probability of the counts that reject it, four standard errors."""
+    expected = sum(binom.pmf(k, 5, 0.3) for k in range(6) if binomtest(k, 5, 0.3).pvalue <= 0.2)
+    assert 0.1 < expected < 0.2
+    found = estimate_calibration_error([0], [0.3], sample_weight=[5], loss=BinTest(level=0.2), n_resamples=3000)
+    assert abs(found.noise_floor / 100 - expected) < 4 * np.sqrt(expected * (1 - expected) / 3000)
+
+
+@each_case
+def test_weights_of_one_are_rows(case):
+    (y, p), options_of = CASES[case]
+    options = {"loss": "binomial test", "binning": BoundedIsotonic(), "n_resamples": 9, **options_of(np.arange(N))}
+    assert estimate_calibration_error(y, p, sample_weight=np.ones(N), **options) == estimate_calibration_error(
+        y, p, **options
+    )
+
+
+def test_logits_are_drawn_from_as_their_probabilities():
+    logit = np.log(TABLE)
+    options = {"loss": "binomial test", "notion": "class-wise", "sample_weight": np.full(N, 2), "n_resamples": 20}
+    found = estimate_calibration_error(LABEL, logit, input="logit", **options)
+    assert found.noise_floor == pytest.approx(estimate_calibration_error(LABEL, TABLE, **options).noise_floor, abs=3.0)
+
+
+# The range
+
+
+@pytest.mark.parametrize("word", REJECTIONS)
+@pytest.mark.parametrize(
+    ("norms", "highest"),
+    [
+        ({}, 100.0),
+        ({"norm": "l2"}, 100.0),
+        ({"norm": "l3", "across": "max"}, 100.0),
+        ({"norm": "root"}, 10.0),
+        ({"norm": "root", "across": "root"}, 10.0**0.5),
+    ],
+    ids=repr,
+)
+def test_a_wholly_wrong_forecast_has_the_highest_error(word, norms, highest):
+    y, p = [1, 0] * 20, [0.01, 0.99] * 20
+    found = estimate_calibration_error(y, p, binning=2, loss=word, n_resamples=19, **norms)
+    assert found.value == pytest.approx(highest, rel=1e-12)
+
+
+def test_the_range_of_a_gap_is_one():
+    y, p = [0] * 6, np.arange(90, 96) / 100
+    found = estimate_calibration_error(y, p, binning=Isotonic(), n_resamples=99)
+    assert found.value + found.noise_floor > 1.0
+    assert found.upper == 1.0
+
+
+def test_the_range_of_a_function_is_not_known():
+    y, p = [1, 0] * 20, [0.1, 0.9] * 20
+    found = estimate_calibration_error(
+        y, p, binning=2, n_resamples=99, loss=lambda problem, bins: BinTest(level=0.5)(problem, bins)
+    )
+    assert found.upper > found.value == 100.0
+
+
+@pytest.mark.parametrize("options", [{}, {"norm": lambda values, weights: float(values @ weights)}, {"across": "max"}])
+@pytest.mark.parametrize("level", [0.05, 0.9])
+def test_a_share_of_rejections_has_a_floor_and_no_interval(options, level):
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    y = rng.random(60) < p**2
+    found = estimate_calibration_error(y, p, binning=4, loss=BinTest(level=level), n_resamples=49, **options)
+    assert found.value == calibration_error(y, p, binning=4, loss=BinTest(level=level), **options)
+    assert (found.lower, found.upper) == (None, None)
+    assert 0.0 <= found.noise_floor <= 100.0
+    assert 0.02 <= found.pvalue <= 1.0
+
+
+def test_value_and_noise_of_a_calibrated_forecast_miss_the_mean_share_of_rejections():
+    """Why there is no interval: at this sharpness its 95 % would hold the mean over draws too seldom."""
+    rng = np.random.default_rng(5)
+    logit = rng.normal(0.0, 2.0, 1000)
+    p, truth = (1.0 / (1.0 + np.exp(-logit / t)) for t in (1.0, 1.5))
+
+    def shares(prob, draws=150):
+        return np.array([bin_test_calibration_error(rng.random(1000) < prob, p) for _ in range(draws)])
+
+    reach, seen = np.quantile(shares(p), 0.975), shares(truth)
+    assert np.mean(np.abs(seen - seen.mean()) <= reach) < 0.93
+
+
+# Progress
+
+
+def test_draws_that_are_measured_anew_are_shown(monkeypatch):
+    pytest.importorskip("tqdm")
+    for options in ({}, {"sample_weight": np.full(N, 2)}):
+        shown = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", shown)
+        assess(Y, P, metrics=["tce"], n_resamples=9, progress=True, **options)
+        assert "resampling" in shown.getvalue()
+        assert "/9.00" in shown.getvalue()

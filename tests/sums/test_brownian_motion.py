@@ -1,0 +1,86 @@
+"""The laws of the largest distance and of the range of a Brownian motion."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from reference import brownian as reference
+from scipy.integrate import quad
+
+from calibrant.significance.cumulative import LARGEST_DISTANCE, RANGE
+from calibrant.sums import brownian_motion as brownian
+from calibrant.sums.brownian_motion import SPLIT
+
+LAWS = pytest.mark.parametrize("law", [LARGEST_DISTANCE, RANGE], ids=["distance", "range"])
+GRID = np.array([0.06, 0.2, 0.5, 0.8, 1.0, 1.2, SPLIT, 1.3, 1.6, 2.0, 3.0, 4.5])
+
+
+@pytest.mark.parametrize("x", GRID[2:])
+def test_the_law_of_the_distance_is_that_of_paths_between_two_walls(x):
+    assert 1.0 - LARGEST_DISTANCE.sf(x) == pytest.approx(reference.distance_at_most(x), abs=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.9, 1.2, 1.5, 2.0, 2.5, 3.5])
+def test_the_law_of_the_range_is_that_of_paths_between_walls_anywhere(r):
+    assert 1.0 - RANGE.sf(r) == pytest.approx(reference.range_at_most(r), abs=3e-8)
+
+
+@LAWS
+def test_both_series_agree_where_either_can_be_used(law, monkeypatch):
+    x = np.linspace(0.9, 1.6, 57)
+    monkeypatch.setattr(brownian, "SPLIT", 0.5)
+    images = law.sf(x), law.pdf(x)
+    monkeypatch.setattr(brownian, "SPLIT", 3.0)
+    np.testing.assert_allclose(law.sf(x), images[0], atol=1e-12, rtol=0)
+    np.testing.assert_allclose(law.pdf(x), images[1], atol=1e-12, rtol=0)
+
+
+@LAWS
+@pytest.mark.parametrize("x", GRID)
+def test_the_density_integrates_to_the_survival_function(law, x):
+    parts = sorted({x, max(x, SPLIT), max(x, 6.0), 40.0})
+    pieces = [quad(law.pdf, a, b, epsabs=1e-14)[0] for a, b in pairwise(parts)]
+    assert law.sf(x) == pytest.approx(sum(pieces), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "mean"),
+    [(LARGEST_DISTANCE, np.sqrt(np.pi / 2)), (RANGE, 2 * np.sqrt(2 / np.pi))],
+    ids=["distance", "range"],
+)
+def test_the_mean_is_the_one_known_in_closed_form(law, mean):
+    assert quad(law.sf, 0, SPLIT, epsabs=1e-13)[0] + quad(law.sf, SPLIT, 30, epsabs=1e-13)[0] == pytest.approx(
+        mean, abs=1e-11
+    )
+
+
+@LAWS
+def test_the_survival_function_falls_from_one_to_zero(law):
+    x = np.concatenate([[0.0, 1e-300, 1e-3], np.linspace(0.01, 40, 4000), [np.inf]])
+    survival = law.sf(x)
+    assert survival[0] == 1.0
+    assert survival[-1] == 0.0
+    assert (np.diff(survival) <= 1e-15).all()
+    assert np.isfinite(law.pdf(x)).all()
+
+
+def test_far_tails_keep_their_relative_accuracy():
+    """Far out a path that goes so far goes there on one side: 4 and 8 times the normal tail."""
+    from scipy.stats import norm
+
+    assert LARGEST_DISTANCE.sf(9.0) == pytest.approx(4 * norm.sf(9.0), rel=1e-12)
+    assert RANGE.sf(9.0) == pytest.approx(8 * norm.sf(9.0), rel=1e-12)
+
+
+@LAWS
+def test_a_random_walk_of_many_steps_follows_the_law(law):
+    """Steps of a normal walk miss the path's extremes by about 0.58 / sqrt(steps) on each side (Chernoff's constant)."""
+    rng, steps, runs = np.random.default_rng(0), 2000, 3000
+    paths = np.cumsum(rng.standard_normal((runs, steps), dtype=np.float32), axis=1) / np.sqrt(steps)
+    high, low = np.maximum(paths.max(axis=1), 0), np.minimum(paths.min(axis=1), 0)
+    seen = np.maximum(high, -low) + 0.5826 / np.sqrt(steps)
+    if law is RANGE:
+        seen = high - low + 2 * 0.5826 / np.sqrt(steps)
+    for x in (1.0, 1.5, 2.0, 2.5):
+        p = float(law.sf(x))
+        assert abs(np.mean(seen >= x) - p) < 4 * np.sqrt(p * (1 - p) / runs) + 0.002

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from calibrant import assess, corp_curve, decision_curve
+from calibrant.datasets import SurveyMixture, make_softmax_forecast
+from calibrant.significance import resampling_test
+from calibrant.sums.draws import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
+
+Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+SEEDED = {
+    "as_rng": as_rng,
+    "assess": lambda rng: assess(Y, P, rng=rng),
+    "corp_curve": lambda rng: corp_curve(Y, P, rng=rng),
+    "resampling_test": lambda rng: resampling_test(Y, P, metric="ece", rng=rng),
+    "decision_curve": lambda rng: decision_curve(Y, P, rng=rng),
+    "softmax forecast": lambda rng: make_softmax_forecast(5, 3, rng=rng),
+    "mixture": lambda rng: SurveyMixture().sample(5, rng=rng),
+}
+
+
+def z_of_mean(sample, expected):
+    return (sample.mean() - expected) / (sample.std(ddof=1) / np.sqrt(sample.size))
+
+
+@pytest.mark.parametrize("n", [40, MOST_GROUPS, 3 * MOST_GROUPS])
+def test_the_mean_of_bootstrap_sums_is_the_sum(n):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=n)
+    assert abs(z_of_mean(Bootstrap(n, 4000, rng).sums(values), values.sum())) < 4
+
+
+@pytest.mark.parametrize("n", [40, MOST_GROUPS])
+def test_the_variance_of_bootstrap_sums_is_that_of_resampling_rows(n):
+    """Of n rows drawn with replacement: n times the variance. The relative error of a variance is sqrt(2 / resamples)."""
+    rng = np.random.default_rng(1)
+    values, resamples = rng.normal(size=n), 20_000
+    sums = Bootstrap(n, resamples, rng).sums(values)
+    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples)
+
+
+def test_groups_keep_the_variance_of_rows():
+    """Beyond MOST_GROUPS the variance is right over groupings: its own relative error adds sqrt(2 / groups)."""
+    n, resamples = 20 * MOST_GROUPS, 4000
+    rng = np.random.default_rng(2)
+    values = rng.exponential(size=n)
+    sums = Bootstrap(n, resamples, rng).sums(values)
+    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / MOST_GROUPS)
+
+
+def test_sums_of_groups_resample_as_sums_of_rows():
+    rng = np.random.default_rng(3)
+    values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(500, 20, rng)
+    groups = np.stack([np.bincount(bootstrap.group, column, bootstrap.n_groups) for column in values.T], axis=1)
+    np.testing.assert_allclose(
+        bootstrap.resampled(groups), np.stack([bootstrap.sums(column) for column in values.T], axis=1), rtol=1e-9
+    )
+
+
+def test_groups_are_as_equal_as_they_can_be():
+    sizes = np.bincount(Bootstrap(2 * MOST_GROUPS + 7, 1, np.random.default_rng(4)).group)
+    assert sorted(set(sizes.tolist())) == [2, 3]
+    assert len(sizes) == MOST_GROUPS
+
+
+def test_every_resample_has_as_many_rows():
+    sums = Bootstrap(250, 30, np.random.default_rng(5)).sums(np.ones(250))
+    np.testing.assert_array_equal(sums, np.full(30, 250.0))
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def path(request, monkeypatch):
+    """Both ways of drawing: what is claimed holds of each."""
+    if request.param == "compiled":
+        monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+
+
+@pytest.mark.usefixtures("path")
+def test_drawn_labels_come_as_often_as_foretold():
+    prob = np.tile([[0.1, 0.0, 0.6, 0.3]], (5000, 1))
+    labels = np.concatenate(list(ConsistentLabels(prob, 4, np.random.default_rng(6))))
+    count = np.bincount(labels, minlength=4)
+    assert count[1] == 0
+    assert chisquare(count[[0, 2, 3]], 20_000 * prob[0, [0, 2, 3]]).pvalue > 1e-3
+
+
+@pytest.mark.usefixtures("path")
+def test_each_row_is_drawn_from_its_own_forecast():
+    prob = np.eye(5)[[3, 0, 4, 2, 1, 1]]
+    draws = list(ConsistentLabels(prob, 50, np.random.default_rng(7)))
+    assert len(draws) == 50
+    for labels in draws:
+        assert labels.tolist() == [3, 0, 4, 2, 1, 1]
+
+
+@pytest.mark.usefixtures("path")
+def test_a_draw_on_the_edge_goes_to_the_class_above_it():
+    labels = ConsistentLabels(np.array([[0.0, 0.25, 0.75]] * 3), 1, np.random.default_rng(0))
+    assert labels._draw(np.array([0.0, 0.25, np.nextafter(0.25, 0)])).tolist() == [1, 2, 1]
+
+
+@pytest.mark.usefixtures("path")
+def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
+    prob = np.array([[0.3, 0.3, 0.3999], [0.3, 0.3, 0.4001]] * 500)
+    for labels in ConsistentLabels(prob, 20, np.random.default_rng(8)):
+        assert labels.min() >= 0
+        assert labels.max() <= 2
+
+
+@pytest.mark.usefixtures("path")
+def test_sums_at_are_the_weights_of_the_labels_in_each_cell():
+    cell = np.array([[0, -1], [1, 0], [-1, 1], [2, 2]], dtype=np.int32)
+    labels = ConsistentLabels(np.full((4, 2), 0.5), 1, np.random.default_rng(9))
+    sums = labels.sums_at(cell, np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 4.0, 8.0]), 4)
+    assert sums.tolist() == [3.0, 0.0, 8.0, 0.0]
+
+
+def test_compiled_and_plain_draws_are_the_same(monkeypatch):
+    prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
+    prob[::5] = np.eye(6)[2]
+    plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
+    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+    np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
+
+
+def test_a_seed_makes_the_same_draws():
+    prob = np.full((50, 2), 0.5)
+    first, second = (np.array(list(ConsistentLabels(prob, 3, as_rng(9)))) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_generator_is_used_as_it_is():
+    rng = np.random.default_rng(0)
+    assert as_rng(rng) is rng
+
+
+@pytest.mark.parametrize(("rng", "error"), [("a", TypeError), (True, TypeError), (0.5, TypeError), (-1, ValueError)])
+@pytest.mark.parametrize("function", SEEDED.values(), ids=SEEDED)
+def test_what_is_no_source_of_randomness_is_refused(function, rng, error):
+    message = (
+        rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a numpy\.random\.Generator, or"
+    )
+    with pytest.raises(error, match=message):
+        function(rng)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**40])
+def test_a_seed_does_not_repeat_the_numbers_that_a_user_makes_data_with(seed):
+    ours, theirs = as_rng(seed).random(5), np.random.default_rng(seed).random(5)
+    assert not np.isin(ours, theirs).any()
+    np.testing.assert_array_equal(as_rng(seed).random(5), ours)
