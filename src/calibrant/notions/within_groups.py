@@ -57,7 +57,7 @@ class WithinGroups(Notion):
         if prob.shape[1] != 2:
             raise ValueError(
                 f"notion 'within-groups' speaks of one event; the forecast has {prob.shape[1]} classes. "
-                "Pass one probability a row, and whether the event came."
+                "Pass one probability a row, and whether the event occurred."
             )
         require(
             len(prob) == self.code.size,
