@@ -47,7 +47,7 @@ HINTS = {
     ),
     "labels that are words": (
         lambda: paired_test(WORDS, P, P**2),
-        r"Say which label the probability speaks of: pos_label='yes'\.",
+        r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
         lambda: paired_test(WORDS, P, P**2, pos_label="yes"),
     ),
     "rows in other numbers": (

@@ -744,3 +744,30 @@ def test_an_unknown_keyword_is_named_with_those_that_exist():
         TypeError, match=r"sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'.*binning=10"
     ):
         expected_calibration_error([0, 1], [0.2, 0.7], n_bins=10)
+
+
+class Unreadable:
+    """What NumPy cannot read, as a tensor of torch in bfloat16, on a GPU or with a gradient."""
+
+    def __array__(self, *_, **__):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+class Tensor(Unreadable):
+    def detach(self):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            Tensor(),
+            r"y_prob must be an array, .*got a Tensor \(Got unsupported.*\)\. Pass \.detach\(\)\.cpu\(\)\.numpy",
+        ),
+        (Unreadable(), "^Got unsupported ScalarType BFloat16$"),
+    ],
+)
+def test_a_tensor_that_numpy_cannot_read_is_told_how_to_become_an_array(given, said):
+    with pytest.raises(TypeError, match=said):
+        as_problem([0, 1, 1], given)

@@ -97,7 +97,7 @@ def test_printed_it_is_a_table():
         "precision  100.00%  100.00%",
         "abstained 33.33%",
         "accuracy 100.00%",
-        "mean cost 0.1, the forecast promised 0.2",
+        "mean cost 0.1, expected by the probabilities 0.2",
     ]
     assert repr(found) == "ConfusionTable(classes=2, accuracy=1, mean_cost=0.1, expected_cost=0.2)"
     assert str(confusion_table([0, 1], [0.2, 0.7], threshold=0.25)).splitlines()[4] == "threshold 0.25"

@@ -311,6 +311,18 @@ def test_an_unknown_ending_is_refused(name, tmp_path):
         read_table(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", ["logits.npy", "logits.PT", "model.pth"])
+def test_an_array_without_a_name_is_to_be_saved_as_npz(name, tmp_path):
+    (tmp_path / name).write_text("")
+    with pytest.raises(ValueError, match="must end in") as refused:
+        read_table(tmp_path / name)
+    hint = re.search(r"np\.savez\(.*?\)", str(refused.value))
+    assert hint
+    y, z = np.array([0, 1, 2]), np.eye(3)
+    np.savez(tmp_path / "forecast.npz", **eval(hint[0].replace("np.savez('forecast.npz', ", "dict("), {"y": y, "z": z}))
+    same_tables(read_table(tmp_path / "forecast.npz"), {"label": y, "logits": z})
+
+
 def test_a_directory_is_refused(tmp_path):
     with pytest.raises(IsADirectoryError, match="must be a file"):
         read_table(tmp_path)

@@ -54,7 +54,19 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
         ) from None
     if isinstance(native, nw.LazyFrame):
         raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
-    return np.asarray(native.to_numpy() if isinstance(native, (nw.DataFrame, nw.Series)) else data)
+    return np.asarray(native.to_numpy()) if isinstance(native, (nw.DataFrame, nw.Series)) else _of_object(name, data)
+
+
+def _of_object(name: str, data: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(data)
+    except (TypeError, RuntimeError) as error:
+        if not hasattr(data, "detach"):
+            raise
+        raise TypeError(  # torch converts no tensor on a GPU, in bfloat16 or with a gradient
+            f"{name} must be an array, or a tensor that NumPy can read; got a {type(data).__name__} ({error}). "
+            "Pass .detach().cpu().numpy() of it; of bfloat16 .detach().cpu().float().numpy()."
+        ) from None
 
 
 def _refuse_masked(name: str, masked: npt.NDArray[np.bool_]) -> None:

@@ -99,9 +99,10 @@ def classes_of_score(
         return np.array([0, 1])
     if seen <= {-1, 1}:
         return np.array([-1, 1])
+    choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
     raise ValueError(
         f"{named.truth} must be 0 and 1 when {named.forecast} is one column; got {some(present)}. "
-        f"Say which label the probability speaks of: pos_label={present[-1].item()!r}."
+        f"Say which label the probability speaks of: {choices}."
     )
 
 

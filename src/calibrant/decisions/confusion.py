@@ -121,7 +121,7 @@ class ConfusionTable(Result):
         if len(self.decisions) > len(self.classes):
             lines.append(f"abstained {self.abstained:.2%}")
         lines.append(f"accuracy {_percent(self.accuracy)}")
-        lines.append(f"mean cost {self.mean_cost:.4g}, the forecast promised {self.expected_cost:.4g}")
+        lines.append(f"mean cost {self.mean_cost:.4g}, expected by the probabilities {self.expected_cost:.4g}")
         return "\n".join(lines)
 
     def _lines(self) -> list[str]:
@@ -185,7 +185,7 @@ def confusion_table(
             1       1        1   50.00%
     precision  50.00%   50.00%
     accuracy 50.00%
-    mean cost 1.25, the forecast promised 0.525
+    mean cost 1.25, expected by the probabilities 0.525
     """
     problem = as_problem(y_true, y_prob, **data)
     if threshold is not None:

@@ -38,6 +38,11 @@ FORMATS = {
     ".npz": "npz",
 }
 
+ARRAYS = (".npy", ".pt", ".pth")
+"""Endings of files of arrays without names: to rename them is of no use."""
+
+OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
+
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
 """How a cell begins that spreadsheets take for a formula, full-width signs too; quotes before it are those of an escape."""
 
@@ -122,7 +127,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """Return the format that a file's ending stands for."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. Rename or convert it.")
+        hint = OF_ONE_ARRAY if ending in ARRAYS else "Rename or convert it."
+        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. {hint}")
     return FORMATS[ending]
 
 

@@ -1,0 +1,97 @@
+"""Each how-to page runs from top to bottom and prints what it shows, in one folder and one namespace."""
+
+import re
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from calibrant import cli
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "how-to"
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md"))}
+BLOCKS = {name: re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
+
+
+class Terminal:
+    """Runs the lines of a ``console`` block: ``$ calibrant ...`` and ``$ echo $?``."""
+
+    def __init__(self):
+        self.code = cli.OK
+
+    def run(self, line):
+        if line == "echo $?":
+            print(self.code)
+            return
+        program, *arguments = shlex.split(line)
+        assert program == "calibrant", line
+        self.code = cli.main(arguments)
+
+    def shown(self, block):
+        """Return the block as a terminal shows it: what each command prints stands below it."""
+        screen = StringIO()
+        with redirect_stdout(screen), redirect_stderr(screen):
+            for line in re.findall(r"^\$ (.*)$", block, flags=re.M):
+                print(f"$ {line}")
+                self.run(line)
+        return screen.getvalue()
+
+
+def rendered(blocks):
+    """Run the blocks of a page in their order and return them as they should be.
+
+    A ``text`` block is what the blocks of Python since the last one print.
+    """
+    terminal, namespace, printed = Terminal(), {"__name__": "page"}, StringIO()
+    for language, block in blocks:
+        if language == "python":
+            with redirect_stdout(printed):
+                exec(compile(block, "page", "exec"), namespace)
+            yield block
+        elif language == "console":
+            yield terminal.shown(block)
+        elif language == "text":
+            yield printed.getvalue()
+            printed.seek(0)
+            printed.truncate()
+        else:
+            yield block
+    assert printed.getvalue() == "", "a page shows all that its blocks print"
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if blocks])
+def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib").use("agg")
+    pytest.importorskip("pyarrow")
+    from matplotlib import pyplot
+
+    monkeypatch.chdir(tmp_path)
+    for (_, shown), run in zip(BLOCKS[name], rendered(BLOCKS[name]), strict=True):
+        assert shown == run
+    pyplot.close("all")
+
+
+def test_every_block_says_a_language_that_is_run():
+    languages = {language for blocks in BLOCKS.values() for language, _ in blocks}
+    assert languages <= {"python", "text", "console", "yaml"}
+
+
+def test_the_job_runs_the_gate_that_the_page_shows():
+    blocks = BLOCKS["continuous-integration.md"]
+    (job,) = (block for language, block in blocks if language == "yaml")
+    (gate,) = re.findall(r"- run: (calibrant .*)$", job, flags=re.M)
+    first = next(block for language, block in blocks if language == "console")
+    assert f"$ {gate}\n" in first
+
+
+@pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if blocks])
+def test_a_page_begins_with_the_question_and_ends_with_what_not_to_do(name):
+    _, question, *_ = PAGES[name].split("\n\n")
+    assert question.startswith("*I")
+    assert question.endswith("?*")
+    headings = re.findall(r"^## (.*)$", PAGES[name], flags=re.M)
+    assert headings[0] == "Data"
+    assert {"Next", "What not to do"} <= set(headings)
