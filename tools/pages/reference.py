@@ -80,7 +80,7 @@ TITLES |= {package: package.capitalize() for package in elsewhere.PACKAGES if pa
 ALSO = {
     "reliability_curve": ("calibration curve", "calibration_curve"),
     "decision_curve": ("decision curve analysis", "net benefit", "DCA"),
-    "log_loss": ("cross-entropy", "negative log-likelihood", "NLL", "log_loss"),
+    "log_loss": ("cross-entropy", "negative log-likelihood", "NLL", "negative_log_likelihood"),
     "brier_score_loss": ("Brier score", "Brier"),
     "expected_calibration_error": ("calibration error",),
     "integrated_calibration_index": ("Eavg",),
