@@ -9,6 +9,14 @@ import pytest
 from calibrant import cli
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """A shell has its jobs in the background ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_request_to_end_that_arrives_in_a_deletion_is_not_lost(number, monkeypatch, capsys):
     class Dropped:
