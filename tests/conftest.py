@@ -15,13 +15,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 
 def pytest_sessionstart() -> None:
-    """Look for no garbage among the tests themselves, now or later: they are a million objects that stay."""
+    """Look for no garbage while tests are collected: they are a million objects that stay."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
+    gc.enable()  # without gc.freeze(): old Hypothesis then takes its registered generators for garbage
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
