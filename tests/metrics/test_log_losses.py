@@ -11,6 +11,7 @@ from strategies import columns, tables
 
 from calibrant import assess, brier_score_loss, log_loss, paired_test
 from calibrant._core.registry import find
+from calibrant._core.weights import Weights
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible
@@ -196,7 +197,7 @@ def test_the_interval_of_an_infinite_loss_ends_at_infinity(table_3):
 def test_an_interval_is_never_nan_and_holds_the_value(losses, seed):
     losses, weight = np.array(losses), np.random.default_rng(seed).integers(1, 4, len(losses)).astype(float)
     bootstrap = Bootstrap(len(losses), 50, np.random.default_rng(seed))
-    found = mean_estimate(losses, weight, bootstrap, level=0.1)
+    found = mean_estimate(losses, Weights(weight), bootstrap, level=0.1)
     assert found.lower <= found.value <= found.upper
     if np.isinf(losses).any():
         assert found.value == found.upper == np.inf

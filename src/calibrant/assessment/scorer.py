@@ -15,7 +15,7 @@ from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.registry import named
-from calibrant._core.spelling import nearest, question
+from calibrant._core.spelling import nearest
 from calibrant._core.validation import DataOptions
 from calibrant.metrics.kinds.metric import Function, Metric, metric_named
 
@@ -121,7 +121,7 @@ def scorer(metric: str | Function, **parameters: Any) -> MetricScorer:
     known = _parameters_of(chosen.target)
     for name in parameters:
         given = "The estimator gives it" if name != "sample_weight" else "Call set_score_request(sample_weight=True)"
-        hint = given if name in OF_ESTIMATOR else question(nearest(name, known)).rstrip(".") or "Pass one of them"
+        hint = given if name in OF_ESTIMATOR else f"Pass {(nearest(name, known) or ['one of them'])[0]}"
         must = f"a parameter of scorer({chosen.name!r}) must be one of {', '.join(map(repr, known))}"
         require(name in known, must, value=name, hint=hint, error=TypeError)
     return MetricScorer(chosen, parameters)

@@ -93,6 +93,11 @@ class Bins(Record):
         return self.partition.index(prob)
 
     def __add__(self, other: Bins) -> Bins:
+        if isinstance(self.partition, Edges) and isinstance(other.partition, Edges):
+            if not other.count.any():  # rows that do not exist change nothing
+                return self
+            if not self.count.any():
+                return other
         require(
             self.partition.is_same(other.partition),
             "bins add up only over the same edges",
@@ -177,7 +182,20 @@ class Binning(ABC):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
-        return sums_over(Edges(self.edges(problem)), problem)
+        return sums_over(Edges(self._checked_edges(problem)), problem)
+
+    def _checked_edges(self, problem: BinaryProblem) -> FloatArray:
+        """Return the edges, if they are some; one bin where there are no rows, so that a binning of one's own needs none."""
+        if problem.size == 0:
+            return np.array([0.0, 1.0])
+        edges = np.asarray(self.edges(problem), dtype=np.float64)
+        require(
+            edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all()),
+            f"edges of {type(self).__name__} must be two numbers or more that do not decrease",
+            got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}",
+            hint="See that edges(problem) returns an array of shape (n_bins + 1,)",
+        )
+        return edges
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Find the edges for a problem whose scores are in order already.

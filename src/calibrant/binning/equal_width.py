@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
-from calibrant.binning.base import Binning, Bins, require_bins
+from calibrant.binning.base import Binning, Bins, require_bins, sums_over
 from calibrant.binning.partition import Edges
 
 KERNEL_PAYS_FROM = 1 << 22
@@ -45,4 +45,4 @@ class EqualWidth(Binning):
 
             count, *sums = equal_width_sums(problem.score, problem.outcome, problem.weight, edges)
             return Bins(Edges(edges), count.astype(np.intp), *sums)
-        return super().__call__(problem)
+        return sums_over(Edges(edges), problem)

@@ -240,7 +240,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _checked(self, found: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
-        found = np.asarray(found)
+        found = self._as_numbers(found)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
         if found.shape == shape and (not seen.size or (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
             return found
@@ -248,6 +248,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         require(found.shape == shape, f"{of} keep the shape {shape}", got=f"{found.shape}", hint=OWN)
         wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
         raise ValueError(f"{of} give probabilities from 0 to 1; got {wrong:g}. {OWN}.")
+
+    def _as_numbers(self, found: object) -> FloatArray:
+        """Return what a map gave in double precision, if it is real numbers."""
+        array = (
+            np.ma.filled(found.astype(np.float64), np.nan)
+            if isinstance(found, np.ma.MaskedArray)
+            else np.asarray(found)
+        )
+        must = f"the map of {type(self).__name__} must give real numbers"
+        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
+        return array.astype(np.float64, copy=False)
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""

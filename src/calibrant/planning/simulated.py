@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,8 @@ def to_estimate(
     intervals = Intervals(chosen, predictions, alpha, as_binning(15 if binning is None else binning), notion)
 
     def figure(n: int, rough: bool) -> float:
-        return -float(np.log(intervals.median_width(n, rng, rough=rough)))
+        width = intervals.median_width(n, rng, rough=rough)
+        return -log(width) if width > 0.0 else inf
 
     try:
         found = rows_where(figure, -float(np.log(wanted)), most=_most(predictions))

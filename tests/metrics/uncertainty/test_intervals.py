@@ -11,6 +11,7 @@ import pytest
 from scipy.special import ndtri
 
 from calibrant import assess
+from calibrant._core.weights import Weights
 from calibrant.metrics.uncertainty.estimate import TAIL, mean_estimate
 from calibrant.sums.draws import Bootstrap
 
@@ -103,7 +104,7 @@ def test_intervals_of_the_log_loss_of_rare_events_miss_as_often_on_either_side(r
     happened, missed = -np.log(p), -np.log1p(-p)
     truth, bootstrap = float(np.mean(p * happened + (1 - p) * missed)), Bootstrap(rows, 1, rng)
     losses = [np.where(rng.random(rows) < p, happened, missed) for _ in range(runs)]
-    found = [mean_estimate(loss, np.ones(rows), bootstrap, level=0.05) for loss in losses]
+    found = [mean_estimate(loss, Weights.one_each(rows), bootstrap, level=0.05) for loss in losses]
     below, above = misses(found, truth)
     assert 0.01 <= below <= 0.04
     assert 0.01 <= above <= 0.045
@@ -112,8 +113,8 @@ def test_intervals_of_the_log_loss_of_rare_events_miss_as_often_on_either_side(r
 
 
 def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
-    """Of the losses 0, 0, 0, 1 with weights 1, 1, 2, 1: mean 1/5, and the moments by hand."""
-    found = mean_estimate(np.array([0.0, 0, 0, 1]), np.array([1.0, 1, 2, 1]), None, level=0.1)
+    """Of the losses 0, 0, 0, 1 with weights 1/2, 1/2, 1, 1/2: mean 1/5, and the moments by hand."""
+    found = mean_estimate(np.array([0.0, 0, 0, 1]), Weights(np.array([0.5, 0.5, 1, 0.5])), None, level=0.1)
     share = np.array([-0.2, -0.2, -0.4, 0.8]) / 5
     error, k, z = np.sqrt(4 / 3 * np.sum(share**2)), np.sum(share**3) / np.sum(share**2) ** 1.5, 1.6448536269514722
     assert found.value == pytest.approx(0.2)
@@ -121,17 +122,44 @@ def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
     assert found.lower == pytest.approx(0.2 + error * (-z + k * (2 * z**2 + 1) / 6))
 
 
-@pytest.mark.parametrize("scale", [0.5, 2.0, 100.0])
+@pytest.mark.parametrize("scale", [0.3, 1.7, 100.3])
 def test_the_unit_of_the_weights_and_of_the_losses_does_not_matter(scale):
     rng = np.random.default_rng(0)
-    losses, weight = rng.exponential(size=50), rng.integers(1, 4, 50).astype(float)
-    plain = mean_estimate(losses, weight, None, level=0.05)
-    assert mean_estimate(losses, scale * weight, None, level=0.05) == pytest.approx(plain)
-    scaled = mean_estimate(scale * losses, weight, None, level=0.05)
+    losses, weight = rng.exponential(size=50), rng.random(50)
+    plain = mean_estimate(losses, Weights(weight), None, level=0.05)
+    other = mean_estimate(losses, Weights(scale * weight), None, level=0.05)
+    assert (other.value, *other.interval) == pytest.approx((plain.value, *plain.interval))
+    scaled = mean_estimate(scale * losses, Weights(weight), None, level=0.05)
     assert (scaled.lower, scaled.upper) == pytest.approx((scale * plain.lower, scale * plain.upper))
 
 
 def test_a_mean_of_equal_losses_and_of_one_row_has_no_width():
     for losses in (np.full(5, 0.3), np.array([0.7])):
-        found = mean_estimate(losses, np.ones(losses.size), None, level=0.05)
+        found = mean_estimate(losses, Weights.one_each(losses.size), None, level=0.05)
         assert found.lower == found.value == found.upper
+
+
+SHAPES = {
+    "some events": (np.arange(40) % 3 == 0, np.linspace(0.05, 0.9, 40)),
+    "two events": (np.arange(40) < 2, np.linspace(0.3, 0.01, 40)),
+    "events alone": (np.ones(12, dtype=bool), np.linspace(0.3, 0.9, 12)),
+    "no event": (np.zeros(12, dtype=bool), np.linspace(0.05, 0.6, 12)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_whole_weights_are_repeated_rows_to_intervals_by_a_formula(shape):
+    label, prob = SHAPES[shape]
+    weight = np.arange(label.size) % 4 + 1
+    names = [
+        *("accuracy", "brier", "nll", "observed-expected-ratio"),
+        *("calibration-slope", "calibration-intercept", "calibration-in-the-large"),
+    ]
+    weighted = assess(label, prob, sample_weight=weight, metrics=names, n_resamples=2)
+    repeated = assess(np.repeat(label, weight), np.repeat(prob, weight), metrics=names, n_resamples=2)
+    for one, other in zip(weighted.rows, repeated.rows, strict=True):
+        a, b = one.estimate, other.estimate
+        assert (a.lower, a.upper) == pytest.approx((b.lower, b.upper), rel=1e-7, abs=1e-9, nan_ok=True), one.metric
+        if a.pvalue is not None:
+            assert a.pvalue == pytest.approx(b.pvalue, rel=1e-6, nan_ok=True), one.metric

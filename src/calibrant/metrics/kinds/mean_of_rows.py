@@ -40,8 +40,8 @@ class MeanOfRows(Metric):
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean."""
-        losses, weight = self.losses(setting.simplex), setting.simplex.weight
-        return mean_estimate(losses, weight, setting.bootstrap, level=setting.resampling.level)
+        losses, weights = self.losses(setting.simplex), setting.simplex.weights
+        return mean_estimate(losses, weights, setting.bootstrap, level=setting.resampling.level)
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""

@@ -1,7 +1,8 @@
 """What is measured of a recalibrated problem, with the influence that each row has on it.
 
 Slope, intercepts and the observed/expected ratio solve equations that are sums over rows: a row moves the solution by its
-influence, and the squared influences add up to the variance, whatever the truth looks like. Where residuals are rare their
+influence, and the squared influences add up to the variance, whatever the truth looks like; a row whose weight is a number of
+rows is so many of them, each with its own influence. Where residuals are rare their
 binomial variances at the fit are steadier than their squares: of a single problem the larger variance counts.
 """
 
@@ -35,7 +36,7 @@ HIGHEST_LEVERAGE = 0.999
 class Measured:
     """A figure of one problem, the influence of each row on it, shape (n,), and its variance if the fitted rates are true.
 
-    What is not finite has no influences.
+    Of rows that stand for several equal ones it is the influence of each of these. What is not finite has no influences.
     """
 
     value: float
@@ -71,9 +72,9 @@ def in_the_large(problem: BinaryProblem) -> Measured:
     if not np.isfinite(a):
         return _undefined("calibration in the large", a, fit, problem)
     p = expit(a + problem.log_odds)
-    curvature = problem.weight * p * (1.0 - p)
-    pull = problem.weight / curvature.sum()
-    return _sandwich(a, pull, problem.outcome - p, p, curvature / curvature.sum())
+    curvature = float((problem.weight * p) @ (1.0 - p))
+    pull = problem.weights.importance / curvature
+    return _sandwich(a, pull, problem, p, pull * p * (1.0 - p))
 
 
 def observed_expected(problem: BinaryProblem) -> Measured:
@@ -85,8 +86,9 @@ def observed_expected(problem: BinaryProblem) -> Measured:
         _warn("O/E must have a positive sum of scores", "all are 0 or next to it", f"O/E is set to {value}", problem)
         return Measured(value)
     value = n_events / expected
-    pull, rate = w / expected, np.minimum(value * p, 1.0)
-    return Measured(value, pull * (problem.outcome - value * p), float(pull**2 @ (rate * (1.0 - rate))))
+    pull, rate = problem.weights.importance / expected, np.minimum(value * p, 1.0)
+    variance = float((problem.weights.times * pull**2) @ (rate * (1.0 - rate)))
+    return Measured(value, pull * (problem.outcome - value * p), variance)
 
 
 def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, of_slope: bool) -> Measured:
@@ -97,15 +99,16 @@ def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, o
     total = float(curvature.sum())
     mean = float(curvature @ z) / total
     spread = float(curvature @ (z - mean) ** 2)
-    pull_of_slope = w * (z - mean) / spread
-    pull = pull_of_slope if of_slope else w / total - mean * pull_of_slope
-    return _sandwich(value, pull, problem.outcome - p, p, curvature * (1.0 / total + (z - mean) ** 2 / spread))
+    each = problem.weights.importance
+    pull_of_slope = each * (z - mean) / spread
+    pull = pull_of_slope if of_slope else each / total - mean * pull_of_slope
+    return _sandwich(value, pull, problem, p, each * p * (1.0 - p) * (1.0 / total + (z - mean) ** 2 / spread))
 
 
-def _sandwich(value: float, pull: FloatArray, residual: FloatArray, p: FloatArray, leverage: FloatArray) -> Measured:
+def _sandwich(value: float, pull: FloatArray, problem: BinaryProblem, p: FloatArray, leverage: FloatArray) -> Measured:
     """Influences of rows as if each had been predicted by the others (HC3), and the variance by binomial residuals."""
-    influence = pull * residual / (1.0 - np.minimum(leverage, HIGHEST_LEVERAGE))
-    return Measured(value, influence, float(pull**2 @ (p * (1.0 - p))))
+    influence = pull * (problem.outcome - p) / (1.0 - np.minimum(leverage, HIGHEST_LEVERAGE))
+    return Measured(value, influence, float((problem.weights.times * pull**2) @ (p * (1.0 - p))))
 
 
 # Over the problems of a notion
@@ -124,7 +127,7 @@ def measured(problem: Problem, notion: Notion, measure: Measure) -> tuple[float,
         if one.influence is not None:
             influence[part.rows] += binary.share * one.influence
             steady = one.variance
-    error = float(np.sqrt(influence @ influence))
+    error = float(np.sqrt(simplex.weights.times @ influence**2))
     return value, max(error, float(np.sqrt(steady))) if problems == 1 else error
 
 
@@ -153,10 +156,10 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
     parts = [binary for binary in chosen.split(problem) if binary.size]
     if value == 0:
         # No event occurred. At a ratio of r this has the probability exp(-r * sum of scores), or a little less.
-        rows = sum(float(binary.score.sum()) for binary in parts)
+        rows = sum(float(binary.weights.times @ binary.score) for binary in parts)
         return Estimate(value, 0.0, -float(np.log(resampling.level / 2.0)) / rows, pvalue=min(1.0, 2.0 * np.exp(-rows)))
     if all(binary.outcome.all() for binary in parts):
-        return _of_events_alone(value, parts, as_simplex(problem).weight, resampling.level)
+        return _of_events_alone(value, parts, as_simplex(problem).weights.effective_rows, resampling.level)
     apart = len(parts) == 1 or chosen.parts_a_row(as_simplex(problem).prob.shape[1]) == 1
     calibrated = _error_if_calibrated(parts, apart=apart) if apart or error <= ROUNDING else 0.0
     # Rates cannot rise above 1, where their variance is 0; and residuals that are all 0 have none whatever the rates are.
@@ -170,14 +173,13 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
     return Estimate(value, value / factor, value * factor, pvalue=2.0 * float(ndtr(-distance)))
 
 
-def _of_events_alone(value: float, parts: list[BinaryProblem], weight: FloatArray, level: float) -> Estimate:
+def _of_events_alone(value: float, parts: list[BinaryProblem], n: float, level: float) -> Estimate:
     """Estimate O/E where every row is an event.
 
     Of all rates with a ratio of r none makes that more probable than (r / g)^n, with g the geometric mean of the ratios of
     the parts, weighted by their rows: rates are then equal within each part (inequality of the means). And no rates have a
     ratio above the one that was found.
     """
-    n = float(weight.sum() ** 2 / (weight**2).sum())
     mean = sum(binary.share * _log_ratio(binary) for binary in parts)
     return Estimate(
         value,
@@ -193,9 +195,11 @@ def _log_ratio(binary: BinaryProblem) -> float:
 
 def _error_if_calibrated(parts: list[BinaryProblem], *, apart: bool) -> float:
     """Return the standard error of O/E if the scores are true; the most that it can be where problems share rows."""
-    pulls = [part.share * part.weight / float(part.weight @ part.score) for part in parts]
     errors = [
-        float(np.sqrt(pull**2 @ (part.score * (1.0 - part.score)))) for pull, part in zip(pulls, parts, strict=True)
+        part.share
+        / float(part.weight @ part.score)
+        * float(np.sqrt(part.weights.of_variance @ (part.score * (1.0 - part.score))))
+        for part in parts
     ]
     return float(np.linalg.norm(errors)) if apart else sum(errors)
 

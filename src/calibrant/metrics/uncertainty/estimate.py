@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
+from calibrant._core.weights import Weights
 from calibrant.sums.draws import Bootstrap
 
 POWER = 0.8
@@ -210,22 +211,23 @@ def least_pvalue_of(null: FloatArray) -> float:
     return 1.0 / (1.0 + null.size)
 
 
-def mean_estimate(losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, *, level: float) -> Estimate:
+def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *, level: float) -> Estimate:
     """Interval of a weighted mean of one value a row, by its variance and skewness; it holds the value itself.
 
     The quantiles of the mean in units of its estimated standard error are those of Cornish and Fisher to first order:
     -(2 z² + 1) k / 6 is added to a normal quantile z, where k is the skewness of the mean (Johnson 1978; Hall 1992). The mean
-    of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. Of infinite
-    losses the ends are quantiles of the bootstrap.
+    of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. A row whose
+    weight is a number of rows is so many of them. Of infinite losses the ends are quantiles of the bootstrap.
     """
-    value = float(np.average(losses, weights=weight))
+    value = float(np.average(losses, weights=weights.values))
     if np.isposinf(losses).any():
-        return _of_infinite(value, losses, weight, bootstrap, level)
-    share = weight * (losses - value) / weight.sum()  # of each row in the error of the mean
-    variance = float(share @ share)
-    if variance == 0.0 or losses.size < 2:
+        return _of_infinite(value, losses, weights.values, bootstrap, level)
+    share = weights.importance * (losses - value) / weights.total  # of each of equal rows in the error of the mean
+    times = weights.times
+    n, variance = float(times.sum()), float(times @ share**2)
+    if variance == 0.0 or n < 2.0:
         return Estimate(value, value, value)
-    error, skewness = np.sqrt(variance * losses.size / (losses.size - 1)), float(np.sum(share**3)) / variance**1.5
+    error, skewness = np.sqrt(variance * n / (n - 1.0)), float(times @ share**3) / variance**1.5
     z = float(ndtri(1.0 - level / 2.0))
     shift = skewness * (2.0 * z**2 + 1.0) / 6.0
     return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
