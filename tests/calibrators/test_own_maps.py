@@ -42,6 +42,26 @@ class OfSimplex(MulticlassCalibrator):
         return type(self).function(forecast.prob)
 
 
+@pytest.mark.parametrize(
+    ("function", "error", "said"),
+    [
+        (lambda values: values + 0j, TypeError, "must give real numbers; got dtype complex128"),
+        (lambda values: values.astype(object), TypeError, "must give real numbers; got dtype object"),
+        (lambda values: ["a"] * len(values), TypeError, "must give real numbers; got dtype <U1"),
+        (lambda values: np.ma.masked_greater(values, 0.8), ValueError, "from 0 to 1; got nan"),
+    ],
+)
+def test_what_is_no_real_number_is_refused(function, error, said, monkeypatch):
+    monkeypatch.setattr(OfScore, "function", staticmethod(function))
+    with pytest.raises(error, match=said):
+        OfScore().fit(P, Y).predict_proba(P)
+
+
+def test_single_precision_is_given_back_in_double(monkeypatch):
+    monkeypatch.setattr(OfScore, "function", staticmethod(lambda values: values.astype(np.float32)))
+    assert OfScore().fit(P, Y).predict_proba(P).dtype == np.float64
+
+
 class OfLogOdds(LogOddsCalibrator):
     """Loses a number."""
 

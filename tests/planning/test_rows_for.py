@@ -282,3 +282,9 @@ def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch)
         cb.rows_for(width=0.01, y_prob=PILOT, metric="accuracy")
     with pytest.raises(ValueError, match=r"most samples of them have no interval\. Pass predictions that differ"):
         cb.rows_for(width=0.5, y_prob=np.full(9, 0.3), metric="calibration-slope")
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_interval_without_width_needs_the_fewest_rows():
+    found = cb.rows_for(width=0.05, y_prob=[0.0, 1.0])
+    assert (found.rows, found.value.tolist()) == (50, [0.0])
