@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
 
-# Six minutes on two cores with empty caches, two thirds of a minute of it lint, types and layers.
+# Five minutes on two cores; with empty caches lint, types and layers take two thirds of a minute more.
 test: lint types layers
 	$(BIN)/python $(QUICK)
 
@@ -32,7 +32,7 @@ types: .venv/installed
 layers: .venv/installed
 	$(BIN)/lint-imports
 
-# What `make test` leaves out. About 50 minutes on two cores.
+# What `make test` leaves out. About 45 minutes on two cores.
 test-all: deep kernels docs test-min pythons wheel robust
 
 # Every test, long simulations and large sizes included, with examples drawn anew. SEED repeats a run.
