@@ -165,7 +165,7 @@ def test_an_estimator_without_probabilities_is_refused():
         (
             lambda: scorer("ece", binnin=3),
             TypeError,
-            r"must be one of 'notion', 'binning', .*; got 'binnin'\. Pass binning",
+            r"must be one of 'notion', 'binning', .*; got 'binnin'\. Pass 'binning'\.$",
         ),
         (lambda: scorer("ece", xyzzy=3), TypeError, r"got 'xyzzy'\. Pass one of them\."),
         (lambda: scorer("ece", labels=["a"]), TypeError, r"got 'labels'\. The estimator gives it\."),

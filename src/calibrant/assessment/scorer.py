@@ -121,7 +121,8 @@ def scorer(metric: str | Function, **parameters: Any) -> MetricScorer:
     known = _parameters_of(chosen.target)
     for name in parameters:
         given = "The estimator gives it" if name != "sample_weight" else "Call set_score_request(sample_weight=True)"
-        hint = given if name in OF_ESTIMATOR else f"Pass {(nearest(name, known) or ['one of them'])[0]}"
+        near = next(map(repr, nearest(name, known)), "one of them")
+        hint = given if name in OF_ESTIMATOR else f"Pass {near}"
         must = f"a parameter of scorer({chosen.name!r}) must be one of {', '.join(map(repr, known))}"
         require(name in known, must, value=name, hint=hint, error=TypeError)
     return MetricScorer(chosen, parameters)

@@ -81,7 +81,7 @@ def to_estimate(
 
     def figure(n: int, rough: bool) -> float:
         width = intervals.median_width(n, rng, rough=rough)
-        return -log(width) if width > 0.0 else inf
+        return inf if width == 0.0 else -log(width)
 
     try:
         found = rows_where(figure, -float(np.log(wanted)), most=_most(predictions))
