@@ -72,7 +72,11 @@ FOREIGN: Mapping[str, Foreign] = {
     "cumulative_differences": Foreign(MAPIE, "cumulative_residual_curve"),
     "dca": Foreign("dcurves", "decision_curve"),
     "full_ECE": Foreign(PYCALIB, "canonical_calibration_error", "There the classes are summed, which is twice as much"),
-    "get_calibration_error": Foreign(VERIFIED, "debiased_calibration_error"),
+    "get_calibration_error": Foreign(
+        VERIFIED,
+        "debiased_calibration_error",
+        'That is notion="class-wise" here, where there are more than two classes',
+    ),
     "get_ece": Foreign(VERIFIED, "expected_calibration_error"),
     "get_platt_scaler": Foreign(VERIFIED, "PlattScaling"),
     "hoslem_test": Foreign("R's ResourceSelection", "hosmer_lemeshow_test"),
@@ -85,7 +89,11 @@ FOREIGN: Mapping[str, Foreign] = {
     "roc_auc_score": Foreign(SCIKIT_LEARN, 'assess(y_true, y_prob, metrics=["roc-auc"])'),
     "smECE": Foreign("relplot", "smooth_calibration_error"),
     "spiegelhalter_p_value": Foreign(MAPIE, "spiegelhalter_test"),
-    "top_label_ece": Foreign(MAPIE, "top_label_calibration_error"),
+    "top_label_ece": Foreign(
+        MAPIE,
+        "top_label_calibration_error",
+        "There each predicted class has the same weight; here it has that of its rows",
+    ),
     "val_prob": Foreign(
         "R's rms",
         'assess(y_true, y_prob, metrics=["calibration-intercept", "calibration-slope", "ici", "emax", "brier", "roc-auc"])',
