@@ -172,3 +172,4 @@ def test_a_notion_equals_and_hashes_as_a_notion_like_it(name):
     assert other == notion
     assert hash(other) == hash(notion)
     assert sum(notion == any_notion for any_notion in NOTIONS.values()) == 1
+    assert repr(notion).startswith(f"{type(notion).__name__}(")

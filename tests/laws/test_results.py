@@ -140,6 +140,12 @@ def test_arrays_of_a_result_and_of_its_parts_cannot_be_written_to(name):
     assert not any(array.flags.writeable for array in arrays(example(name)))
 
 
+@pytest.mark.parametrize("name", names(RESULTS))
+def test_a_result_can_be_kept_in_a_set(name):
+    """Its arrays have no hash."""
+    assert {example(name)} == {example(name)}
+
+
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("drawn", DRAWN, ids=lambda c: c.__name__)
 def test_a_picture_is_drawn(drawn):
