@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
 
-# Five minutes on two cores; with empty caches lint, types and layers take two thirds of a minute more.
+# Six minutes on two cores with empty caches, half a minute of it lint, types and layers.
 test: lint types layers
 	$(BIN)/python $(QUICK)
 

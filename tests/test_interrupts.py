@@ -25,6 +25,7 @@ def tick(*_):
 
 kernel_test(*forecast(100))  # what it imports is loaded
 y, prob = forecast(2_000_000)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its jobs in the background ignore it
 longest, start, sent = 0.0, time.process_time(), False
 last = start
 signal.signal(signal.SIGPROF, tick)
