@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import calibrant
+from calibrant._core.elsewhere import load
 from calibrant.metrics.kinds.metric import Metric, metrics
 from tools.fuzz.cases import Case
 
@@ -24,7 +24,7 @@ CLOSE = {"rtol": 1e-8, "atol": 1e-10}
 def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
     """Return which laws a value breaks, of which ``said`` was warned."""
     faults = []
-    documented = _documents(getattr(calibrant, case.name))
+    documented = _documents(load(case.name))
     for path, number, owners in _numbers(value):
         if not np.isfinite(number).all() and not said and not (documented or any(map(_documents, owners))):
             kind = "NaN" if np.isnan(number).any() else "infinite"
