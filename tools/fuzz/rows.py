@@ -90,7 +90,7 @@ PREDICTIONS: tuple[Change, ...] = (
     ("", "p = p[..., None]"),
     ("", "p = np.stack([1 - p, p], axis=-1)"),
     ("", "p = np.broadcast_to(p[:1], p.shape)"),
-    ("percent", "p = 1 + 99 * p"),
+    ("percent", "p = 2 + 98 * p"),
     ("logits", "p = 9 - np.log(p + 1e-3)"),
     ("negative numbers", "p = p - 2"),
     ("huge numbers", "p = p * 1e308 + 1e307"),

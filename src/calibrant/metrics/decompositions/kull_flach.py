@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import CLIP, FloatArray
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.proper import divergence, score_name
 from calibrant._core.result import Result, frame
@@ -228,9 +229,18 @@ def same_rows(table: FloatArray) -> IntArray:
 
 def _as_losses(score: str | ClassScore) -> RowScore:
     if callable(score):
-        return lambda problem: np.asarray(score(problem.prob, problem.label), dtype=np.float64)
+        return partial(_own_losses, score)
     function = "Pass a function of (probabilities, column numbers of the true classes)"
     return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
+
+
+def _own_losses(score: ClassScore, problem: SimplexProblem) -> FloatArray:
+    losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
+    must = f"score must be a function that gives one number for each of the {problem.size} rows"
+    require(
+        losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint="Return an array of shape (n_samples,)"
+    )
+    return losses
 
 
 def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
