@@ -84,7 +84,13 @@ def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], lis
     return outcome, value, [str(w.message) for w in said], faults, seconds
 
 
+FEW_OF_A_CLASS = "members, which is less than n_splits"
+"""What scikit-learn warns of by itself where a class has fewer rows than there are folds."""
+
+
 def _is_ours(warned: warnings.WarningMessage) -> bool:
+    if FEW_OF_A_CLASS in str(warned.message):
+        return True
     return issubclass(warned.category, calibrant.exceptions.CalibrationWarning) or warned.category.__name__ in OF_FITS
 
 
