@@ -8,3 +8,13 @@ def laid_out_where_places_matter(request):
     """Lay no figure out until nothing moves, but for a test that is marked ``settled``."""
     if "settled" not in request.keywords:
         request.getfixturevalue("unsettled")
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    """Begin and end without open figures, whichever test ran before: several ask how many there are."""
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+    yield
+    plt.close("all")

@@ -14,12 +14,6 @@ from matplotlib import pyplot as plt  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def sweep_of(prob, notion="confidence", **options):
     return bin_sweep(Y, prob, n_bins=[2, 5, 9], notion=notion, n_resamples=2, **options)
 

@@ -24,12 +24,6 @@ FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace
 BLACK = _style.COLOURS[-1]
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def curve(binning=5, **options):
     return bin_test_curve(Y, PROB, binning=binning, **options)
 

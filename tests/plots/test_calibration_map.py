@@ -16,12 +16,6 @@ Y, PROB = load_digits_forecast()
 EIGHT = (Y == 8, PROB[:, 8])
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def maps_in(ax):
     return [line for line in ax.lines if len(line.get_xdata()) == 1001]
 

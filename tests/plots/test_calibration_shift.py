@@ -18,12 +18,6 @@ TABLES = {"TS": TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": P
 FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def words_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

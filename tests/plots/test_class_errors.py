@@ -16,12 +16,6 @@ Y, PROB = load_digits_forecast()
 SHARP = PROB**2 / (PROB**2).sum(axis=1, keepdims=True)
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def errors(prob=PROB, **options):
     return class_errors(Y, prob, **{"n_resamples": 5, **options})
 

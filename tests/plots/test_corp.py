@@ -16,12 +16,6 @@ Y, PROB = load_digits_forecast()
 Y, PROB = Y[:300], PROB[:300]
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def curve(**options):
     return corp_curve(Y, PROB, n_resamples=20, **options)
 

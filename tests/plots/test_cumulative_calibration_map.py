@@ -18,12 +18,6 @@ ALONE = cumulative_calibration_map(FITTED)
 JUDGED = cumulative_calibration_map(FITTED, Y[748:], PROB[748:])
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def maps_in(ax):
     return [
         line for line in ax.lines if line.get_label() not in ("unchanged", "event rate") and line.get_marker() != ">"

@@ -14,12 +14,6 @@ from matplotlib import pyplot as plt  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def path(ax, number=0):
     return [line for line in ax.lines if len(line.get_xdata()) > 2][number]
 

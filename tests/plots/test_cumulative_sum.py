@@ -19,12 +19,6 @@ LABEL = [0, 0, 1, 0, 1, 1, 0, 1, 1, 1]
 SCORE = [0.05, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def line(ax, label):
     (found,) = [found for found in ax.lines if found.get_label() == label]
     return found.get_xydata()

@@ -13,12 +13,6 @@ from matplotlib import pyplot as plt  # noqa: E402
 Y, P = [0, 1, 1, 0, 1], np.array([0.2, 0.7, 0.9, 0.8, 0.4])
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("axis", ["probability cost", "cost proportion"])
 def test_the_artists_carry_exactly_the_arrays_of_the_result(axis):
     curve = expected_cost_curve(Y, {"before": P, "after": P**2}, axis=axis)

@@ -40,12 +40,6 @@ KNOWN = {"labels": [0, 1]}
 LONG = "a forecast with a name as long as names of models are"
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def two(p):
     return np.column_stack([1 - p, p])
 

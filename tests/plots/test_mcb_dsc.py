@@ -35,12 +35,6 @@ def decompositions(**options):
     return {name: corp_decomposition(OCCURRED, p, **options) for name, p in forecasts.items()}
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def markers(ax):
     return [line for line in ax.lines if line.get_marker() != "None"]
 

@@ -17,12 +17,6 @@ plt.switch_backend("agg")
 FIG_21 = resampling_test(LABEL, PROB, labels=CLASSES, binning=5)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def colour_of(patch):
     from matplotlib.colors import to_hex
 

@@ -17,12 +17,6 @@ def path_of(shift=0.0, metrics=("nll", "vus"), before=(0.9, 0.2)):
     return PartitionPath(np.array([1, 3, 5]), value, np.array(before[: len(metrics)]), metrics, symbols, "some")
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def words_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

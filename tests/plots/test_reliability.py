@@ -16,12 +16,6 @@ from matplotlib.patches import StepPatch  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def data_lines(ax):
     """What is drawn besides the diagonal."""
     return [line for line in ax.lines if line.get_label() != "calibrated"]

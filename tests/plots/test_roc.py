@@ -16,12 +16,6 @@ Y, PROB = load_digits_forecast()
 EIGHT, SCORE = Y == 8, PROB[:, 8]
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def lines(ax):
     """Curve and hull of each forecast, without the diagonal."""
     return [line.get_xydata() for line in ax.lines[1:]]

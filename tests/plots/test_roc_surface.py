@@ -15,12 +15,6 @@ from mpl_toolkits.mplot3d.art3d import Path3DCollection, Poly3DCollection  # noq
 from calibrant.plots import _style  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def surface(n_classes, seed=0, **options):
     rng = np.random.default_rng(seed)
     prob = rng.dirichlet(np.ones(n_classes), 40)

@@ -13,12 +13,6 @@ from matplotlib import pyplot as plt  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("height", ["density", "weight"])
 def test_the_artists_carry_exactly_the_arrays_of_the_result(height):
     result = score_distribution(Y, PROB, notion="class-wise", binning=20)

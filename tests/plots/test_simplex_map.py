@@ -12,12 +12,6 @@ from matplotlib.collections import TriMesh  # noqa: E402
 from matplotlib.contour import ContourSet  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def sharper(prob):
     return prob**2 / (prob**2).sum(axis=1, keepdims=True)
 

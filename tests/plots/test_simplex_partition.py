@@ -28,12 +28,6 @@ OCCURRED = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumera
 LEFT, RIGHT, TOP = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([0.5, np.sqrt(0.75)])
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def partition(binning, **options):
     fitted = CanonicalBinning(binning, labels=["ant", "bee", "cat"])
     return simplex_partition(fitted.fit(SPREAD, np.array(["ant", "bee", "cat"])[OCCURRED]), resolution=20, **options)

@@ -27,12 +27,6 @@ OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enu
 each_number = pytest.mark.parametrize("k", [3, 4])
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def points(k, **options):
     fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], np.array(NAMES)[OCCURRED[k]])
     return simplex_points(np.array(NAMES)[OCCURRED[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)

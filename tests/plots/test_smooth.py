@@ -15,12 +15,6 @@ from matplotlib.collections import LineCollection, PolyCollection  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def below(ax):
     """The Axes with the density: an inset of our own figure, or one appended to a given Axes."""
     return next(a for a in [*ax.child_axes, *ax.figure.axes] if a is not ax and a.get_ylabel() == "density")

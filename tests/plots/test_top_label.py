@@ -16,12 +16,6 @@ from matplotlib.lines import AxLine  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def many_classes(n=100):
     """Two rows of each class in the last of two bins, one more of each of the classes 3 and 70."""
     predicted = np.array([*np.arange(n), *np.arange(n), 3, 70])

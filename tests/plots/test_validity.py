@@ -14,12 +14,6 @@ from matplotlib import pyplot as plt  # noqa: E402
 Y, PROB = load_digits_forecast()
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def curve(n_bins, **options):
     return validity_curve(Y, PROB, notion="top-label", binning=n_bins, **options)
 
