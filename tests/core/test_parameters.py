@@ -17,6 +17,16 @@ REFUSED = {
         TypeError,
         "a must be one; got two. Pass 1.",
     ),
+    "require, in a clause": (
+        lambda: must.require([], "a must be one", given="b has two", hint="Pass 1"),
+        ValueError,
+        "a must be one; b has two. Pass 1.",
+    ),
+    "refuse": (
+        lambda: must.refuse("a must be one", value="x", hint="Pass 1", error=TypeError),
+        TypeError,
+        "a must be one; got 'x'. Pass 1.",
+    ),
     "of another type": (
         lambda: must.of_type("a", "x", (int, float), "a number", hint="Pass 1"),
         TypeError,

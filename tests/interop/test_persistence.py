@@ -467,12 +467,12 @@ DAMAGES = {
     "corners out of order": (
         "SCIR",
         lambda c: array_of(c["fitted"], "score_").reverse(),
-        "scores of corners must be at least 0, in order",
+        "scores of corners must be at least 0, in order; got .* at index 1",
     ),
     "a corner above one": (
         "SCIR",
         lambda c: array_of(c["fitted"], "value_").__setitem__(-1, 1.5),
-        "values of corners must be from 0 to 1",
+        r"values of corners must be from 0 to 1, the first the lowest; got 1\.5 at index \d+",
     ),
     "less than nothing added": (
         "SCIR",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
 from numbers import Integral, Real
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -86,11 +86,25 @@ def flag(name: str, value: object) -> bool:
 
 
 def require(
-    holds: object, must: str, *, got: str = "", value: object = None, hint: str, error: type[Exception] = ValueError
+    holds: object,
+    must: str,
+    *,
+    got: str = "",
+    value: object = None,
+    given: str = "",
+    hint: str,
+    error: type[Exception] = ValueError,
 ) -> None:
-    """Refuse what does not hold: what must, what was given (in words, or as a value), and what to do."""
+    """Refuse what does not hold: what must, what was given (``got`` in words, a ``value``, or a clause), and what to do."""
     if not holds:
-        raise error(f"{must}; got {got or repr(value)}. {hint}.")
+        refuse(must, got=got, value=value, given=given, hint=hint, error=error)
+
+
+def refuse(
+    must: str, *, got: str = "", value: object = None, given: str = "", hint: str, error: type[Exception] = ValueError
+) -> NoReturn:
+    """Raise the error of `require`: where its words exist, or are worth forming, only once something is wrong."""
+    raise error(f"{must}; {given or f'got {got or repr(value)}'}. {hint}.") from None
 
 
 def of_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str, *, hint: str) -> None:

@@ -17,7 +17,7 @@ from calibrant._core import links
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
@@ -93,10 +93,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         -----
         A fit that fails or is interrupted leaves the calibrator as it was.
         """
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass the class of each row."
-            )
+        require(
+            y is not None,
+            "y must be given",
+            given=f"{type(self).__name__} requires y to be passed, but the target y is None",
+            hint="Pass the class of each row",
+        )
         before = dict(self.__dict__)
         try:
             self._fit_data(X, y, sample_weight)
@@ -242,12 +244,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
         found = self._as_numbers(found)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
-        if found.shape == shape and (not seen.size or (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
-            return found
-        of = f"the map of {type(self).__name__} must"
-        require(found.shape == shape, f"{of} keep the shape {shape}", got=f"{found.shape}", hint=OWN)
-        wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
-        raise ValueError(f"{of} give probabilities from 0 to 1; got {wrong:g}. {OWN}.")
+        if found.shape != shape or (seen.size and not (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
+            of = f"the map of {type(self).__name__} must"
+            require(found.shape == shape, f"{of} keep the shape {shape}", value=found.shape, hint=OWN)
+            wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
+            refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
+        return found
 
     def _as_numbers(self, found: object) -> FloatArray:
         """Return what a map gave in double precision, if it is real numbers."""
@@ -265,9 +267,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
             given = "one" if values.ndim == 1 else str(forecast.shape[1])
-            raise ValueError(
-                f"y_prob must have {wanted} columns; got {given}. Reshape your data to (n_samples, n_classes)."
-            )
+            refuse(f"y_prob must have {wanted} columns", got=given, hint="Reshape your data to (n_samples, n_classes)")
         return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:

@@ -157,7 +157,7 @@ def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str
     if arguments.notion is None and problem.classes.size > 2:
         return None, False, rows
     chosen = as_notion(arguments.notion, problem)
-    binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python.")
+    binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python")
     if arguments.notion is None:
         return binary.name, chosen.of_predictions, rows
     as_logit = binary.logit is not None

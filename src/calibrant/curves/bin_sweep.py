@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import as_array
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import fraction, resamples
+from calibrant._core.parameters import fraction, require, resamples
 from calibrant._core.problem import BinaryProblem, IntArray, SimplexProblem, as_simplex
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
@@ -138,8 +138,13 @@ def bin_sweep(
     chosen, size = as_notion(notion, problem), as_norm(norm)
     make = _maker_of(binning)
     cuts = tuple(make(int(number)) for number in numbers)
-    if not isinstance(cuts[0], Binning):
-        raise TypeError(f"binning must make a binning of scores; got {cuts[0]!r}. Pass EqualWidth or EqualMass.")
+    require(
+        isinstance(cuts[0], Binning),
+        "binning must make a binning of scores",
+        value=cuts[0],
+        hint="Pass EqualWidth or EqualMass",
+        error=TypeError,
+    )
     value, noise = _sweep(as_simplex(problem), chosen, cuts, size, int(n_resamples), as_rng(rng))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
     return BinSweep(
@@ -237,11 +242,13 @@ def _maker_of(binning: Any) -> Callable[[int], Binning]:
         make: Callable[[int], Binning] = binning
         return make
     names = [one.name for one in fields(binning)] if is_object else []
-    if "n_bins" not in names or not isinstance(binning, Binning):
-        raise TypeError(
-            f"binning must make a binning of a number of bins, or have that number; got {binning!r}. "
-            "Pass EqualWidth or EqualMass, and the numbers as n_bins."
-        )
+    require(
+        "n_bins" in names and isinstance(binning, Binning),
+        "binning must make a binning of a number of bins, or have that number",
+        value=binning,
+        hint="Pass EqualWidth or EqualMass, and the numbers as n_bins",
+        error=TypeError,
+    )
     given: Any = binning
     return lambda number: cast(Binning, replace(given, n_bins=number))
 
@@ -251,6 +258,10 @@ def _require_numbers(n_bins: Sequence[int]) -> IntArray:
     if numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "Of":
         given = as_numbers("n_bins", n_bins)
         numbers = given.astype(np.intp) if (given == np.rint(given)).all() else given
-    if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu" or numbers.min() < 1:
-        raise ValueError(f"n_bins must be whole numbers, each at least 1; got {n_bins!r}. Pass range(1, 51).")
+    require(
+        numbers.ndim == 1 and numbers.size != 0 and numbers.dtype.kind in "iu" and numbers.min() >= 1,
+        "n_bins must be whole numbers, each at least 1",
+        value=n_bins,
+        hint="Pass range(1, 51)",
+    )
     return numbers.astype(np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
-from calibrant._core.parameters import together, whole
+from calibrant._core.parameters import refuse, require, together, whole
 from calibrant._core.problem import two_columns
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import ROUNDING
@@ -148,14 +148,23 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         return calibrator.notion_, [_unchanged if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):
         if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
-            raise TypeError(
-                f"calibrator must map one score at a time; got {calibrator!r} for {n_classes} classes. "
-                "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes, "
-                "calibration_shift where any calibrator moves probabilities."
+            refuse(
+                "calibrator must map one score at a time",
+                got=f"{calibrator!r} for {n_classes} classes",
+                hint=(
+                    "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three "
+                    "classes, calibration_shift where any calibrator moves probabilities"
+                ),
+                error=TypeError,
             )
         return as_notion("binary"), [partial(_predicted, calibrator)]
-    if not callable(calibrator):
-        raise TypeError(f"calibrator must be a fitted calibrator or a function; got {calibrator!r}. Pass one of these.")
+    require(
+        callable(calibrator),
+        "calibrator must be a fitted calibrator or a function",
+        value=calibrator,
+        hint="Pass one of these",
+        error=TypeError,
+    )
     return None, [calibrator]
 
 
@@ -181,15 +190,20 @@ def _predicted(calibrator: Any, score: FloatArray) -> FloatArray:
 
 def _mapped(function: Map, score: FloatArray) -> FloatArray:
     values = np.asarray(function(score), dtype=np.float64)
-    if values.shape != score.shape:
-        raise ValueError(
-            f"the map must give a value for each score; got shape {values.shape} for {score.shape}. "
-            "Pass a function of an array of scores."
-        )
+    require(
+        values.shape == score.shape,
+        "the map must give a value for each score",
+        got=f"shape {values.shape} for {score.shape}",
+        hint="Pass a function of an array of scores",
+    )
     bad = ~((values >= -ROUNDING) & (values <= 1.0 + ROUNDING))
     if bad.any():
-        raise ValueError(
-            f"the map must give values in [0, 1]; got {values[bad][0]:g} for the score {score[bad][0]:g} "
-            f"({bad.sum()} of {bad.size} values are outside or NaN). Pass a map from probabilities to probabilities."
+        refuse(
+            "the map must give values in [0, 1]",
+            got=(
+                f"{values[bad][0]:g} for the score {score[bad][0]:g} ({bad.sum()} of {bad.size} "
+                "values are outside or NaN)"
+            ),
+            hint="Pass a map from probabilities to probabilities",
         )
     return np.clip(values, 0.0, 1.0)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, distinct_names, number, some
+from calibrant._core.parameters import choice, distinct_names, number, refuse, require, some
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
@@ -24,7 +24,7 @@ from calibrant.curves.intervals import INTERVALS
 from calibrant.curves.reliability import IntervalName, require_level
 from calibrant.notions import Notion, as_notion
 
-LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calibrated, y_true=y)."
+LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calibrated, y_true=y)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,12 +196,16 @@ def calibration_shift(
     if interval is not None:
         choice("interval", interval, INTERVALS)
     cut = as_binning(binning)
-    if cut.uses_outcomes and y_true is None:
-        raise ValueError(f"y_true must be given where the binning looks at outcomes; got {cut!r}. Pass binning=30.")
+    require(
+        not cut.uses_outcomes or y_true is not None,
+        "y_true must be given where the binning looks at outcomes",
+        value=cut,
+        hint="Pass binning=30",
+    )
     problem = _before(y_prob, y_true, data)
     declared = data.get("input") == "logit" or data.get("rows") == "percent"
     if y_true is None and not declared and _may_be_labels(y_prob):
-        warn(f"y_prob must hold probabilities; got whole numbers, which are taken as such. {LABELS_FIRST}")
+        warn(f"y_prob must hold probabilities; got whole numbers, which are taken as such. {LABELS_FIRST}.")
     rows = of_probabilities(data.get("rows", "as-given"))
     of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": OF_PROBABILITIES}
     after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, of_calibrated))
@@ -257,7 +261,7 @@ def _before(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[s
     except (ValueError, TypeError) as error:
         if not _may_be_labels(y_prob):
             raise
-        raise type(error)(f"{error} {LABELS_FIRST}") from None
+        raise type(error)(f"{error} {LABELS_FIRST}.") from None
 
 
 def _may_be_labels(y_prob: npt.ArrayLike) -> bool:
@@ -297,9 +301,10 @@ def _calibrated(
     for name, forecast in forecasts.items():
         what = f"calibrated[{name!r}]" if isinstance(calibrated, Mapping) else "calibrated"
         if (n_given := len(as_numbers(what, forecast))) != n_rows:
-            raise ValueError(
-                f"y_prob and {what} must have the same number of rows; got {n_rows} and {n_given}. "
-                "Pass forecasts of the same rows."
+            refuse(
+                f"y_prob and {what} must have the same number of rows",
+                got=f"{n_rows} and {n_given}",
+                hint="Pass forecasts of the same rows",
             )
         problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
         columns = columns_of(forecast)
@@ -308,9 +313,10 @@ def _calibrated(
             or type(problem) is not type(before)
             or (columns is not None and list(columns) != list(columns_of(y_prob) or columns))
         ):
-            raise ValueError(
-                f"{what} must have the columns of y_prob, in their order; got another number of them, or other names. Pass "
-                f"what a calibrator made of y_prob.{f' {LABELS_FIRST}' if _may_be_labels(y_prob) else ''}"
+            refuse(
+                f"{what} must have the columns of y_prob, in their order",
+                got="another number of them, or other names",
+                hint=f"Pass what a calibrator made of y_prob{f'. {LABELS_FIRST}' if _may_be_labels(y_prob) else ''}",
             )
         tables[str(name)] = as_simplex(problem).prob
     return tables

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import together, whole
+from calibrant._core.parameters import require, together, whole
 from calibrant._core.problem import BinaryProblem, SimplexProblem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
@@ -169,11 +169,13 @@ def _require_cumulative(calibrator: Any) -> None:
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import check_is_fitted
 
-    if not (isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None))):
-        raise TypeError(
-            f"calibrator must map sums of the highest probabilities; got {calibrator!r}. Pass a fitted "
-            "SortedCumulativeIsotonic; calibration_map shows maps of one probability."
-        )
+    require(
+        isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None)),
+        "calibrator must map sums of the highest probabilities",
+        value=calibrator,
+        hint="Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability",
+        error=TypeError,
+    )
     check_is_fitted(calibrator)
 
 
@@ -181,8 +183,7 @@ def _ranks_of(ranks: int | Sequence[int], most: int) -> list[int]:
     """Return the ranks by number: the first so many, or those listed."""
     if not isinstance(ranks, (list, tuple, range, np.ndarray)):
         return list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), most) + 1))
-    if not len(ranks):
-        raise ValueError(f"ranks must name at least one rank; got none. {HINT}.")
+    require(len(ranks), "ranks must name at least one rank", got="none", hint=HINT)
     return [whole("ranks", rank, least=1, hint=HINT) for rank in ranks]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import list_of_names
+from calibrant._core.parameters import list_of_names, refuse, require
 from calibrant._core.problem import BinaryProblem, IntArray, Problem
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
@@ -136,10 +136,12 @@ def partition_path(
     True
     """
     entries = _entries(metrics)
-    if data.get("y_pred") is not None:
-        raise ValueError(
-            "y_pred must be left out: whole forecasts are calibrated, not predictions. Pass y_true and y_prob."
-        )
+    require(
+        data.get("y_pred") is None,
+        "y_pred must be left out where whole forecasts are calibrated",
+        got="predicted classes",
+        hint="Pass y_true and y_prob",
+    )
     problem = as_problem(y_true, y_prob, **data)
     several = isinstance(calibrator, Sequence)
     stages = _of_each(calibrator, problem) if several else _staged(calibrator, problem)
@@ -160,38 +162,44 @@ def partition_path(
 def _entries(metrics: Sequence[str]) -> list[Entry]:
     list_of_names("metrics", metrics)
     by_name = {entry.name: entry for entry in (find("metric", word) for word in metrics)}
-    if not by_name:
-        raise ValueError(f"metrics must name at least one metric; got {metrics!r}. Pass ['nll'].")
+    require(by_name, "metrics must name at least one metric", value=metrics, hint="Pass ['nll']")
     return list(by_name.values())
 
 
 def _staged(calibrator: Any, problem: Problem) -> Iterator[tuple[int, FloatArray]]:
     """Return the number of regions and the calibrated table after no split, after one, and so on."""
-    if not hasattr(calibrator, "staged_predict_proba") or not hasattr(calibrator, "classes_"):
-        raise TypeError(
-            f"calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones; got {calibrator!r}. "
-            f"{FIT_FIRST}."
-        )
+    require(
+        hasattr(calibrator, "staged_predict_proba") and hasattr(calibrator, "classes_"),
+        "calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones",
+        value=calibrator,
+        hint=FIT_FIRST,
+        error=TypeError,
+    )
     stages = calibrator.staged_predict_proba(_input_of(calibrator, problem))
     return zip(getattr(calibrator, "staged_regions_", count(1)), stages, strict=False)
 
 
 def _of_each(calibrators: Sequence[Any], problem: Problem) -> Iterator[tuple[int, FloatArray]]:
     """Return the number of regions and the calibrated table of each calibrator."""
-    if not calibrators:
-        raise ValueError(f"calibrator must be a fitted calibrator, or hold some; got {calibrators!r}. {FIT_FIRST}.")
+    require(calibrators, "calibrator must be a fitted calibrator, or hold some", value=calibrators, hint=FIT_FIRST)
     for one in calibrators:
-        if not hasattr(one, "predict_proba") or not hasattr(one, "value_"):
-            raise TypeError(f"each calibrator must be fitted and have regions, value_; got {one!r}. {FIT_FIRST}.")
+        require(
+            hasattr(one, "predict_proba") and hasattr(one, "value_"),
+            "each calibrator must be fitted and have regions, value_",
+            value=one,
+            hint=FIT_FIRST,
+            error=TypeError,
+        )
     return ((len(one.value_), one.predict_proba(_input_of(one, problem))) for one in calibrators)
 
 
 def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
     """Return the forecast as the calibrator was given it."""
     if not np.array_equal(calibrator.classes_, problem.classes):
-        raise ValueError(
-            f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}; got "
-            f"{problem.classes.tolist()}. Pass labels=calibrator.classes_."
+        refuse(
+            f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}",
+            value=problem.classes.tolist(),
+            hint="Pass labels=calibrator.classes_",
         )
     as_logits = calibrator.input == "logit"
     if isinstance(problem, BinaryProblem):

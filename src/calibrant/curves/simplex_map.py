@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.links import FloatArray, log_prob_of_prob
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
 from calibrant.binning.simplex.lattice import simplex_grid
@@ -103,10 +103,12 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
 def three_classes(calibrator: Any) -> tuple[str, ...]:
     """Return the names of the classes of a calibrator, which must be three; numbers of a function."""
     labels = getattr(calibrator, "classes_", np.arange(3))
-    if len(labels) != 3:
-        raise ValueError(
-            f"a triangle shows three classes; the calibrator has {len(labels)}. Fit it on three, or use calibration_map."
-        )
+    require(
+        len(labels) == 3,
+        "a triangle shows three classes",
+        given=f"the calibrator has {len(labels)}",
+        hint="Fit it on three, or use calibration_map",
+    )
     return tuple(str(label) for label in np.asarray(labels).tolist())
 
 
@@ -117,16 +119,25 @@ def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
     elif callable(calibrator):
         calibrated = calibrator(prob)
     else:
-        raise TypeError(f"calibrator must be a fitted calibrator or a function; got {calibrator!r}. Pass one of these.")
-    table = np.asarray(calibrated, dtype=np.float64)
-    if table.shape != prob.shape:
-        raise ValueError(
-            f"the map must give a table of shape {prob.shape}; got {table.shape}. Pass a map of {prob.shape[1]} classes."
+        refuse(
+            "calibrator must be a fitted calibrator or a function",
+            value=calibrator,
+            hint="Pass one of these",
+            error=TypeError,
         )
+    table = np.asarray(calibrated, dtype=np.float64)
+    require(
+        table.shape == prob.shape,
+        f"the map must give a table of shape {prob.shape}",
+        value=table.shape,
+        hint=f"Pass a map of {prob.shape[1]} classes",
+    )
     if not np.isfinite(table).all():
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise ValueError(
-            f"the map must give finite numbers; got {table[row].tolist()} for {prob[row].tolist()}. Correct the map there."
+        refuse(
+            "the map must give finite numbers",
+            got=f"{table[row].tolist()} for {prob[row].tolist()}",
+            hint="Correct the map there",
         )
     return table
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import whole
+from calibrant._core.parameters import refuse, require, whole
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table
@@ -217,13 +217,21 @@ def simplex_split(
     SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
     """
     point = as_numbers("gamma", gamma)
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise TypeError(f"classes must be three names; got {classes!r}. Leave them out, or pass a list of three.")
+    require(
+        not isinstance(classes, str) and isinstance(classes, Iterable),
+        "classes must be three names",
+        value=classes,
+        hint="Leave them out, or pass a list of three",
+        error=TypeError,
+    )
     names = tuple(str(name) for name in classes)
-    if point.shape != (3,) or abs(point.sum() - 1.0) > 1e-9:
-        raise ValueError(f"gamma must be three numbers that sum to one; got {gamma!r}. The middle is [1/3, 1/3, 1/3].")
-    if len(names) != 3:
-        raise ValueError(f"classes must be three names; got {len(names)}. Leave them out, or pass three.")
+    require(
+        point.shape == (3,) and abs(point.sum() - 1.0) <= 1e-9,
+        "gamma must be three numbers that sum to one",
+        value=gamma,
+        hint="The middle is [1/3, 1/3, 1/3]",
+    )
+    require(len(names) == 3, "classes must be three names", value=len(names), hint="Leave them out, or pass three")
     return replace(simplex_partition(_Split(point), resolution=resolution), classes=names)
 
 
@@ -263,13 +271,15 @@ def refuse_unfitted(calibrator: Any) -> None:
     """Refuse what can be called and is no map: a binning, and the class of a calibrator."""
     wanted = "calibrator must be a fitted calibrator or a function"
     if isinstance(calibrator, SimplexBinning):
-        raise TypeError(
-            f"{wanted}; got the binning {calibrator!r}. Pass CanonicalBinning({calibrator!r}).fit(y_prob, y_true)."
+        refuse(
+            wanted,
+            got=f"the binning {calibrator!r}",
+            hint=f"Pass CanonicalBinning({calibrator!r}).fit(y_prob, y_true)",
+            error=TypeError,
         )
     if isinstance(calibrator, type):
-        raise TypeError(
-            f"{wanted}; got the class {calibrator.__name__}. Pass {calibrator.__name__}().fit(y_prob, y_true)."
-        )
+        name = calibrator.__name__
+        refuse(wanted, got=f"the class {name}", hint=f"Pass {name}().fit(y_prob, y_true)", error=TypeError)
 
 
 def _cells_of(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import source, whole
+from calibrant._core.parameters import refuse, require, source, whole
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.rows import OF_PROBABILITIES
@@ -146,9 +146,10 @@ def simplex_points(
     problem = as_problem(y_true, y_prob, **data)
     if not isinstance(problem, SimplexProblem) or problem.prob.shape[1] not in CORNERS:
         shown = problem.prob.shape[1] if isinstance(problem, SimplexProblem) else 2
-        raise ValueError(
-            f"points are shown of three or four classes; y_prob has {shown}. Pass a table of 3 or 4 columns, or use "
-            "reliability_curve."
+        refuse(
+            "points are shown of three or four classes",
+            given=f"y_prob has {shown}",
+            hint="Pass a table of 3 or 4 columns, or use reliability_curve",
         )
     chosen = _drawn(problem.size, most, rng)
     prob, calibrated = problem.prob[chosen], None
@@ -212,11 +213,12 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
     refuse_unfitted(calibrator)
     known = 4 if n_classes is None else whole("n_classes", n_classes, least=3, hint="Pass 3 or 4")
     classes = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", np.arange(known))).tolist())
-    if len(classes) not in CORNERS:
-        raise ValueError(
-            f"a lattice is shown of three or four classes; there are {len(classes)}. Fit on three or four, or use "
-            "calibration_map."
-        )
+    require(
+        len(classes) in CORNERS,
+        "a lattice is shown of three or four classes",
+        given=f"there are {len(classes)}",
+        hint="Fit on three or four, or use calibration_map",
+    )
     hint = "61 is usual for three classes, 17 for four"
     steps = USUAL_LATTICE[len(classes)] if resolution is None else whole("resolution", resolution, least=2, hint=hint)
     prob = (1.0 - INSET) * simplex_grid(len(classes), steps - 1) + INSET / len(classes)
@@ -236,8 +238,10 @@ def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) ->
     given = as_numbers("calibrator", table)
     values = as_forecast(given, input="probability", name="calibrator", remedies=OF_PROBABILITIES).prob
     if values.shape != (wanted := (len(kept), n_classes)):
-        raise ValueError(
-            f"calibrator must be a table of shape {wanted}, as y_prob is; got {values.shape}. Pass one vector a row."
+        refuse(
+            f"calibrator must be a table of shape {wanted}, as y_prob is",
+            value=values.shape,
+            hint="Pass one vector a row",
         )
     return np.asarray(values[kept], dtype=np.float64)
 
@@ -245,7 +249,8 @@ def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) ->
 def _require_classes(calibrator: Any, classes: tuple[str, ...]) -> None:
     fitted = getattr(calibrator, "classes_", None)
     if fitted is not None and (own := tuple(str(label) for label in np.asarray(fitted).tolist())) != classes:
-        raise ValueError(
-            f"calibrator must have the classes of the forecast, {', '.join(classes)}; got {', '.join(own[:5])}. "
-            "Pass labels= in the order of the columns."
+        refuse(
+            f"calibrator must have the classes of the forecast, {', '.join(classes)}",
+            got=", ".join(own[:5]),
+            hint="Pass labels= in the order of the columns",
         )

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number, require, source, whole
+from calibrant._core.parameters import number, refuse, require, source, whole
 from calibrant.datasets.truth import KnownTruth, require_rows
 
 BLOCK = 1 << 20
@@ -159,5 +159,9 @@ def _check(n_classes: object, temperature: object, accuracy: object, dtype: npt.
     except (TypeError, ValueError, AttributeError):
         kind = np.dtype(object)
     if kind not in (np.float32, np.float64):
-        given = dtype if isinstance(dtype, str) else kind
-        raise TypeError(f"dtype must be float32 or float64; got {given}. Pass numpy.float32 to halve the memory.")
+        refuse(
+            "dtype must be float32 or float64",
+            got=dtype if isinstance(dtype, str) else str(kind),
+            hint="Pass numpy.float32 to halve the memory",
+            error=TypeError,
+        )

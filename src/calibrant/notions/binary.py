@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from calibrant._core.links import FloatArray, score_of_logit
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -19,11 +20,12 @@ class Binary(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: column 1."""
-        if prob.shape[1] != 2:
-            raise ValueError(
-                f"notion 'binary' speaks of two classes; the forecast has {prob.shape[1]}. "
-                "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'."
-            )
+        require(
+            prob.shape[1] == 2,
+            "notion 'binary' speaks of two classes",
+            given=f"the forecast has {prob.shape[1]}",
+            hint="Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'",
+        )
         yield Part(slice(None), 1, _of_class(names[1] if names else 1))
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:

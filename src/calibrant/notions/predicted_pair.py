@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Predicted, Problem
 from calibrant._core.registry import named
 from calibrant.notions.base import Notion
@@ -46,9 +47,10 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
         return PairConfidence()
     if isinstance(notion, TopLabel):
         return PairTopLabel(predicted)
-    if isinstance(notion, Binary) or named(type(notion)) is None:
-        return notion
-    raise ValueError(
-        f"notion must be 'top-label' or 'confidence' where y_pred is given; got {notion.name!r}, which speaks of classes that "
-        "are not predicted. Pass one of the two, or the whole table without y_pred."
+    require(
+        isinstance(notion, Binary) or named(type(notion)) is None,
+        "notion must be 'top-label' or 'confidence' where y_pred is given",
+        got=f"{notion.name!r}, which speaks of classes that are not predicted",
+        hint="Pass one of the two, or the whole table without y_pred",
     )
+    return notion

@@ -6,6 +6,7 @@ from typing import Unpack
 
 import numpy.typing as npt
 
+from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions.base import Notion
@@ -62,8 +63,10 @@ def binary_problems(
 def single_problem(problem: Problem, notion: Notion, hint: str) -> BinaryProblem:
     """Return the one binary problem that a notion makes, or refuse a notion that makes several."""
     problems = list(notion.split(problem))
-    if len(problems) != 1:
-        raise ValueError(
-            f"notion must make one problem, as 'binary' and 'confidence' do; {notion.name!r} makes {len(problems)}. {hint}"
-        )
+    require(
+        len(problems) == 1,
+        "notion must make one problem, as 'binary' and 'confidence' do",
+        given=f"{notion.name!r} makes {len(problems)}",
+        hint=hint,
+    )
     return problems[0]

@@ -13,7 +13,7 @@ from scipy.special import betainc
 from calibrant._core.arrays import as_array
 from calibrant._core.labels import Labels, as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number, require
+from calibrant._core.parameters import number, refuse, require
 from calibrant._core.problem import IntArray, Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -141,7 +141,7 @@ def _as_groups(groups: npt.ArrayLike) -> Labels:
     except ValueError as error:
         if "equal lengths" not in str(error):
             raise
-        raise ValueError(f"{wanted}; got rows of different lengths. Pass [0, 0, 1].") from None
+        refuse(wanted, got="rows of different lengths", hint="Pass [0, 0, 1]")
     require(len(shape) == 1, wanted, got=f"shape {shape}", hint="Pass [0, 0, 1]")
     return as_labels(groups, "groups")
 

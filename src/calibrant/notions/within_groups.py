@@ -54,11 +54,12 @@ class WithinGroups(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part a group: its rows, with the probability of column 1."""
-        if prob.shape[1] != 2:
-            raise ValueError(
-                f"notion 'within-groups' speaks of one event; the forecast has {prob.shape[1]} classes. "
-                "Pass one probability a row, and whether the event occurred."
-            )
+        require(
+            prob.shape[1] == 2,
+            "notion 'within-groups' speaks of one event",
+            given=f"the forecast has {prob.shape[1]} classes",
+            hint="Pass one probability a row, and whether the event occurred",
+        )
         require(
             len(prob) == self.code.size,
             "groups must have one value for each row that counts",

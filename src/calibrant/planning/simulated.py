@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibrant._core.parameters import choice, number, require
+from calibrant._core.parameters import choice, number, refuse, require
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.notions import Notion
@@ -52,10 +52,11 @@ def to_detect(
     try:
         found = rows_where(figure, float(ndtri(wanted)), most=_most(predictions))
     except OutOfReachError as short:
-        raise ValueError(
-            f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}; got {error:g}, which they "
-            f"detect with power {ndtr(short.figure):.2g}. Pass a larger error."
-        ) from None
+        refuse(
+            f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}",
+            got=f"{error:g}, which they detect with power {ndtr(short.figure):.2g}",
+            hint="Pass a larger error",
+        )
     what = f"for a test at level {alpha:g} to detect a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
     assumed = {"predictions": predictions.said, "true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
     return RowsNeeded(**_found(found, what), assumed=assumed, figure="power", target=wanted, value=ndtr(found.figure))
@@ -89,9 +90,7 @@ def to_estimate(
         theirs, hint = f"theirs is {np.exp(-short.figure):.3g}", "Pass a larger width"
         if np.isinf(short.figure):
             theirs, hint = "most samples of them have no interval", "Pass predictions that differ from row to row"
-        raise ValueError(
-            f"width must be within reach of {short.rows:,} rows; got {wanted:g}, and {theirs}. {hint}."
-        ) from None
+        refuse(f"width must be within reach of {short.rows:,} rows", got=f"{wanted:g}, and {theirs}", hint=hint)
     what = f"for a {100 * (1 - alpha):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
     assumed = {"predictions": predictions.said, "truth": "the predictions are calibrated", "width": "median of samples"}
     return RowsNeeded(

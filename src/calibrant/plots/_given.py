@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calibrant._core.parameters import refuse
 from calibrant.plots._panels import as_named
 
 
@@ -20,4 +21,9 @@ def require_kind(result: Any, what: str, call: str, kind: type, name: str = "") 
     """Refuse what is no result of that kind."""
     if not isinstance(result, kind):
         at = f" under {name!r}" if name else ""
-        raise TypeError(f"{what} must be of type {kind.__name__}; got {type(result).__name__}{at}. Pass {call}.")
+        refuse(
+            f"{what} must be of type {kind.__name__}",
+            got=f"{type(result).__name__}{at}",
+            hint=f"Pass {call}",
+            error=TypeError,
+        )

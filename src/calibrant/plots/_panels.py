@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant.notions import Binary
 from calibrant.plots._legend import legend_above
 
@@ -68,8 +68,10 @@ def draw_panels(
     require_names(panels)
     chosen = _chosen_panels(results, panels)
     if ax is not None and len(chosen) > 1:
-        raise ValueError(
-            f"one Axes holds one panel; the curve has {len(chosen)}. Leave ax out, or choose one: panels=[{chosen[0]!r}]."
+        refuse(
+            "one Axes holds one panel",
+            given=f"the curve has {len(chosen)}",
+            hint=f"Leave ax out, or choose one: panels=[{chosen[0]!r}]",
         )
     alone = len(chosen) == 1
     axes = _new_axes(plt, len(chosen), height, OF_LEGEND if legend else 0.0) if ax is None else np.array([ax])
@@ -153,18 +155,17 @@ def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) 
     )
     if panels is None:
         if len(titles[0]) > MOST_PANELS:
-            raise ValueError(
-                f"a figure holds at most {MOST_PANELS} panels; the curve has {len(titles[0])}. "
-                f"Choose some: panels=[{titles[0][0]!r}, ...]."
+            refuse(
+                f"a figure holds at most {MOST_PANELS} panels",
+                given=f"the curve has {len(titles[0])}",
+                hint=f"Choose some: panels=[{titles[0][0]!r}, ...]",
             )
         return titles[0]
     unknown = [name for name in panels if name not in titles[0]]
     if unknown:
-        raise ValueError(
-            f"panels must be among those of the curve, such as {titles[0][0]!r}; got {unknown}. Name these."
-        )
+        refuse(f"panels must be among those of the curve, such as {titles[0][0]!r}", value=unknown, hint="Name these")
     if not panels:
-        raise ValueError(f"panels must name at least one panel; got none. Leave it out, or pass [{titles[0][0]!r}].")
+        refuse("panels must name at least one panel", got="none", hint=f"Leave it out, or pass [{titles[0][0]!r}]")
     return list(panels)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, refuse
 from calibrant.curves.cumulative_sum import CumulativeSumCurve, CumulativeSumPanel
 from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
@@ -130,9 +130,10 @@ def _only(named: Mapping[str, CumulativeSumCurve], ax: Any, panels: Sequence[str
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     if ax is not None or len(found) != 1:
         given = "an Axes" if ax is not None else f"{len(found)} panels"
-        raise ValueError(
-            f"the theorem is shown of one panel, in Axes of its own; got {given}. Leave ax out, and choose one: "
-            "panels=['class 3']."
+        refuse(
+            "the theorem is shown of one panel, in Axes of its own",
+            got=given,
+            hint="Leave ax out, and choose one: panels=['class 3']",
         )
     return found[0]
 

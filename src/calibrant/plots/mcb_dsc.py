@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 
@@ -121,10 +121,10 @@ def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
     )
     uncertainty = np.array([d["uncertainty"] for d in decompositions.values()])
     if np.ptp(uncertainty) > 1e-9:
-        raise ValueError(
-            "forecasts must be of the same events; got uncertainties from "
-            f"{uncertainty.min():.6g} to {uncertainty.max():.6g}. Use the same rows, and a notion whose events "
-            "do not depend on the forecast."
+        refuse(
+            "forecasts must be of the same events",
+            got=f"uncertainties from {uncertainty.min():.6g} to {uncertainty.max():.6g}",
+            hint="Use the same rows, and a notion whose events do not depend on the forecast",
         )
 
 

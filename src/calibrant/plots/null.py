@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibrant._core.parameters import refuse
 from calibrant._core.result import shown_pvalue
 from calibrant.plots import _style
 from calibrant.plots._legend import legend_above
@@ -61,7 +62,7 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     elif isinstance(result.null, KnownLaw):
         low, high = _draw_density(ax, result, result.null)
     else:
-        raise TypeError(f"null must be a law or draws; got {result.null!r}. Pass the result of a test.")
+        refuse("null must be a law or draws", value=result.null, hint="Pass the result of a test", error=TypeError)
     _draw_observed(ax, result, low, high)
     ax.set(xlabel=f"statistic under the null hypothesis\n({result.null.description})", yticks=[])
     ax.set_ylim(bottom=0.0)

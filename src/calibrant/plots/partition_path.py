@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant.curves.partition_path import PartitionPath
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -61,9 +61,10 @@ def plot_partition_path(paths: PartitionPath | Mapping[str, PartitionPath], *, a
     named = as_results(paths, "paths", CALL, PartitionPath)
     first = next(iter(named.values()))
     if any(path.metrics != first.metrics for path in named.values()):
-        raise ValueError(
-            f"paths over each other must have the same metrics; got {[path.metrics for path in named.values()]}. "
-            "Pass the same metrics= to each."
+        refuse(
+            "paths over each other must have the same metrics",
+            value=[path.metrics for path in named.values()],
+            hint="Pass the same metrics= to each",
         )
     axes = _new_axes(len(first.metrics)) if ax is None else _given_axes(ax, len(first.metrics))
     for number, panel in enumerate(axes):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant.curves.roc_surface import RocSurface
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -78,7 +78,7 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
 def _shared_classes(named: Mapping[str, RocSurface]) -> tuple[str, ...]:
     found = list(dict.fromkeys(result.classes for result in named.values()))
     if len(found) > 1:
-        raise ValueError(f"results must be of the same classes; got {found[0]} and {found[1]}. Draw them apart.")
+        refuse("results must be of the same classes", got=f"{found[0]} and {found[1]}", hint="Draw them apart")
     return found[0]
 
 
@@ -119,7 +119,7 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
         ax.figure.subplots_adjust(left=0.03, right=1.0, bottom=0.04, top=1.0)
         ax.view_init(**VIEW)
     elif getattr(ax, "name", "") != "3d":
-        raise ValueError("ax must be one with three axes for three classes; got a flat one. Pass projection='3d'.")
+        refuse("ax must be one with three axes for three classes", got="a flat one", hint="Pass projection='3d'")
     first = next(iter(named.values()))
     if hull:
         sides = first.share[first.facet]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._core.parameters import choice, flag, require
+from calibrant._core.parameters import choice, flag, refuse, require
 from calibrant.curves.simplex_points import CORNERS, SimplexPoints
 from calibrant.plots import _style
 from calibrant.plots._given import as_results
@@ -108,9 +108,10 @@ def _shown(name: str, points: SimplexPoints, by: By | None) -> list[By]:
         has.append("calibrated")
     if by is not None and by not in has:
         at = f" under {name!r}" if name else ""
-        raise ValueError(
-            f"by must be what the points have, {' or '.join(map(repr, has))}; got {by!r}{at}. "
-            "Pass a calibrator, or labels, to simplex_points."
+        refuse(
+            f"by must be what the points have, {' or '.join(map(repr, has))}",
+            got=f"{by!r}{at}",
+            hint="Pass a calibrator, or labels, to simplex_points",
         )
     return has if by is None else [by]
 
@@ -135,7 +136,7 @@ def _require_axes(given: Any, dimensions: list[int]) -> None:
     for ax, d in zip(given, dimensions, strict=True):
         if (getattr(ax, "name", "") == "3d") != (d == 3):
             wanted = "with projection='3d'" if d == 3 else "in the plane"
-            raise ValueError(f"axes must be {wanted} for {d + 1} classes; got {ax!r}. Leave axes out, or make them so.")
+            refuse(f"axes must be {wanted} for {d + 1} classes", value=ax, hint="Leave axes out, or make them so")
 
 
 def _draw(ax: Any, points: SimplexPoints, shown: By, colours: Colours, view: tuple[float, float]) -> None:

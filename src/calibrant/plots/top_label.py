@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require, whole
+from calibrant._core.parameters import refuse, require, whole
 from calibrant._core.problem import IntArray
 from calibrant.curves.top_label import ROUNDING, TopLabelCurve
 from calibrant.plots import _style
@@ -268,5 +268,5 @@ def _bin_of(curve: TopLabelCurve, bin: int | None) -> int:
     require(b <= last, "bin must be a number of a bin", value=b, hint=hint)
     if curve.bins.count[b] == 0:
         held = np.flatnonzero(curve.bins.count).tolist()
-        raise ValueError(f"bin must hold rows; got {b}, which is empty. Pass one of {', '.join(map(str, held))}.")
+        refuse("bin must hold rows", got=f"{b}, which is empty", hint=f"Pass one of {', '.join(map(str, held))}")
     return b

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import calibrant
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.table import Assessment, Row
@@ -78,14 +78,16 @@ def summarise(
     )
     for name, assessment in assessments.items():
         if missing := set(NEEDED) - {row.metric for row in assessment.rows}:
-            raise ValueError(
-                f"a report needs {', '.join(NEEDED)}; {name!r} was assessed without {', '.join(sorted(missing))}. "
-                "Add them to metrics=."
+            refuse(
+                f"a report needs {', '.join(NEEDED)}",
+                given=f"{name!r} was assessed without {', '.join(sorted(missing))}",
+                hint="Add them to metrics=",
             )
         if len(assessment.curve.panels) > 1:
-            raise ValueError(
-                f"a report speaks of one event in each row; {name!r} was assessed under {assessment.curve.notion!r}, which has "
-                f"{len(assessment.curve.panels)}. Assess it with notion='binary', 'confidence' or OneVsRest(...)."
+            refuse(
+                "a report speaks of one event in each row",
+                given=f"{name!r} was assessed under {assessment.curve.notion!r}, which has {len(assessment.curve.panels)}",
+                hint="Assess it with notion='binary', 'confidence' or OneVsRest(...)",
             )
     by_name = _advice_by_name(advice, assessments)
     forecasts = [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()]

@@ -86,7 +86,7 @@ def cox_test(
     choice("parameters", parameters, get_args(Parameters), hint="'both' is usual")
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})."
+    each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})"
     binary = single_problem(problem, chosen, each)
     gain, df = _gain(recalibration_of(binary), parameters)
     statistic = max(0.0, 2.0 * gain * binary.weights.effective_rows_per_weight)

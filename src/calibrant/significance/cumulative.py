@@ -164,7 +164,7 @@ def _single_problem(
     """Return the one problem of a notion, and the hypothesis about it in words."""
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    each = f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})."
+    each = f"Test each: by_class({test}, y_true, y_prob, notion={chosen.name!r})"
     return single_problem(problem, chosen, each), hypothesis_of(problem, chosen)
 
 

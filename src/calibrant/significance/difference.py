@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant._core.arrays import as_array, columns_of
 from calibrant._core.labels import Named
-from calibrant._core.parameters import number
+from calibrant._core.parameters import number, refuse, require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import Result
 from calibrant._core.table import Table
@@ -147,21 +147,24 @@ def pair_of(
     truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
     b = as_problem(truth, prob_b, column_names=names, named=named, **data)
     shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"prob_a and prob_b must have one shape; got {shapes[0]} and {shapes[1]}. Compare forecasts of the same rows "
-            "and classes."
-        )
+    require(
+        shapes[0] == shapes[1],
+        "prob_a and prob_b must have one shape",
+        got=f"{shapes[0]} and {shapes[1]}",
+        hint="Compare forecasts of the same rows and classes",
+    )
     classes, others = a.classes.tolist(), b.classes.tolist()
     if set(classes) == set(others) and classes != others:
-        raise ValueError(
-            f"the columns of prob_a and prob_b must be of the classes in one order; got {classes} and {others}. "
-            f"Bring the columns of both in the order {classes}, and pass labels={classes}."
+        refuse(
+            "the columns of prob_a and prob_b must be of the classes in one order",
+            got=f"{classes} and {others}",
+            hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
         )
     if classes != others:
-        raise ValueError(
-            f"y_true and y_true_b must speak of the same classes; got {classes} and {others}. "
-            "Write both with the same labels, and where one of them lacks a class, pass labels= in column order."
+        refuse(
+            "y_true and y_true_b must speak of the same classes",
+            got=f"{classes} and {others}",
+            hint="Write both with the same labels, and where one of them lacks a class, pass labels= in column order",
         )
     return a, b
 
@@ -178,11 +181,12 @@ def difference_of(
     metric: Metric, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
 ) -> PairedDifference:
     """Return the difference of a metric of valid problems of the same rows, in their order."""
-    if a.size < 2 and a.weights.effective_rows < 2.0:
-        raise ValueError(
-            "y_true must hold at least two rows with a weight for an interval; got 1. Pass more rows: one does not say how "
-            "much the difference varies."
-        )
+    require(
+        a.size >= 2 or a.weights.effective_rows >= 2.0,
+        "y_true must hold at least two rows with a weight for an interval",
+        got="1",
+        hint="Pass more rows: one does not say how much the difference varies",
+    )
     found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
     far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
     difference, reach = found.value, float(far) * found.error

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import fraction
+from calibrant._core.parameters import fraction, of_type, refuse, require
 from calibrant._core.problem import Problem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.table import Table
@@ -129,8 +129,7 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be the name of a calibration error; got {metric!r}. Pass 'ece' or 'ks-error'.")
+    of_type("metric", metric, str, "the name of a calibration error", hint="Pass 'ece' or 'ks-error'")
     measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
     residuals = _residuals_of(measured, problem)
     fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
@@ -160,11 +159,12 @@ def equivalence_test(
 
 def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
-    if not residuals.has_fixed_cells:
-        raise ValueError(
-            f"binning must cut scores without looking at the outcomes, so that noise has bins to fall in; got "
-            f"{residuals.table[1]!r}. Pass a number of bins or EqualMass(10)."
-        )
+    require(
+        residuals.has_fixed_cells,
+        "binning must cut scores without looking at the outcomes, so that noise has bins to fall in",
+        value=residuals.table[1],
+        hint="Pass a number of bins or EqualMass(10)",
+    )
     simplex, table = as_simplex(residuals.problem), residuals.cells()
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, rng)
@@ -195,14 +195,20 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
 def _residuals_of(metric: Metric, problem: Problem) -> Residuals:
     """Return the residuals of a problem that a metric is the size of."""
     if (seen := metric.residuals(problem)) is None:
-        raise ValueError(
-            f"metric must be the size of residuals, in bins or through a lens; got {metric.name!r}. Pass 'ece' or 'ks-error'."
+        refuse(
+            "metric must be the size of residuals, in bins or through a lens",
+            value=metric.name,
+            hint="Pass 'ece' or 'ks-error'",
         )
     if seen.size.counts_rows:
-        raise ValueError(
-            f"metric must be the size of residuals; got {metric.name!r}, the percentage of predictions that tests reject. It "
-            "is no distance, with no triangle inequality, and grows with the number of rows: a bound on it has no meaning. "
-            "Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration."
+        refuse(
+            "metric must be the size of residuals",
+            got=f"{metric.name!r}, the percentage of predictions that tests reject",
+            hint=(
+                "It is no distance, with no triangle inequality, and grows with the number of rows: a bound "
+                "on it has no meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its "
+                "expected value under calibration"
+            ),
         )
     return seen
 
@@ -213,7 +219,8 @@ def _require_norm(name: str, sizes: Sizes, noise: FloatArray) -> None:
     one = one[: len(other)]
     bound = sizes(one) + sizes(other)
     if not (np.allclose(sizes(2.0 * one), 2.0 * sizes(one)) and (sizes(one + other) <= bound * (1.0 + 1e-9)).all()):
-        raise ValueError(
-            f"metric must be a norm of the residuals: twice as large for twice the residuals, and convex; {name} is "
-            "not. Pass 'ece', 'rmsce', 'mce', 'ks-error' or another."
+        refuse(
+            "metric must be a norm of the residuals: twice as large for twice the residuals, and convex",
+            given=f"{name} is not",
+            hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another",
         )

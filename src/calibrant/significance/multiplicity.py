@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, refuse, require
 from calibrant._core.problem import BinaryProblem, BoolArray, Problem
 from calibrant._core.result import Result, shown_pvalue
 from calibrant._core.table import Table, under
@@ -90,9 +90,13 @@ class MultipleTests(Result):
             # Adjusted p-values are in proportion to p-values, but for their rounding.
             draws = math.ceil(least / (level * floors.min()) * (1.0 - 1e-12)) - 1
             draws += bool(adjusted_pvalues(floors / floors.min() / (draws + 1.0), self.method).min() > level)
-            raise ValueError(
-                f"level must be one that the draws can reach; got {level:g}, and the smallest adjusted p-value that they can "
-                f"show of {floors.size} tests is {least:.3g}. Draw more labels, n_resamples={draws}."
+            refuse(
+                "level must be one that the draws can reach",
+                got=(
+                    f"{level:g}, and the smallest adjusted p-value that they can show of {floors.size} tests "
+                    f"is {least:.3g}"
+                ),
+                hint=f"Draw more labels, n_resamples={draws}",
             )
 
     def __getitem__(self, name: str) -> TestResult:
@@ -168,11 +172,13 @@ def _of_event(result: TestResult, event: str) -> TestResult:
 
 
 def _require_test(test: object) -> None:
-    if not callable(test):
-        raise TypeError(
-            f"test must be a function such as spiegelhalter_test; got {test!r}. "
-            "Pass the test itself, with its options: functools.partial(test, ...)."
-        )
+    require(
+        callable(test),
+        "test must be a function such as spiegelhalter_test",
+        value=test,
+        hint="Pass the test itself, with its options: functools.partial(test, ...)",
+        error=TypeError,
+    )
 
 
 def by_group(
@@ -221,10 +227,12 @@ def by_group(
     weight = data.get("sample_weight")
     if weight is not None and len(group) == len(np.asarray(weight)):
         group = group[np.asarray(weight) > 0]
-    if len(group) != problem.size:
-        raise ValueError(
-            f"groups must have one entry a row of y_prob; got {len(group)} for {problem.size}. Pass one group a row."
-        )
+    require(
+        len(group) == problem.size,
+        "groups must have one entry a row of y_prob",
+        got=f"{len(group)} for {problem.size}",
+        hint="Pass one group a row",
+    )
     names = np.unique(group)
     results = [_tested(test, problem, group == name) for name in names]
     return _adjusted([str(name) for name in names.tolist()], results, method)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice
+from calibrant._core.parameters import choice, require
 from calibrant._core.problem import (
     BinaryProblem,
     BoolArray,
@@ -222,11 +222,12 @@ def _swapped(
         swap = rng.random(a.size) < 0.5
         drawn[number] = badness(_mixed(b, a, swap)) - badness(_mixed(a, b, swap))
     statistic = badness(b) - badness(a)
-    if not (np.isfinite(statistic) and np.isfinite(drawn).all()):
-        raise ValueError(
-            f"metric must be a number on both forecasts and their mixtures; {metric.name} is not. "
-            "Choose a metric that is defined for them."
-        )
+    require(
+        np.isfinite(statistic) and np.isfinite(drawn).all(),
+        "metric must be a number on both forecasts and their mixtures",
+        given=f"{metric.name} is not",
+        hint="Choose a metric that is defined for them",
+    )
     return sign * statistic, sign * drawn
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
@@ -103,10 +104,12 @@ def resampling_test(
     measured = as_metric(metric, binning)
     problem = as_problem(y_true, y_prob, **data)
     value, drawn = measured.null(problem, n_resamples, as_rng(rng))
-    if not np.isfinite(value):
-        raise ValueError(
-            f"metric must be a number on the data; {measured.name} is {value}. Choose a metric that is defined for them."
-        )
+    require(
+        np.isfinite(value),
+        "metric must be a number on the data",
+        given=f"{measured.name} is {value}",
+        hint="Choose a metric that is defined for them",
+    )
     side = alternative or _side(measured)
     return TestResult(
         name=f"resampling of {measured.name}",

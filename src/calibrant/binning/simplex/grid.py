@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import numbers, require
+from calibrant._core.parameters import numbers, refuse, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
@@ -42,9 +42,10 @@ class GridCells(Partition):
             error=TypeError,
         )
         if self.width != _width(self.n_bins) or len(self.known) != -(-n_classes // self.width):
-            raise ValueError(
-                f"known must have an array for every {_width(self.n_bins)} of {n_classes} classes, and width say so; got "
-                f"{len(self.known)} and {self.width!r}. Fit anew."
+            refuse(
+                f"known must have an array for every {_width(self.n_bins)} of {n_classes} classes, and width say so",
+                got=f"{len(self.known)} and {self.width!r}",
+                hint="Fit anew",
             )
         for known in self.known:
             require(

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import refuse
 
 MOST_NUMBERS = 2 * 10**7
 """Numbers of the finest grid that is made: 160 MB."""
@@ -37,9 +38,10 @@ def simplex_grid(n_classes: int, steps: int, name: str = "steps") -> FloatArray:
     """
     places = steps + n_classes - 1
     if (size := comb(places, n_classes - 1) * n_classes) > MOST_NUMBERS:
-        raise ValueError(
-            f"{name} must make a grid of at most {MOST_NUMBERS} numbers; got {steps} steps for {n_classes} classes, which "
-            f"make {size:.3g}. Pass fewer."
+        refuse(
+            f"{name} must make a grid of at most {MOST_NUMBERS} numbers",
+            got=f"{steps} steps for {n_classes} classes, which make {size:.3g}",
+            hint="Pass fewer",
         )
     # Bars among steps: what lies between two of them is a number of steps.
     bars = np.fromiter(chain.from_iterable(combinations(range(places), n_classes - 1)), dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, numbers, require, whole
+from calibrant._core.parameters import choice, numbers, refuse, require, whole
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
@@ -210,7 +210,7 @@ def _as_rows(directions: object) -> tuple[tuple[float, ...], ...]:
     try:
         table = np.array(directions, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{wanted}; got {reprlib.repr(directions)}. Pass one of them.") from None
+        refuse(wanted, got=reprlib.repr(directions), hint="Pass one of them", error=TypeError)
     fits = table.ndim == 2 and np.isfinite(table).all() and table.any(axis=1).all()
     require(fits, wanted, got=reprlib.repr(directions), hint="Pass one of them")
     return tuple(map(tuple, table.tolist()))

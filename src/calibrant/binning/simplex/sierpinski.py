@@ -101,10 +101,12 @@ class Sierpinski(SimplexBinning):
 
     def partition(self, problem: SimplexProblem) -> Partition:
         """Return the cells, if there are three classes."""
-        if (n_classes := problem.prob.shape[1]) != 3:
-            raise ValueError(
-                f"Sierpinski must have three classes, a triangle; got {n_classes}. Cut with Projection() or SimplexGrid()."
-            )
+        require(
+            problem.prob.shape[1] == 3,
+            "Sierpinski must have three classes, a triangle",
+            value=problem.prob.shape[1],
+            hint="Cut with Projection() or SimplexGrid()",
+        )
         return SierpinskiCells(self.depth)
 
 

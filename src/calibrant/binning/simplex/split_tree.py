@@ -57,8 +57,13 @@ class SplitTree(Partition):
         gamma, child = (np.reshape(part, (n_splits, -1 if n_splits else 0)) for part in (self.gamma, self.child))
         parts = {"gamma": gamma.astype(np.float64), "child": child, "split": np.asarray(self.split)}
         for name in ("child", "split"):
-            if parts[name].dtype.kind not in "iu":
-                raise TypeError(f"{name} must hold whole numbers; got {parts[name].dtype}. Pass those of another tree.")
+            require(
+                parts[name].dtype.kind in "iu",
+                f"{name} must hold whole numbers",
+                got=f"{parts[name].dtype}",
+                hint="Pass those of another tree",
+                error=TypeError,
+            )
             parts[name] = parts[name].astype(np.int64)
         for name, part in parts.items():
             object.__setattr__(self, name, read_only(part))
@@ -69,19 +74,18 @@ class SplitTree(Partition):
         n_splits, n_nodes = len(self.gamma), self.split.size
         made = self.child[self.child >= 0]
         of_splits, n_made = np.sort(self.split[self.split >= 0]), (self.child >= 0).sum(axis=1)
-        if (
-            self.split.ndim != 1
-            or self.child.shape != self.gamma.shape
-            or not np.isfinite(self.gamma).all()
-            or not np.array_equal(of_splits, np.arange(n_splits))
-            or not np.array_equal(made, np.arange(1, n_nodes))
-            or not n_made.all()
-            or not (self.parent <= np.cumsum(n_made) - n_made).all()  # made by a split before
-        ):
-            raise ValueError(
-                f"gamma, child and split must make a tree, nodes in the order in which they are made; got {n_splits} splits "
-                f"and {n_nodes} nodes that do not. Pass the parts of a fitted one."
-            )
+        require(
+            self.split.ndim == 1
+            and self.child.shape == self.gamma.shape
+            and np.isfinite(self.gamma).all()
+            and np.array_equal(of_splits, np.arange(n_splits))
+            and np.array_equal(made, np.arange(1, n_nodes))
+            and n_made.all()
+            and (self.parent <= np.cumsum(n_made) - n_made).all(),  # made by a split before
+            "gamma, child and split must make a tree, nodes in the order in which they are made",
+            got=f"{n_splits} splits and {n_nodes} nodes that do not",
+            hint="Pass the parts of a fitted one",
+        )
 
     def _check_loaded(self, n_classes: int) -> None:
         require(

@@ -182,10 +182,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        if y is None:
-            raise ValueError(
-                "CalibratedClassifier requires y to be passed, but the target y is None. Pass the class of each row."
-            )
+        require(
+            y is not None,
+            "y must be given",
+            given="CalibratedClassifier requires y to be passed, but the target y is None",
+            hint="Pass the class of each row",
+        )
         truth = column_or_1d(as_array("y_true", y), warn=True)
         checked = as_labels(truth)
         if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import absent, as_array, more
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 
 
 def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -25,9 +25,10 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     missing = _missing(array)
     if missing.any():
         at = int(np.argmax(missing))
-        raise ValueError(
-            f"groups must hold a group for each row; got a missing one at index {at}{more(missing)}. "
-            "Drop these rows, or give each a group of its own."
+        refuse(
+            "groups must hold a group for each row",
+            got=f"a missing one at index {at}{more(missing)}",
+            hint="Drop these rows, or give each a group of its own",
         )
     return array if array.dtype.kind not in "OT" else _of_objects(array)
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from calibrant._core import links
 from calibrant._core.links import FloatArray, prob_of_scores
-from calibrant._core.parameters import number, whole
+from calibrant._core.parameters import number, require, whole
 from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -176,12 +176,19 @@ class SafeCalibrator(Calibrator):
         whole("n_folds", self.n_folds, least=2, hint="Pass n_folds=5")
         number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
         state = self.random_state
-        if isinstance(state, bool | np.bool_) or not isinstance(state, Integral | np.random.RandomState | None):
-            raise TypeError(
-                f"random_state must be a whole number, a RandomState or None; got {state!r}. Pass random_state=0."
-            )
-        if isinstance(state, Integral) and not 0 <= int(state) < 2**32:
-            raise ValueError(f"random_state must be a number from 0 to 2**32 - 1; got {state!r}. Pass random_state=0.")
+        require(
+            not isinstance(state, bool | np.bool_) and isinstance(state, Integral | np.random.RandomState | None),
+            "random_state must be a whole number, a RandomState or None",
+            value=state,
+            hint="Pass random_state=0",
+            error=TypeError,
+        )
+        require(
+            not isinstance(state, Integral) or 0 <= int(state) < 2**32,
+            "random_state must be a number from 0 to 2**32 - 1",
+            value=state,
+            hint="Pass random_state=0",
+        )
 
     def _fitted(self, problem: Problem) -> Calibrator:
         method = TemperatureScaling() if self.calibrator is None else self.calibrator
@@ -220,10 +227,14 @@ class SafeCalibrator(Calibrator):
     def _check_loaded(self) -> None:
         number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
         inner = self.calibrator_
-        if not hasattr(inner, "classes_") or inner.classes_.tolist() != self.classes_.tolist():
-            raise ValueError("calibrator_ must have the classes of the SafeCalibrator; got others. Fit anew.")
-        if inner.input != self.input:
-            raise ValueError(f"calibrator_ must take input={self.input!r}; got {inner.input!r}. Fit anew.")
+        require(
+            hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist(),
+            "calibrator_ must have the classes of the SafeCalibrator",
+            got="others",
+            hint="Fit anew",
+        )
+        must = f"calibrator_ must take input={self.input!r}"
+        require(inner.input == self.input, must, value=inner.input, hint="Fit anew")
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.weight_ == 0.0:

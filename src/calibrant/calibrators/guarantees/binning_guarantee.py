@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-from calibrant._core.parameters import number, whole
+from calibrant._core.parameters import number, require, whole
 from calibrant.calibrators.guarantees.statements import Statement, Statements
 
 
@@ -147,11 +147,12 @@ def binning_guarantee(
     k = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
     alpha, delta = levels(alpha, delta)
-    if n < classes * k:
-        raise ValueError(
-            f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}; "
-            f"got {n}. " + _cure(n, classes)
-        )
+    require(
+        n >= classes * k,
+        f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}",
+        value=n,
+        hint=f"Take at most {n // classes} points a bin, or more rows" if n // classes >= 2 else "Take more rows",
+    )
     return BinningGuarantee(n, k, classes, alpha, delta)
 
 
@@ -166,9 +167,3 @@ def levels(alpha: object, delta: object) -> tuple[float, float]:
         number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten"),
         number("delta", delta, least=0.0, hint="In units of probability: 1e-10 keeps values apart"),
     )
-
-
-def _cure(n: int, classes: int) -> str:
-    if n // classes < 2:
-        return "Take more rows."
-    return f"Take at most {n // classes} points a bin, or more rows."

@@ -8,7 +8,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Literal
 
-from calibrant._core.parameters import choice, number, require, whole
+from calibrant._core.parameters import choice, number, refuse, require, whole
 from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant.calibrators.guarantees.binning_guarantee import BinningGuarantee, levels
@@ -121,9 +121,10 @@ def points_for_guarantee(
         rows = (
             "any number of points" if n is None else f"{n} rows" + (f" over {classes} classes" if classes > 1 else "")
         )
-        raise ValueError(
-            f"error must be within reach of the rows; got {error:g} ({kind}) from {rows}. Take more rows "
-            "(samples_for_guarantee says how many), a larger error or a larger alpha."
+        refuse(
+            "error must be within reach of the rows",
+            got=f"{error:g} ({kind}) from {rows}",
+            hint="Take more rows (samples_for_guarantee says how many), a larger error or a larger alpha",
         )
     return _smallest(reaches, most)
 

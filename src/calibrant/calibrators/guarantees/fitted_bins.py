@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import IntArray
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, EqualWidth, as_binning
@@ -128,8 +128,11 @@ def _fitted_parts(
         check_is_fitted(calibrator)
         return calibrator, [(f"class {calibrator.classes_[1]}", calibrator)]
     if not isinstance(calibrator, ByNotion) or not isinstance(calibrator.calibrator, HistogramBinning):
-        raise TypeError(
-            f"calibrator must be a HistogramBinning, or ByNotion of one; got {calibrator!r}. {_cure(calibrator)}"
+        refuse(
+            "calibrator must be a HistogramBinning, or ByNotion of one",
+            value=calibrator,
+            hint=_cure(calibrator),
+            error=TypeError,
         )
     check_is_fitted(calibrator)
     names = tuple(str(c) for c in calibrator.classes_.tolist())
@@ -154,9 +157,10 @@ def _require_a_row_once(problems: list[Part], notion: Notion) -> None:
 def _require_no_weights(parts: list[FittedBins]) -> None:
     weighted = [part.name for part in parts if part.weighted]
     if weighted:
-        raise ValueError(
-            f"calibrator must be fitted without weights, since the bounds count rows; got weighted rows of "
-            f"{_first(weighted)}. Fit it without sample_weight."
+        refuse(
+            "calibrator must be fitted without weights, since the bounds count rows",
+            got=f"weighted rows of {_first(weighted)}",
+            hint="Fit it without sample_weight",
         )
 
 
@@ -164,9 +168,9 @@ def _cure(calibrator: object) -> str:
     if isinstance(calibrator, CanonicalBinning):
         return (
             "For cells of the simplex ask canonical_binning_guarantee, with the smallest of count_ that is not 0 as "
-            "points_per_bin."
+            "points_per_bin"
         )
-    return "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')."
+    return "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
 
 
 def _require_no_look_at_outcomes(binning: int | str | Binning | Sequence[float]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import EPSILON, FloatArray, score_of_logit
-from calibrant._core.parameters import number, numbers, whole
+from calibrant._core.parameters import number, numbers, require, whole
 from calibrant._core.problem import BinaryProblem, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -204,14 +204,22 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         numbers("gain_", self.gain_, shape=(n_cuts,), least=0.0)
         weight = numbers("weight_", self.weight_, shape=(n_cuts + 1,), least=0.0)
         events = numbers("event_weight_", self.event_weight_, shape=(n_cuts + 1,), least=0.0)
-        if not ((weight > 0.0) & (events <= weight)).all():
-            raise ValueError("event_weight_ must be at most weight_, and that above 0; got others. Fit anew.")
+        require(
+            ((weight > 0.0) & (events <= weight)).all(),
+            "event_weight_ must be at most weight_, and that above 0",
+            got="others",
+            hint="Fit anew",
+        )
         number("row_weight_", self.row_weight_, above=0.0, hint="Fit anew")
         number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
         number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
         number("mixture", self.mixture, least=0.0, below=1.0, hint="Fit anew")
-        if self.n_bins_ != self.left_.size:
-            raise ValueError(f"n_bins_ must be the length of left_, {self.left_.size}; got {self.n_bins_}. Fit anew.")
+        require(
+            self.n_bins_ == self.left_.size,
+            f"n_bins_ must be the length of left_, {self.left_.size}",
+            got=f"{self.n_bins_}",
+            hint="Fit anew",
+        )
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._core import links
 from calibrant._core.links import LEAST_SCORE, FloatArray
-from calibrant._core.parameters import number
+from calibrant._core.parameters import number, require
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -109,11 +109,12 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
         check_temperature(self.temperature_)
         for name in ("left_", "value_"):
-            if len(getattr(self, name)) != len(self.classes_):
-                raise ValueError(
-                    f"{name} must have one array for each of the {len(self.classes_)} classes; got "
-                    f"{len(getattr(self, name))}. Fit anew."
-                )
+            require(
+                len(getattr(self, name)) == len(self.classes_),
+                f"{name} must have one array for each of the {len(self.classes_)} classes",
+                value=len(getattr(self, name)),
+                hint="Fit anew",
+            )
         for k, (left, value) in enumerate(zip(self.left_, self.value_, strict=True)):
             check_steps(f"left_ of class {k}", left, f"value_ of class {k}", value)
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray, prob_of_scores
-from calibrant._core.parameters import choice, flag, number, numbers, source, whole
+from calibrant._core.parameters import choice, flag, number, numbers, require, source, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import progress_bar
 from calibrant._core.registry import declare
@@ -219,10 +219,12 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         numbers("left_", self.left_, shape=(None,), least=0.0, most=1.0, order="rising")
         numbers("log_value_", self.log_value_, shape=self.left_.shape, order="rising")
         number("smoothing_", self.smoothing_, least=0.0, most=1.0, hint="Fit anew")
-        if not 0 < self.left_.size <= self.n_blocks_:
-            raise ValueError(
-                f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps; got {self.left_.size}. Fit anew."
-            )
+        require(
+            0 < self.left_.size <= self.n_blocks_,
+            f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps",
+            value=self.left_.size,
+            hint="Fit anew",
+        )
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]
@@ -235,10 +237,12 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         choice("blocks", self.blocks, ("isotonic", "distinct"))
         whole("min_blocks", self.min_blocks, least=1, hint="Pass 1 for the blocks of isotonic regression")
         whole("min_block_size", self.min_block_size, least=1, hint="Pass 1 for blocks as small as they come")
-        if choice("solver", self.solver, ("newton", "annealing")) == "annealing" and self.ridge > 0.0:
-            raise ValueError(
-                f"ridge must be 0 where solver='annealing'; got {self.ridge!r}. Pass solver='newton', or a smoothing."
-            )
+        require(
+            choice("solver", self.solver, ("newton", "annealing")) != "annealing" or self.ridge <= 0.0,
+            "ridge must be 0 where solver='annealing'",
+            value=self.ridge,
+            hint="Pass solver='newton', or a smoothing",
+        )
         number("granularity", self.granularity, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
         flag("progress", self.progress)
         return source("random_state", self.random_state)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, flag, number, require, whole
+from calibrant._core.parameters import choice, each, flag, number, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
 from calibrant._core.registry import declare
@@ -281,14 +281,14 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 def _sound(corners: Corners, n_ranks: int) -> tuple[FloatArray, IntArray, FloatArray, int]:
     """Return the corners as they go into compiled loops, which ask no questions: those of a file may be anything."""
     score, rank, value = (np.asarray(part) for part in corners)
-    if score.ndim != 1 or not score.size or not score.shape == rank.shape == value.shape:
-        raise ValueError(
-            f"corners must have a score, a rank and a value each; got {score.size}, {rank.size}, {value.size}"
-        )
-    if rank.min() < 1 or rank.max() > n_ranks:
-        raise ValueError(f"ranks of corners must be from 1 to {n_ranks}; got {rank.min()} to {rank.max()}")
-    if not (score[0] >= 0.0 and (np.diff(score) >= 0.0).all()):
-        raise ValueError("scores of corners must be at least 0, in order")
-    if not (value[0] >= 0.0 and (value >= value[0]).all() and (value <= 1.0).all()):
-        raise ValueError("values of corners must be from 0 to 1, the first the lowest")
+    require(
+        score.ndim == 1 and score.size and score.shape == rank.shape == value.shape,
+        "corners must have a score, a rank and a value each",
+        got=f"{score.size}, {rank.size}, {value.size}",
+        hint="Fit anew",
+    )
+    each("ranks of corners", rank, (rank >= 1) & (rank <= n_ranks), f"be from 1 to {n_ranks}", hint="Fit anew")
+    each("scores of corners", score, np.diff(score, prepend=0.0) >= 0.0, "be at least 0, in order", hint="Fit anew")
+    between = (value >= max(value[0], 0.0)) & (value <= 1.0)
+    each("values of corners", value, between, "be from 0 to 1, the first the lowest", hint="Fit anew")
     return score.astype(np.float64), rank.astype(np.int64), value.astype(np.float64), n_ranks

@@ -332,7 +332,7 @@ def uncertainty_loss(
 def _ordered(problem: Problem, notion: str | Notion | None) -> Ordered:
     """Sort the one problem of a notion."""
     return Ordered.of(
-        single_problem(problem, as_notion(notion, problem), "Look at each class: OneVsRest(0), and so on.")
+        single_problem(problem, as_notion(notion, problem), "Look at each class: OneVsRest(0), and so on")
     )
 
 

@@ -245,10 +245,12 @@ def _own_losses(score: ClassScore, problem: SimplexProblem) -> FloatArray:
 
 def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
     values = as_numbers("posterior", posterior)
-    if values.shape != shape:
-        raise ValueError(
-            f"posterior must have the shape of y_prob, {shape}; got {values.shape}. Pass a true probability for each."
-        )
+    require(
+        values.shape == shape,
+        f"posterior must have the shape of y_prob, {shape}",
+        value=values.shape,
+        hint="Pass a true probability for each",
+    )
     forecast = as_forecast(
         values,
         input="probability",

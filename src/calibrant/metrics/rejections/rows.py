@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
 from calibrant.binning.distinct_scores import Ordered
@@ -47,9 +47,10 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
         hint="Pass numbers of equal rows, or leave sample_weight out",
     )
     if not (rows := problem.weights.total) < MOST_ROWS:
-        raise ValueError(
-            "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows; "
-            f"got {rows:g}. Pass numbers of rows."
+        refuse(
+            "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows",
+            got=f"{rows:g}",
+            hint="Pass numbers of rows",
         )
     ordered = Ordered.of(problem)
     at = bins.index(ordered.score)

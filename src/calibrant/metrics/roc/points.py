@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, IntArray, Problem
 from calibrant._core.result import Record, Result
 from calibrant._core.table import Table
@@ -171,15 +172,20 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
 
 
 def _of_one_problem(notion: str | Notion | None, problem: Problem) -> Notion:
-    if notion is None and problem.classes.size > 2:
-        raise ValueError(
-            f"a hull is that of one event; got a table of {problem.classes.size} classes. Pass notion=OneVsRest(0) for "
-            "the first class, 'confidence' for the predicted one, or call roc_curve, which has a hull for each class."
-        )
+    require(
+        notion is not None or problem.classes.size <= 2,
+        "a hull is that of one event",
+        got=f"a table of {problem.classes.size} classes",
+        hint=(
+            "Pass notion=OneVsRest(0) for the first class, 'confidence' for the predicted one, or call "
+            "roc_curve, which has a hull for each class"
+        ),
+    )
     words = as_notion(notion, problem)
     if (several := words.n_parts(problem)) > 1:
-        raise ValueError(
-            f"a hull is that of one event; notion {words.name!r} makes {several} problems. Pass notion=OneVsRest(0) for the "
-            "first class, or call roc_curve, which has a hull for each class."
+        refuse(
+            "a hull is that of one event",
+            given=f"notion {words.name!r} makes {several} problems",
+            hint="Pass notion=OneVsRest(0) for the first class, or call roc_curve, which has a hull for each class",
         )
     return words

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import refuse
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.warnings import warn
 from calibrant._kernels.roc_surface import sums_on_own_side, weights_on_own_side
@@ -154,9 +155,10 @@ def grid_thresholds(n_classes: int, steps: int | None = None, beyond: int | None
     if beyond is None:
         beyond = usual[1] if steps == usual[0] else steps // 2 + 1
     if (size := (steps + 2 * beyond + 1) ** (n_classes - 1)) > MOST_ON_GRID:
-        raise ValueError(
-            f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps; got {steps} steps for {n_classes} "
-            f'classes, which make {size:.3g}. Pass fewer, or "data" for thresholds that the rows give.'
+        refuse(
+            f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps",
+            got=f"{steps} steps for {n_classes} classes, which make {size:.3g}",
+            hint='Pass fewer, or "data" for thresholds that the rows give',
         )
     whole = np.arange(-beyond, steps + beyond + 1)
     free = np.stack(np.meshgrid(*[whole] * (n_classes - 1), indexing="ij"), axis=-1).reshape(-1, n_classes - 1)
