@@ -126,22 +126,6 @@ def test_the_layout_in_memory_is_irrelevant(entry, rows):
         same(of(entry, other[0], other[1], sample_weight=other[2]), value)
 
 
-@each_metric
-@given(rows=tables())
-def test_single_precision_counts_as_the_same_numbers_in_double(entry, rows):
-    label, prob, _ = rows
-    single = prob.astype(np.float32)
-    assert of(entry, label, single) == of(entry, label, single.astype(np.float64))
-
-
-@each_metric
-def test_single_precision_is_close_to_double(entry):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 500)
-    label = rng.integers(0, 3, 500)
-    assert entry.target(label, prob.astype(np.float32)) == pytest.approx(entry.target(label, prob), rel=1e-5)
-
-
 @each_spelled
 @given(rows=forecasts)
 def test_a_named_metric_equals_its_spelling(entry, rows):

@@ -12,12 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import absent, as_array, more, some
-from calibrant._core.problem import IntArray
+from calibrant._core.one_pass import are_between, blocks
+from calibrant._core.problem import BoolArray, IntArray
 
 Labels = npt.NDArray[np.generic]
 
 KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "S": "bytes"}
 """What labels are, by the kind of their dtype."""
+
+
+LARGEST = 2.0**53
+"""Size of whole numbers up to which none is skipped in double precision."""
 
 
 class Named(NamedTuple):
@@ -48,7 +53,9 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind in "OT":
         array = _plain(name, array)
     if array.dtype.kind == "f":
-        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2.0**53)
+        if are_between(array, -LARGEST, LARGEST) and np.array_equal(whole := array.astype(np.int64), array):
+            return whole
+        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > LARGEST)
         if broken.any():
             at = int(np.argmax(broken))
             hint = (
@@ -62,6 +69,35 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind not in "biuUS":
         raise TypeError(f"{name} must hold integers, strings or booleans; got dtype {array.dtype}. Convert the labels.")
     return array
+
+
+def event_of_score(
+    truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
+) -> tuple[Labels, BoolArray]:
+    """The two classes of one column of probabilities, and whether the event occurred."""
+    if labels is None and pos_label is None:
+        if truth.dtype.kind == "b":
+            return np.array([False, True]), truth.view(np.bool_)
+        if truth.dtype.kind in "iu" and (occurred := _ones(truth)) is not None:
+            return np.array([0, 1]), occurred
+    classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+    return classes, truth == classes[1]
+
+
+def _ones(truth: Labels) -> BoolArray | None:
+    """Return where integers are one, if all are 0 or 1; they are read once."""
+    occurred: BoolArray = np.empty(truth.size, dtype=np.bool_)
+    for rows in blocks(truth.size):
+        block = truth[rows]
+        if not _are_below(block, 2):
+            return None
+        np.not_equal(block, 0, out=occurred[rows])
+    return occurred
+
+
+def _are_below(truth: Labels, n_classes: int) -> bool:
+    """Whether integers are 0, 1, ..., n_classes - 1: read without their sign, negative ones are the largest."""
+    return bool(truth.view(f"{truth.dtype.byteorder}u{truth.dtype.itemsize}").max() < n_classes)
 
 
 def classes_of_score(
@@ -114,6 +150,20 @@ def require_label(name: str, value: object) -> None:
         )
 
 
+def codes_of_columns(
+    truth: Labels,
+    n_classes: int,
+    labels: Sequence[Any] | None,
+    names: Sequence[Any] | None = None,
+    named: Named = USUAL,
+) -> tuple[Labels, IntArray]:
+    """The class of each column, and the column number of each label."""
+    if labels is None and truth.dtype.kind in "iu" and _are_below(truth, n_classes):
+        return np.arange(n_classes), truth.astype(np.intp, copy=False)
+    classes = classes_of_columns(truth, n_classes, labels, names, named)
+    return classes, encode(truth, classes, named.truth)
+
+
 def classes_of_columns(
     truth: Labels,
     n_classes: int,
@@ -162,7 +212,7 @@ def classes_of_pair(truth: Labels, predicted: Labels, labels: Sequence[Any] | No
 def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
     """The column number of each label."""
     if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
-        code = truth.astype(np.intp)
+        code = truth.astype(np.intp, copy=False)
         strange = (code < 0) | (code >= len(classes)) if code.min() < 0 or code.max() >= len(classes) else None
     else:
         order = np.argsort(classes)

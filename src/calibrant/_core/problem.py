@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core import links
+from calibrant._core import by_row, links
 from calibrant._core.links import FloatArray
+from calibrant._core.one_pass import blocks
 from calibrant._core.weights import Weights
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+
+DOUBLE: np.dtype[np.floating[Any]] = np.dtype(np.float64)
 
 
 class WeightedRows(ABC):
@@ -72,6 +76,9 @@ class BinaryProblem(WeightedRows):
         Log-odds of the event, where the forecast was given as logits.
     predicted : Predicted or None
         The predicted class of each row, where the event is that it is true and the forecast is a pair (label, probability).
+    precision : dtype
+        Precision in which the scores were given: edges of fixed bins are rounded to it, so that 0.35 in single precision falls
+        into the bin of 0.35.
     """
 
     score: FloatArray
@@ -82,11 +89,26 @@ class BinaryProblem(WeightedRows):
     classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
     logit: FloatArray | None = None
     predicted: Predicted | None = None
+    precision: np.dtype[np.floating[Any]] = DOUBLE
 
     @property
     def size(self) -> int:
         """Number of rows."""
         return self.score.size
+
+    def named(self, name: str) -> BinaryProblem:
+        """Return the same problem under this name; one that has it is returned itself."""
+        if name == self.name:
+            return self
+        share, classes, logit = self.share, self.classes, self.logit
+        return BinaryProblem(
+            self.score, self.outcome, self.weights, share, name, classes, logit, self.predicted, self.precision
+        )
+
+    @property
+    def as_given(self) -> FloatArray:
+        """The scores in the precision in which they were given."""
+        return self.score.astype(self.precision, copy=False)
 
     @cached_property
     def log_odds(self) -> FloatArray:
@@ -110,20 +132,39 @@ class BinaryProblem(WeightedRows):
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for."""
+    """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for.
+
+    Probabilities in single precision stay so in ``values``; logits are in double. The ``precision`` is that in which
+    probabilities were given, by default that of the values.
+    """
 
     values: FloatArray
     is_logit: bool = False
+    given_in: np.dtype[np.floating[Any]] | None = None
 
     @cached_property
     def prob(self) -> FloatArray:
-        """Probabilities, shape (n, K)."""
-        return links.prob_of_logit(self.values) if self.is_logit else self.values
+        """Probabilities in double precision, shape (n, K)."""
+        return links.prob_of_logit(self.values) if self.is_logit else self.values.astype(np.float64, copy=False)
+
+    @property
+    def as_given(self) -> FloatArray:
+        """Probabilities, shape (n, K), in single precision if they were given so: no copy of a table that is read once."""
+        return self.prob if self.is_logit else self.values
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision in which probabilities were given; of logits double."""
+        return self.given_in or (DOUBLE if self.is_logit else self.values.dtype)
+
+    def at(self, rows: IntArray | BoolArray | slice) -> Forecast:
+        """Return some rows."""
+        return Forecast(self.values[rows], self.is_logit, self.given_in)
 
     @property
     def log_prob(self) -> FloatArray:
         """Log-probabilities, shape (n, K); of logits exactly, of probabilities clipped."""
-        return links.log_prob_of_logit(self.values) if self.is_logit else links.log_prob_of_prob(self.values)
+        return links.log_prob_of_logit(self.values) if self.is_logit else links.log_prob_of_prob(self.prob)
 
     @property
     def log_odds(self) -> FloatArray:
@@ -156,27 +197,48 @@ class SimplexProblem(WeightedRows):
 
     @property
     def prob(self) -> FloatArray:
-        """Probabilities, shape (n, K)."""
+        """Probabilities in double precision, shape (n, K)."""
         return self.forecast.prob
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision in which probabilities were given."""
+        return self.forecast.precision
 
     @property
     def size(self) -> int:
         """Number of rows."""
         return self.label.size
 
+    @cached_property
+    def top(self) -> IntArray:
+        """The predicted class of each row, shape (n,): that of the highest probability, of equal ones the first."""
+        return by_row.top_column(self.forecast.as_given)
+
+    @cached_property
+    def of_true(self) -> FloatArray:
+        """Probability of the true class of each row, shape (n,)."""
+        return by_row.entry(self.forecast.as_given, self.label)
+
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
-        forecast = Forecast(self.forecast.values[rows], self.forecast.is_logit)
         weights = self.weights.part(rows) if weights is None else weights
-        return replace(self, forecast=forecast, label=self.label[rows], weights=weights)
+        return replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
 
 
 Problem = BinaryProblem | SimplexProblem
 
 
+def row_blocks(problem: Problem) -> Iterator[slice]:
+    """Cut the rows into blocks of which a table stays in the processor's cache."""
+    return blocks(problem.size, 2 if isinstance(problem, BinaryProblem) else problem.forecast.shape[1])
+
+
 def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
     """Return the forecast of one event as a forecast of two classes: (1 - p, p), or the logits (0, z)."""
-    first = np.zeros_like(values) if is_logit else 1.0 - values
-    return Forecast(np.column_stack([first, values]), is_logit)
+    table = np.empty((values.size, 2))
+    table[:, 0] = 0.0 if is_logit else 1.0 - values
+    table[:, 1] = values
+    return Forecast(table, is_logit)
 
 
 def as_simplex(problem: Problem) -> SimplexProblem:
@@ -185,5 +247,6 @@ def as_simplex(problem: Problem) -> SimplexProblem:
         return problem
     is_logit = problem.logit is not None
     forecast = two_columns(problem.score if problem.logit is None else problem.logit, is_logit=is_logit)
+    forecast = replace(forecast, given_in=problem.precision)
     label, of_predictions = problem.outcome.astype(np.intp), problem.predicted is not None
     return SimplexProblem(forecast, label, problem.weights, problem.classes, of_predictions)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, TypedDict
@@ -22,14 +23,16 @@ from calibrant._core.labels import (
     Labels,
     Named,
     as_labels,
-    classes_of_columns,
     classes_of_pair,
-    classes_of_score,
+    codes_of_columns,
     encode,
+    event_of_score,
     require_label,
 )
 from calibrant._core.links import FloatArray
+from calibrant._core.one_pass import are_between, are_probabilities, is_real
 from calibrant._core.problem import (
+    DOUBLE,
     BinaryProblem,
     BoolArray,
     Forecast,
@@ -126,7 +129,9 @@ def as_problem(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
-    truth, values = as_labels(y_true, named.truth), as_numbers(named.forecast, y_prob)
+    truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
+    all_is_well = _is_well(array, input, rows)
+    values: FloatArray = array if all_is_well else _numbers(named.forecast, array, y_prob)
     names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         raise ValueError(
@@ -138,21 +143,45 @@ def as_problem(
     weights = as_weights(sample_weight, len(truth), named.weight)
     kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
+    if not all_is_well:
+        values = _as_declared(values, input, rows, named.forecast, remedies)
+    precision = array.dtype if is_real(array) and input == "probability" and rows == "as-given" else DOUBLE
     if values.ndim == 1:
-        logit = as_logits(values, named.forecast)[kept] if _check_input(input, rows) == "logit" else None
-        prob = links.score_of_logit(values) if logit is not None else as_score(values, named.forecast, rows, remedies)
-        score = prob[kept]
+        logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
+        score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)
         if y_pred is not None:
-            occurred, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
-            return BinaryProblem(score, occurred, weights, classes=OF_A_PAIR, logit=logit, predicted=predicted)
-        classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
-        outcome = truth == classes[1]
-        return BinaryProblem(score, outcome[kept], weights, classes=classes, logit=logit)
-    forecast = as_forecast(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
-    classes = classes_of_columns(truth, forecast.shape[1], labels, names, named)
-    code = encode(truth, classes, named.truth)
-    problem = SimplexProblem(Forecast(forecast.values[kept], forecast.is_logit), code[kept], weights, classes)
+            outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
+            classes = OF_A_PAIR
+        else:
+            classes, occurred = event_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+            outcome, predicted = occurred[kept], None
+        return BinaryProblem(
+            score, outcome, weights, classes=classes, logit=logit, predicted=predicted, precision=precision
+        )
+    classes, code = codes_of_columns(truth, values.shape[1], labels, names, named)
+    forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
+    problem = SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
+    """Whether one look at the numbers shows that they are what they are declared as; False says nothing."""
+    if not (is_real(array) and isinstance(input, str) and isinstance(rows, str) and rows == "as-given"):
+        return False
+    if array.ndim == 2 and array.shape[1] < 2:
+        return False
+    if input == "logit":
+        return are_between(array, -MOST_LOGIT, MOST_LOGIT)
+    return input == "probability" and are_probabilities(array, row_sums.SUM_TOLERANCE)
+
+
+def _as_declared(values: FloatArray, input: Input, rows: Rows, name: str, remedies: Remedies) -> FloatArray:
+    """Return numbers that are probabilities or logits, as is declared; or refuse them."""
+    if values.ndim == 2:
+        return as_forecast(values, input=input, rows=rows, name=name, remedies=remedies).values
+    if _check_input(input, rows) == "logit":
+        return as_logits(values, name)
+    return as_score(values, name, rows, remedies)
 
 
 def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
@@ -168,7 +197,7 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
         raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
     if pos_label == classes[1]:
         return problem
-    forecast = Forecast(np.ascontiguousarray(problem.forecast.values[:, ::-1]), problem.forecast.is_logit)
+    forecast = replace(problem.forecast, values=np.ascontiguousarray(problem.forecast.values[:, ::-1]))
     return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
 
 
@@ -206,7 +235,11 @@ def _pair(
 
 def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
     """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
-    array = as_array(name, data)
+    return _numbers(name, as_array(name, data), data)
+
+
+def _numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> FloatArray:
+    """Return what ``data`` holds as finite float64."""
     if array.dtype.kind in NO_NUMBERS:
         if array.ndim == 0:
             raise TypeError(

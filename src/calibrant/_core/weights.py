@@ -13,6 +13,9 @@ from calibrant._core.links import FloatArray
 ROUNDING = 1e-9
 """How far a weight may be from that of one row and still be one row."""
 
+ONE = np.ones(1)
+ONE.flags.writeable = False
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
@@ -39,7 +42,7 @@ class Weights:
     @classmethod
     def one_each(cls, n: int) -> Weights:
         """Weight one for each of ``n`` rows, in the memory of a single number."""
-        return cls(np.broadcast_to(np.float64(1.0), (n,)), is_unit=True)
+        return cls(np.ndarray((n,), np.float64, ONE, strides=(0,)), is_unit=True)
 
     def __len__(self) -> int:
         """Return the number of weights, n."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import Binning, Bins, require_bins, sums_over
+from calibrant.binning.even_index import even_index
 from calibrant.binning.partition import Edges
 
 KERNEL_PAYS_FROM = 1 << 22
@@ -34,15 +37,25 @@ class EqualWidth(Binning):
         require_bins(self.n_bins)
 
     def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the multiples of 1 / n_bins, each rounded once, so that 0.6 is an edge of five bins."""
-        return np.arange(self.n_bins + 1) / self.n_bins
+        """Return the multiples of 1 / n_bins, each rounded to the precision of the scores, so that 0.6 is an edge of five bins.
+
+        In single precision 0.35 is a little less than in double: it ends the bin (0.25, 0.35] only if that ends there as well.
+        """
+        return even_edges(self.n_bins, problem.precision).edges
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut by arithmetic and not by search."""
-        edges = self.edges(problem)
+        found = even_edges(self.n_bins, problem.precision)
         if problem.size >= KERNEL_PAYS_FROM:
             from calibrant._kernels.binned import equal_width_sums
 
-            count, *sums = equal_width_sums(problem.score, problem.outcome, problem.weight, edges)
-            return Bins(Edges(edges), count.astype(np.intp), *sums)
-        return sums_over(Edges(edges), problem)
+            count, *sums = equal_width_sums(problem.score, problem.outcome, problem.weight, found.edges)
+            return Bins(found, count.astype(np.intp), *sums)
+        unit = float(np.finfo(problem.precision).eps)
+        return sums_over(found, problem, lambda score: even_index(found.edges, score, unit))
+
+
+@lru_cache
+def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> Edges:
+    """Return the edges of bins of equal width, in double precision, after they were rounded to this one."""
+    return Edges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))

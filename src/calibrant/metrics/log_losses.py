@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, log
 
-import numpy as np
-
-from calibrant._core.links import CLIP, FloatArray, log_cost, log_prob_of_logit
+from calibrant._core.by_row import log_losses
+from calibrant._core.links import CLIP, FloatArray, log_cost
 from calibrant._core.parameters import number
-from calibrant._core.problem import Problem, SimplexProblem, as_simplex
+from calibrant._core.problem import Problem, SimplexProblem, as_simplex, row_blocks
 from calibrant._core.warnings import warn
 
 
@@ -67,21 +66,18 @@ class LogLoss:
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
-        rows = np.arange(problem.size)
         if problem.forecast.is_logit:
-            losses: FloatArray = -log_prob_of_logit(problem.forecast.values)[rows, problem.label]
-            return losses
-        return log_cost(problem.forecast.values[rows, problem.label], self.clip)
+            return log_losses(problem.forecast.values, problem.label)
+        return log_cost(problem.of_true, self.clip)
 
     def impossible(self, problem: Problem) -> Impossible:
         """Count the events of probability 0 that occurred; logits give none."""
-        simplex = as_simplex(problem)
-        weight = simplex.weights.times
-        rows, events = round(float(weight.sum())), 0
-        if not simplex.forecast.is_logit:
-            prob = simplex.forecast.values[np.arange(simplex.size), simplex.label]
-            events = round(float(weight[prob <= 0].sum()))
-        return Impossible(events, rows, self.clip)
+        rows, events = problem.weights.times, 0.0
+        for some in row_blocks(problem):
+            simplex = as_simplex(problem.at(some))
+            if not simplex.forecast.is_logit:
+                events += float(rows[some][simplex.of_true <= 0].sum())
+        return Impossible(round(events), round(float(rows.sum())), self.clip)
 
 
 def impossible_of(losses: object, problem: Problem) -> Impossible | None:

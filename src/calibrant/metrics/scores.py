@@ -8,12 +8,12 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.by_row import sum_of_squares
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.problem import BoolArray, SimplexProblem
 from calibrant._core.validation import DataOptions
 from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
 from calibrant.metrics.log_losses import LogLoss
-from calibrant.notions import top_label
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
@@ -22,20 +22,21 @@ def hits(problem: SimplexProblem) -> FloatArray:
     """One where the predicted class is the true one, else zero."""
     if problem.is_of_predictions:
         return problem.label.astype(np.float64)
-    hit: BoolArray = top_label(problem.prob) == problem.label
+    hit: BoolArray = problem.top == problem.label
     return hit.astype(np.float64)
 
 
 def squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance to the corner of the true class: sum p^2 - 2 p_y + 1, without a one-hot table."""
-    of_true: FloatArray = problem.prob[np.arange(problem.size), problem.label]
-    squares: FloatArray = np.einsum("ij,ij->i", problem.prob, problem.prob)
-    return squares - 2.0 * of_true + 1.0
+    losses = sum_of_squares(problem.forecast.as_given)
+    losses -= 2.0 * problem.of_true
+    losses += 1.0
+    return losses
 
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance divided by the number of classes."""
-    losses: FloatArray = squared_losses(problem) / problem.prob.shape[1]
+    losses: FloatArray = squared_losses(problem) / problem.forecast.shape[1]
     return losses
 
 
@@ -54,7 +55,7 @@ class BrierLoss:
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
-        halved = problem.prob.shape[1] == 2 if self.scale_by_half == "auto" else self.scale_by_half
+        halved = problem.forecast.shape[1] == 2 if self.scale_by_half == "auto" else self.scale_by_half
         losses = squared_losses(problem)
         return losses / 2.0 if halved else losses
 

@@ -121,15 +121,16 @@ class Notion(ABC):
 
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
-        notion = self.fitted_to(simplex)
-        for part in notion.parts(simplex.prob, tuple(str(c) for c in simplex.classes.tolist())):
+        notion, prob = self.fitted_to(simplex), simplex.forecast.as_given
+        for part in notion.parts(prob, tuple(str(c) for c in simplex.classes.tolist())):
             weights = simplex.weights.part(part.rows)
             yield BinaryProblem(
-                score=part.scores(simplex.prob),
+                score=part.scores(prob).astype(np.float64, copy=False),
                 outcome=simplex.label[part.rows] == part.column,
                 weights=weights,
-                share=weights.total / simplex.weights.total / notion.parts_a_row(simplex.prob.shape[1]),
+                share=weights.total / simplex.weights.total / notion.parts_a_row(prob.shape[1]),
                 name=part.name,
+                precision=simplex.precision,
             )
 
     def n_parts(self, problem: Problem) -> int:
@@ -146,7 +147,7 @@ class Notion(ABC):
             As many as `split` yields problems.
         """
         simplex = self._simplex(problem)
-        return sum(1 for _ in self.fitted_to(simplex).parts(simplex.prob))
+        return sum(1 for _ in self.fitted_to(simplex).parts(simplex.forecast.as_given))
 
     def parts_a_row(self, n_classes: int) -> int:
         """Count the parts in which each row stands.

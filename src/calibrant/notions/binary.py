@@ -31,10 +31,10 @@ class Binary(Notion):
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
         if isinstance(problem, BinaryProblem):
-            yield problem if problem.name else replace(problem, name=_of_class(problem.classes[1]))
+            yield problem if problem.name else problem.named(_of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
-        logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.prob.shape[1] == 2 else None
+        logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
         for binary in super().split(problem):
             score = (
                 binary.score if logit is None else score_of_logit(logit)

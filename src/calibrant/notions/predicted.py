@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from calibrant._core.by_row import top_column
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.registry import declare
@@ -13,8 +14,7 @@ from calibrant.notions.grouped import rows_by_group
 
 def top_label(prob: FloatArray) -> IntArray:
     """Column of the highest probability of each row; of equal ones the first."""
-    top: IntArray = prob.argmax(axis=1)
-    return top
+    return top_column(prob)
 
 
 @declare("notion", "confidence", symbol="conf", source="Guo et al. 2017")

@@ -61,7 +61,8 @@ class ThresholdedClassWise(Notion):
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Give equal shares to the classes that have rows."""
         simplex = self._simplex(problem)
-        speaks = simplex.prob.max(axis=0) >= self._least(simplex.prob)
+        prob = simplex.forecast.as_given
+        speaks = prob.max(axis=0) >= self._least(prob)
         shares = self.shares(speaks.astype(np.float64), 1.0, speaks.size)
         for binary, share in zip(self._of_parts(simplex), shares.tolist(), strict=True):
             yield replace(binary, share=share)

@@ -278,7 +278,7 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     """Run the test on some rows of a problem."""
     data: dict[str, object] = {**problem.weights.part(rows).keyword}
     if isinstance(problem, BinaryProblem):
-        values = problem.score
+        values = problem.as_given
         if problem.logit is not None:
             values, data["input"] = problem.logit, "logit"
         occurred = problem.outcome[rows]

@@ -260,7 +260,8 @@ def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
         return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=None)
     first, second = as_simplex(one), as_simplex(other)
     label = np.where(swap, second.label, first.label)
-    return replace(first, forecast=Forecast(np.where(swap[:, None], second.prob, first.prob)), label=label)
+    prob = np.where(swap[:, None], second.forecast.as_given, first.forecast.as_given)
+    return replace(first, forecast=Forecast(prob, given_in=first.precision), label=label)
 
 
 def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:

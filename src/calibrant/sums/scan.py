@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import Problem, as_simplex
+from calibrant._core.problem import Problem, as_simplex, row_blocks
 from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.sums import BinnedProblem, Sums, Unit
 
@@ -52,15 +52,15 @@ def _cells(problem: Problem, unit: Unit, plan: Plan) -> tuple[tuple[BinnedProble
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:
-    """Sum weighted powers of the values of the rows, of shape (scores, powers)."""
+    """Sum weighted powers of the values of the rows, of shape (scores, powers); the rows are read once, block by block."""
     sums = np.zeros((len(plan.scores), plan.powers))
-    simplex = as_simplex(problem) if plan.scores else None
-    for number, (_, score) in enumerate(plan.scores):
-        assert simplex is not None
-        value = score(simplex)
-        power = value if simplex.weights.is_unit else value * simplex.weight
-        for k in range(plan.powers):
-            sums[number, k] = power.sum()
-            if k + 1 < plan.powers:
-                power = power * value
+    for rows in row_blocks(problem) if plan.scores else ():
+        simplex = as_simplex(problem.at(rows))
+        for number, (_, score) in enumerate(plan.scores):
+            value = score(simplex)
+            power = value if simplex.weights.is_unit else value * simplex.weight
+            for k in range(plan.powers):
+                sums[number, k] += power.sum()
+                if k + 1 < plan.powers:
+                    power = power * value
     return sums

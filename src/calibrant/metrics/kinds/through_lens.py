@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -76,7 +76,7 @@ class ThroughLens(Metric):
 
     def recut(self, binning: int | Binning) -> Self:
         """Return the metric over these bins; one whose lens has none is as it was."""
-        return replace(self, lens=self.lens.recut(as_binning(binning)))
+        return self.changed(lens=self.lens.recut(as_binning(binning)))
 
     @property
     def takes_binning(self) -> bool:
