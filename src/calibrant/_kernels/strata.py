@@ -14,17 +14,20 @@ BoolArray = npt.NDArray[np.bool_]
 
 UNIT = float(1 << 40)
 
+ONE = np.uint64(1)
+"""Indices are unsigned: else each access asks whether to count from the end."""
+
 
 @kernel
-def bin_of(p: float, edges: FloatArray) -> int:  # pragma: no cover - compiled
+def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
     """Return the bin (edges[b], edges[b + 1]] of p in [0, 1], the first also its lower edge; edges[b] = b / bins."""
-    bins = edges.size - 1
-    b = min(int(p * bins), bins - 1)
-    # The product is rounded: the edges themselves have the last word on either side.
-    while b > 0 and p <= edges[b]:
-        b -= 1
-    while b < bins - 1 and p > edges[b + 1]:
-        b += 1
+    b = min(np.uint64(p * (edges.size - 1)), np.uint64(edges.size - 2))
+    # The product is rounded, and so are the edges: they have the last word, and are one bin away at most.
+    if p <= edges[b]:
+        if b > 0:
+            b -= ONE
+    elif p > edges[b + ONE]:
+        b += ONE
     return b
 
 
@@ -41,7 +44,7 @@ def column_cells(
         p = np.float64(score[i])
         b = bin_of(p, edges)
         m = 1.0 - p if upper[b] else p
-        y = int(outcome[i])
+        y = np.uint64(outcome[i])
         units[y, b, 0] += 1
         units[y, b, 1] += np.int64(m * UNIT + 0.5)
         units[y, b, 2] += np.int64(m * m * UNIT + 0.5)
@@ -66,17 +69,17 @@ def class_cells(
             units[0, j, b, 1] += np.int64(m * UNIT + 0.5)
             units[0, j, b, 2] += np.int64(m * m * UNIT + 0.5)
             scores[j, b] += p
-        j = label[i]
-        p = np.float64(prob[i, j])
+        k = np.uint64(label[i])
+        p = np.float64(prob[i, k])
         b = bin_of(p, edges)
         m = 1.0 - p if upper[b] else p
         first, second = np.int64(m * UNIT + 0.5), np.int64(m * m * UNIT + 0.5)
-        units[0, j, b, 0] -= 1
-        units[0, j, b, 1] -= first
-        units[0, j, b, 2] -= second
-        units[1, j, b, 0] += 1
-        units[1, j, b, 1] += first
-        units[1, j, b, 2] += second
+        units[0, k, b, 0] -= 1
+        units[0, k, b, 1] -= first
+        units[0, k, b, 2] -= second
+        units[1, k, b, 0] += 1
+        units[1, k, b, 1] += first
+        units[1, k, b, 2] += second
 
 
 @kernel
@@ -89,14 +92,14 @@ def top_cells(
     """
     n, n_classes = prob.shape
     for i in range(n):
-        top = 0
+        top, highest = 0, prob[i, 0]
         for j in range(1, n_classes):
-            if prob[i, j] > prob[i, top]:
-                top = j
-        p = np.float64(prob[i, top])
+            if prob[i, j] > highest:
+                top, highest = j, prob[i, j]
+        p = np.float64(highest)
         b = bin_of(p, edges)
         m = 1.0 - p if upper[b] else p
-        y = int(label[i] == top)
+        y = np.uint64(label[i] == top)
         units[y, top, b, 0] += 1
         units[y, top, b, 1] += np.int64(m * UNIT + 0.5)
         units[y, top, b, 2] += np.int64(m * m * UNIT + 0.5)

@@ -19,6 +19,8 @@ from calibrant.sums.strata import BITS, UNIT, CountArray, Strata, is_upper
 PAYS_FROM, PAYS_FROM_WHEN_LOADED = 1 << 24, 1 << 17
 """Numbers in a table from which the compiled loops are used: they save 40 ns a number, and numba loads in half a second."""
 
+MOST_BINS = 1 << 16
+
 ROWS = 1 << 16
 """Rows whose scores are summed at a time, one after the other, by one thread."""
 
@@ -44,8 +46,8 @@ def has_loop(binary: BinaryProblem, binning: Binning) -> bool:
 
 
 def _pays(problem: Problem, numbers: int, binning: Binning) -> bool:
-    """Whether bins are of equal width, rows weigh one each, and numbers are many."""
-    if type(binning) is not EqualWidth or not problem.weights.is_unit:
+    """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and are many."""
+    if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
         return False
     return numbers >= (PAYS_FROM_WHEN_LOADED if "numba" in sys.modules else PAYS_FROM)
 

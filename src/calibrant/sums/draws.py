@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -21,6 +22,9 @@ DRAWN_AT_ONCE = 1 << 12
 
 KERNEL_PAYS_FROM = 1 << 27
 """Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
+
+PAYS_WHEN_LOADED, BLOCK = 1 << 20, 1 << 12
+"""The same where numba is loaded already; numbers of a table that stay in the processor's cache for all draws."""
 
 Rng = np.random.Generator | int | None
 CellArray = npt.NDArray[np.int32]
@@ -120,6 +124,17 @@ class ConsistentLabels:
         # One bin more than there are cells, at the front, takes the rows without a cell.
         sums = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)
         return sums[1:].astype(np.float64, copy=False)
+
+    def events(self, cell: CellArray, n_cells: int) -> FloatArray:
+        """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
+        if not (self.compiled or ("numba" in sys.modules and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
+            one_each = np.ones(len(self.prob))
+            return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
+        from calibrant._kernels.resampled import events_at
+
+        u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((self.n_resamples, n_cells))
+        events_at(self.cumulative, cell, u, max(1, BLOCK // self.prob.shape[1]), events)
+        return events
 
 
 SALT = 0x63616C

@@ -197,8 +197,7 @@ class Together:
 
         Labels are drawn of the kept rows; for all the others stands normal noise of the covariances that the kept rows have.
         """
-        labels, weight = ConsistentLabels(self.prob, n_resamples, rng), np.ones(len(self.prob))
-        events = np.array([labels.sums_at(self.of, label, weight, n_cells) for label in labels]).T
+        events = ConsistentLabels(self.prob, n_resamples, rng).events(self.of, n_cells).T
         if n_cells > MOST_CELLS or self.prob.size * self.prob.shape[1] > MOST_PAIRS:
             return np.asarray(events + rng.random(events.shape))  # equal numbers stand in any order
         others = np.sqrt(self.n / len(self.prob) - 1.0)
