@@ -166,6 +166,29 @@ def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, b
     agree(*sizes)
 
 
+# Rows drawn with replacement
+
+
+@pytest.mark.parametrize("n_bins", [4, 200])
+def test_sums_of_resampled_rows_vary_as_those_of_rows_drawn_with_replacement(n_bins, monkeypatch):
+    """Covariances of all cells: n times those of what one row adds, in wide bins and in narrow groups."""
+    monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0)
+    score = np.concatenate([RNG.beta(0.7, 0.7, 3000), [0.0, 1.0, 0.5]])
+    outcome = RNG.random(score.size) < 0.2 + 0.6 * score
+    problem = as_simplex(as_problem(outcome, score))
+    table = cells(problem, Binary(), EqualWidth(n_bins)).held
+    drawn = table.moments.resampled(20_000, np.random.default_rng(0))
+    of, residual = table.of[:, 1], outcome - score
+    observed = np.bincount(of, residual)
+    np.testing.assert_allclose(drawn.mean(axis=0), observed, atol=4.5 * drawn.std(axis=0).max() / np.sqrt(20_000))
+    variance = np.bincount(of, residual**2) - observed**2 / score.size
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.06, atol=1e-9)
+    covariance = np.cov(drawn[:, :2].T)[0, 1]
+    assert covariance == pytest.approx(
+        -observed[0] * observed[1] / score.size, abs=4.5 * np.sqrt(variance[:2].prod() / 20_000)
+    )
+
+
 # Which road is taken
 
 

@@ -97,6 +97,22 @@ class Moments:
         np.put_along_axis(found, order, events, axis=1)
         return np.ascontiguousarray(found.T)
 
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw sums of residuals of rows drawn with replacement, shape (n_resamples, n_cells), of cells that share no rows.
+
+        The numbers of rows of the strata are multinomial. Within a stratum residuals vary as m does, and their sum is normal
+        with the mean and the variance that m has there.
+        """
+        rows = np.where(self.count > 0, self.count, 1)
+        mean = self.first / rows
+        variance = np.maximum(self.second / rows - mean**2, 0.0)
+        event = np.array([[0.0], [1.0]])
+        residual = np.where(self.is_upper, event - 1.0 + mean, event - mean)
+        total = self.count.sum()
+        drawn = rng.multinomial(total, self.count.ravel() / total, size=n_resamples).reshape(n_resamples, 2, -1)
+        noise = np.sqrt(drawn * variance) * rng.standard_normal(drawn.shape)
+        return np.asarray((drawn * residual + noise).sum(axis=1), dtype=np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:

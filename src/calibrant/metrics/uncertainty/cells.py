@@ -346,7 +346,7 @@ def noise_of(
             deviations,
             equal * table.count,
             int(labels.rng.integers(1 << 62)),
-            None if bootstrap is None else bootstrap_deviations(problem, table, bootstrap),
+            None if bootstrap is None else resampled_deviations(problem, table, bootstrap),
         )
         for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
     ]
@@ -378,6 +378,13 @@ def _events(moments: Moments, together: Together | None, n_resamples: int, rng: 
     if together is None:
         return moments.events(n_resamples, rng)
     return moments.events_together(together, n_resamples, rng)
+
+
+def resampled_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
+    """Bootstrapped deviations about the observed ones, from moments where cells share no rows."""
+    if cells.moments is None or cells.together is not None:
+        return bootstrap_deviations(problem, cells, bootstrap)
+    return cells.scale * cells.moments.resampled(bootstrap.n_resamples, bootstrap.rng) - cells.deviation
 
 
 def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
