@@ -95,7 +95,7 @@ class Moments:
         order = np.argsort(together.drawn(n_resamples, self.is_upper.size, rng), axis=1)
         found = np.empty_like(events)
         np.put_along_axis(found, order, events, axis=1)
-        return np.ascontiguousarray(found.T)
+        return found.T
 
     def resampled(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw sums of residuals of rows drawn with replacement, shape (n_resamples, n_cells), of cells that share no rows.
@@ -136,8 +136,8 @@ class Mixture:
 
     def drawn(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw numbers, shape (n_resamples, n_cells)."""
-        n = self.low + (rng.random((n_resamples, self.mu.size)) < self.share)
-        return rng.binomial(n.astype(np.int64), np.minimum(self.mu / n, 1.0)).astype(np.float64)
+        n = self.low[:, None] + (rng.random((self.mu.size, n_resamples)) < self.share[:, None])
+        return rng.binomial(n.astype(np.int64), np.minimum(self.mu[:, None] / n, 1.0)).T.astype(np.float64)
 
     def quantiles(self, levels: FloatArray) -> FloatArray:
         """Return the quantiles at rising levels, shape (n_cells, n_levels)."""

@@ -20,6 +20,7 @@ from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty.estimate import Law, steps_for
+from calibrant.metrics.uncertainty.rare_events import RareEvents
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap, CellArray, ConsistentLabels
@@ -128,7 +129,8 @@ class Cells:
         held = self.weight > 0
         if not held.any():  # a notion that found no row to speak of
             return Sizes(lambda deviations: [deviations], lambda seen: np.zeros(len(seen[0])), shrinks=size.shrinks)
-        parts = [held] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
+        all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
+        parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
         views = [self._view(lens, rows) for rows in parts]
         return Sizes(
@@ -139,7 +141,7 @@ class Cells:
             shrinks=size.shrinks,
         )
 
-    def _view(self, lens: Lens, held: BoolArray) -> View:
+    def _view(self, lens: Lens, held: BoolArray | slice) -> View:
         """Hold a lens over some cells."""
         weight = self.weight[held]
         score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
@@ -272,13 +274,16 @@ class Noise:
         few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
         n, before = np.maximum(np.rint(self.rows[few]), 1.0), p[few]
         held = np.where(cells.weight > 0.0, cells.weight, 1.0)
-        events = np.clip(np.rint(n * (p + self.consistent / held)[:, few]), 0.0, n)
+        events = np.clip(np.rint(n * (p[few] + self.consistent[:, few] / held[few])), 0.0, n)
         rng = np.random.default_rng(self.seed)
+        rare = None if cells.moments is None else RareEvents.of(np.ascontiguousarray(events.T), n, before, rng)
         spread = p * (1.0 - p)
         spread[few] = 1.0  # it may be 0, or too small to be divided by
         for now in rate:
             noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
-            if few.size:
+            if few.size and rare is not None:
+                noise[:, few] = (cells.weight[few, None] * (rare.at(now[few]) / n[:, None] - now[few, None])).T
+            elif few.size:
                 events, before = moved(events, n, before, now[few], rng), now[few]
                 noise[:, few] = cells.weight[few] * (events / n - before)
             yield cells.weight * (now - p), noise
