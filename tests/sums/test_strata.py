@@ -123,11 +123,10 @@ def assert_same_cells(ours, theirs):
             assert mine.strata.to_dict() == its.strata.to_dict()
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, monkeypatch):
+@pytest.mark.parametrize(("n_classes", "order", "dtype"), [(2, "C", "f8"), (5, "F", "f8"), (5, "C", "f4")])
+def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtype, monkeypatch):
     problem = table(1200, n_classes)
-    forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order))
+    forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
     problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
     plain = scan(problem, PLAN)
     for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):

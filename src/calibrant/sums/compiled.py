@@ -88,7 +88,7 @@ def _totals(simplex: SimplexProblem, binning: Binning, kinds: Sequence[type[Noti
     """Return the sums of each class, under each kind of notion."""
     from calibrant._kernels.strata import class_cells, top_cells
 
-    prob, label = simplex.prob, simplex.label
+    prob, label = simplex.forecast.as_given, simplex.label
     edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))
     upper = is_upper(edges)
 
