@@ -123,6 +123,18 @@ def test_compiled_and_plain_draws_are_the_same(monkeypatch):
     np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
 
 
+def test_events_of_all_draws_are_those_of_one_after_the_other(monkeypatch):
+    rng = np.random.default_rng(0)
+    prob, cell = rng.dirichlet(np.ones(5), 300), rng.integers(-1, 7, (300, 5)).astype(np.int32)
+    expected = [
+        np.bincount(cell[np.arange(300), label] + 1, minlength=8)[1:] for label in ConsistentLabels(prob, 6, as_rng(1))
+    ]
+    np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
+    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+    monkeypatch.setattr("calibrant.sums.draws.BLOCK", 200)
+    np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
+
+
 def test_a_seed_makes_the_same_draws():
     prob = np.full((50, 2), 0.5)
     first, second = (np.array(list(ConsistentLabels(prob, 3, as_rng(9)))) for _ in range(2))

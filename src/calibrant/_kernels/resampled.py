@@ -42,3 +42,28 @@ def sums_at(
         if cell >= 0:
             sums[cell] += w[i]
     return sums
+
+
+@kernel
+def events_at(
+    cumulative: FloatArray, of: npt.NDArray[np.int32], u: FloatArray, block: int, events: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Count in events[r, c] the rows i whose label, which u[r, i] draws as `categorical` does, stands in cell c = of[i, label].
+
+    Rows are looked at so many at a time, in all draws.
+    """
+    n, n_classes = cumulative.shape
+    for start in range(0, n, block):
+        end = min(start + block, n)
+        for r in range(u.shape[0]):
+            for i in range(start, end):
+                at, low, high = u[r, i], 0, n_classes - 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if cumulative[i, middle] <= at:
+                        low = middle + 1
+                    else:
+                        high = middle
+                cell = of[i, low]
+                if cell >= 0:
+                    events[r, cell] += 1.0

@@ -23,6 +23,7 @@ from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.kinds.metric import Metric, metric_named
 from calibrant.metrics.log_losses import LogLoss
+from calibrant.metrics.uncertainty.cells import draws_from_sums
 from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.metrics.uncertainty.several import cells_of, estimates
 from calibrant.notions import Notion, as_notion
@@ -253,7 +254,8 @@ def assess(
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
-    sums = scan(problem, Plan.of_cells([*cells_of(metrics_of, problem, cut, notion), *shown]))
+    asked = [*cells_of(metrics_of, problem, cut, notion), *shown]
+    sums = scan(problem, Plan.of_cells(asked, noise=draws_from_sums(problem)))
     found = estimates(
         metrics_of,
         problem,

@@ -225,7 +225,7 @@ def _union(edges: list[FloatArray]) -> FloatArray:
 def _merged(fine: Cells, starts: IntArray) -> Cells:
     """Put runs of cells together."""
     return Cells(
-        of=fine.of,  # not looked at
+        fine.placed,  # not looked at
         count=np.add.reduceat(fine.count, starts),
         weight=np.add.reduceat(fine.weight, starts),
         scale=fine.scale[starts],

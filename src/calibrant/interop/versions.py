@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 import calibrant
-from calibrant.solvers.threads import n_processors
+from calibrant._core.threads import n_processors
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "narwhals", "numba")
 """What pyproject.toml requires."""

@@ -291,7 +291,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     of: CellArray = (bins.index(simplex.prob)[:, None] * n_classes + np.arange(n_classes)).astype(np.int32)
     size = len(bins) * n_classes
     return Cells(
-        of=of,
+        placed=lambda: of,
         count=np.repeat(bins.count.astype(np.float64), n_classes),
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),

@@ -53,6 +53,9 @@ class Notion(ABC):
     of_predictions: ClassVar[bool] = False
     """Whether its event is that a predicted class is the true one; then the event rate is an accuracy."""
 
+    one_score_a_row: ClassVar[bool] = False
+    """Whether each row stands in one part, with one class, so that events of different bins are independent."""
+
     @property
     @abstractmethod
     def name(self) -> str:

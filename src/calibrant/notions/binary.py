@@ -17,6 +17,7 @@ class Binary(Notion):
     """The probability of the positive class: column 1 of 2."""
 
     name = "binary"
+    one_score_a_row = True
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: column 1."""

@@ -37,6 +37,7 @@ class OneVsRest(Notion):
     column: int | str = -1
 
     name = "one-vs-rest"
+    one_score_a_row = True
 
     def __post_init__(self) -> None:
         require(

@@ -23,6 +23,7 @@ class Confidence(Notion):
 
     name = "confidence"
     of_predictions = True
+    one_score_a_row = True
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the top probability of every row."""
@@ -35,6 +36,7 @@ class TopLabel(Notion):
 
     name = "top-label"
     of_predictions = True
+    one_score_a_row = True
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""

@@ -46,6 +46,7 @@ class WithinGroups(Notion):
     """
 
     name = "within-groups"
+    one_score_a_row = True
     word: ClassVar[str] = "group"
 
     def __init__(self, groups: npt.ArrayLike) -> None:

@@ -94,8 +94,8 @@ class Detection:
         problem, rates = self.predictions.drawn(n, truth, rng)
         residuals = self.residuals(problem)
         null = residuals.null(max(NULL_DRAWS, int(np.ceil(4.0 / self.level)) - 1), rng)[1]
-        table = residuals.cells()
         # Labels of the truth in the cells of the predictions: only where the labels come from is another.
+        table = replace(residuals.cells(), moments=None)
         labels = ConsistentLabels(rates, ROUGHLY if rough else DRAWS, rng)
         (deviations,) = consistent_deviations(replace(problem, forecast=Forecast(rates)), [table], labels, labels)
         found = [pvalue_of(value, null) <= self.level for value in residuals.sizes(table)(deviations).tolist()]

@@ -25,7 +25,7 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric, as_metric
-from calibrant.metrics.uncertainty.cells import Sizes, bootstrap_deviations, consistent_deviations, smoothed_deviations
+from calibrant.metrics.uncertainty.cells import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
@@ -168,7 +168,7 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
     simplex, table = as_simplex(residuals.problem), residuals.cells()
     labels = ConsistentLabels(simplex.prob, n_resamples, rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, rng)
-    kinds = [*consistent_deviations(simplex, [table], labels, labels), bootstrap_deviations(simplex, table, bootstrap)]
+    kinds = [*consistent_deviations(simplex, [table], labels, labels), resampled_deviations(simplex, table, bootstrap)]
     if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))
     sizes, seen = residuals.sizes(table), table.deviation[None]

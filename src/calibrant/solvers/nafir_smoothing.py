@@ -10,11 +10,11 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.progress import Advance
+from calibrant._core.threads import n_processors, side_by_side
 from calibrant.solvers.conditional_logit import Penalty, solve
 from calibrant.solvers.folds import Fold
 from calibrant.solvers.nafir_blocks import Cells
 from calibrant.solvers.nafir_comparisons import CAP, Comparisons
-from calibrant.solvers.threads import n_processors, side_by_side
 
 SMOOTHINGS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)
 """What cross-validation chooses from."""

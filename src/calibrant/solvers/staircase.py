@@ -9,8 +9,8 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
 from calibrant._core.progress import Advance
+from calibrant._core.threads import n_processors, one_by_one, side_by_side
 from calibrant.solvers.scir_rows import Cumulated, Points, places
-from calibrant.solvers.threads import n_processors, one_by_one, side_by_side
 
 PARALLEL_FROM = 1 << 19
 """From so many points on, parts of a problem are solved side by side."""

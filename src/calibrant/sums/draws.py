@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +17,14 @@ MOST_GROUPS = 1000
 """Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
 cost no longer grows with rows times resamples."""
 
+DRAWN_AT_ONCE = 1 << 12
+"""Rows up to which resamples are drawn before they are asked for."""
+
 KERNEL_PAYS_FROM = 1 << 27
 """Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
+
+PAYS_WHEN_LOADED, BLOCK = 1 << 20, 1 << 12
+"""The same where numba is loaded already; numbers of a table that stay in the processor's cache for all draws."""
 
 Rng = np.random.Generator | int | None
 CellArray = npt.NDArray[np.int32]
@@ -38,11 +46,24 @@ class Bootstrap:
     """
 
     def __init__(self, n: int, n_resamples: int, rng: np.random.Generator) -> None:
-        self.n_groups = min(n, MOST_GROUPS)
-        self.group: IntArray = rng.permutation(n) % self.n_groups
-        self.counts: FloatArray = rng.multinomial(
-            self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples
-        ).astype(np.float64)
+        self.n, self.n_resamples, self.n_groups = n, n_resamples, min(n, MOST_GROUPS)
+        self.rng = rng
+        if n > DRAWN_AT_ONCE:  # of many rows only when it is asked for: most figures have their noise from sums
+            self.rng = np.random.default_rng(int(rng.integers(1 << 62)))
+        else:
+            assert self.group.size == n
+            assert self.counts.size
+
+    @cached_property
+    def group(self) -> IntArray:
+        """Group of each row, shape (n,)."""
+        return self.rng.permutation(self.n) % self.n_groups
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How often each group is in each resample, shape (n_resamples, n_groups)."""
+        even = np.full(self.n_groups, 1.0 / self.n_groups)
+        return self.rng.multinomial(self.n_groups, even, size=self.n_resamples).astype(np.float64)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum ``values``, one a row, over the rows of every resample, shape (n_resamples,)."""
@@ -70,16 +91,21 @@ class ConsistentLabels:
     """
 
     def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
-        self.cumulative = np.cumsum(prob, axis=1)
-        self.cumulative /= self.cumulative[:, -1:]
-        self.n_resamples, self.rng = n_resamples, rng
+        self.prob, self.n_resamples, self.rng = prob, n_resamples, rng
         self.compiled = prob.size * n_resamples >= KERNEL_PAYS_FROM
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """Cumulative probabilities, shape (n, K); the last ones are 1."""
+        sums = np.cumsum(self.prob, axis=1)
+        sums /= sums[:, -1:]
+        return sums
 
     def __len__(self) -> int:
         return self.n_resamples
 
     def __iter__(self) -> Iterator[IntArray]:
-        return (self._draw(self.rng.random(len(self.cumulative))) for _ in range(self.n_resamples))
+        return (self._draw(self.rng.random(len(self.prob))) for _ in range(self.n_resamples))
 
     def _draw(self, u: FloatArray) -> IntArray:
         if self.compiled:
@@ -98,6 +124,17 @@ class ConsistentLabels:
         # One bin more than there are cells, at the front, takes the rows without a cell.
         sums = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)
         return sums[1:].astype(np.float64, copy=False)
+
+    def events(self, cell: CellArray, n_cells: int) -> FloatArray:
+        """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
+        if not (self.compiled or ("numba" in sys.modules and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
+            one_each = np.ones(len(self.prob))
+            return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
+        from calibrant._kernels.resampled import events_at
+
+        u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((self.n_resamples, n_cells))
+        events_at(self.cumulative, cell, u, max(1, BLOCK // self.prob.shape[1]), events)
+        return events
 
 
 SALT = 0x63616C

@@ -30,16 +30,25 @@ class Plan:
         Values of the rows to be summed, by their names.
     powers : int
         How many powers of each value are summed: 1 for means, 3 for variance and skewness as well.
+    noise : bool
+        Whether also what noise is drawn from is left behind: the strata of each bin, and some rows where one row stands in
+        several bins of a notion.
     """
 
     cells: tuple[tuple[Notion, Binning], ...] = ()
     scores: tuple[tuple[str, RowScore], ...] = ()
     powers: int = 3
+    noise: bool = False
 
     @classmethod
-    def of_cells(cls, cells: Iterable[tuple[Notion, Binning]]) -> Plan:
+    def of_cells(cls, cells: Iterable[tuple[Notion, Binning]], *, noise: bool = False) -> Plan:
         """Ask for bins alone, each once."""
-        return cls(cells=tuple(distinct(cells)))
+        return cls(cells=tuple(distinct(cells)), noise=noise)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are kept: noise of cells that share rows has to be drawn."""
+        return self.noise and not all(notion.one_score_a_row for notion, _ in self.cells)
 
     def fitted_to(self, problem: Problem) -> Plan:
         """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import Problem, as_simplex, row_blocks
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex, row_blocks
+from calibrant.binning import Binning, Bins
+from calibrant.notions import Notion
+from calibrant.sums.compiled import Cut, cut_column, cut_table, has_loop, has_loops
+from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan, distinct
+from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit
 
 
-def scan(problem: Problem, plan: Plan) -> Sums:
+def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
     """Read the rows of a problem once, and sum what the plan asks for.
 
     Parameters
@@ -19,6 +26,8 @@ def scan(problem: Problem, plan: Plan) -> Sums:
         A valid problem, or a batch of one, which may have no rows.
     plan : Plan
         What is asked for. A notion that labels decide is fitted to the problem: for batches call ``plan.fitted_to`` first.
+    first : int, default=0
+        The number of the first row among all rows, by which rows are kept; of a batch, how many rows stand before it.
 
     Returns
     -------
@@ -37,18 +46,43 @@ def scan(problem: Problem, plan: Plan) -> Sums:
         n_classes=problem.classes.size,
         cells=_cells(problem, unit, plan),
         scores=_moments(problem, plan),
+        kept=KeptRows.of(as_simplex(problem), first) if plan.keeps_rows and problem.weights.is_unit else None,
     )
 
 
 def _cells(problem: Problem, unit: Unit, plan: Plan) -> tuple[tuple[BinnedProblem, ...], ...]:
     """Split the problem by each notion once, and cut each part in all ways that are asked for."""
     found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
-    for notion in distinct(notion for notion, _ in plan.cells):
-        asked = [(into, cut) for into, (other, cut) in zip(found, plan.cells, strict=True) if other == notion]
+    at = [number for number, pair in enumerate(plan.cells) if plan.noise and has_loops(problem, *pair)]
+    for number, cuts in zip(at, cut_table(as_simplex(problem), [plan.cells[k] for k in at]) if at else (), strict=True):
+        found[number] += _named(problem, plan.cells[number][0], cuts, unit)
+    rest = [(into, *pair) for into, pair in zip(found, plan.cells, strict=True) if not into]
+    for notion in distinct(notion for _, notion, _ in rest):
+        asked = [(into, cut) for into, other, cut in rest if other == notion]
         for binary in notion.split(problem):
             for into, cut in asked:
-                into.append(BinnedProblem(binary.name, binary.share, cut(binary), unit))
+                bins, strata = _cut(binary, cut, noise=plan.noise and problem.weights.is_unit)
+                into.append(BinnedProblem(binary.name, binary.share, bins, unit, strata))
     return tuple(map(tuple, found))
+
+
+def _cut(binary: BinaryProblem, binning: Binning, *, noise: bool) -> tuple[Bins, Strata | None]:
+    """Cut a problem, and split its bins by outcome where noise is drawn from them."""
+    if not noise:
+        return binning(binary), None
+    if has_loop(binary, binning):
+        return cut_column(binary, binning)
+    bins = binning(binary)
+    return bins, Strata.of(binary, bins)
+
+
+def _named(problem: Problem, notion: Notion, cuts: Sequence[Cut], unit: Unit) -> Iterator[BinnedProblem]:
+    """Give bins and strata the names and shares of the problems of a notion."""
+    names = [binary.name for binary in notion.split(problem.at(slice(0, 1)))]
+    weight, n_classes = np.array([bins.weight.sum() for bins, _ in cuts]), problem.classes.size
+    shares = notion.shares(weight, problem.weights.total, n_classes).tolist()
+    for name, share, (bins, strata) in zip(names, shares, cuts, strict=True):
+        yield BinnedProblem(name, share, bins, unit, strata)
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:

@@ -15,7 +15,9 @@ from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning, Bins, Edges
 from calibrant.notions import Notion
+from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan
+from calibrant.sums.strata import Strata
 
 OF_BINS = ("weight", "score_sum", "outcome_sum")
 
@@ -36,13 +38,14 @@ class Unit(NamedTuple):
 class BinnedProblem:
     """A problem of a notion, of which the bins are left: its ``name``, its ``share`` in the aggregate, and its ``bins``.
 
-    ``weights`` is what the weights are in the whole problem.
+    ``weights`` is what the weights are in the whole problem. ``strata`` are there where noise is drawn from them.
     """
 
     name: str
     share: float
     bins: Bins
     weights: Unit
+    strata: Strata | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,8 @@ class Sums(Record):
         For each pair of ``plan.cells`` the problems of the notion; none where there are no rows.
     scores : ndarray of shape (len(plan.scores), plan.powers)
         Weighted sums of the values of the rows, their squares and so on.
+    kept : KeptRows or None
+        Some rows, where the plan asks for noise of cells that share rows and no weights were given.
     """
 
     plan: Plan
@@ -74,6 +79,7 @@ class Sums(Record):
     n_classes: int
     cells: tuple[tuple[BinnedProblem, ...], ...]
     scores: FloatArray
+    kept: KeptRows | None = None
 
     @classmethod
     def of_no_rows(cls, plan: Plan) -> Sums:
@@ -114,7 +120,8 @@ class Sums(Record):
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
         )
         scores = self.scores + other.scores
-        return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores)
+        kept = None if self.kept is None or other.kept is None else self.kept + other.kept
+        return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores, kept=kept)
 
     def _joined(
         self,
@@ -133,8 +140,12 @@ class Sums(Record):
         )
         bins = [one.bins + two.bins for one, two in zip(ours, theirs, strict=True)]
         shares = notion.shares(np.array([sums.weight.sum() for sums in bins]), weight, self.n_classes)
-        joined = zip(ours, shares.tolist(), bins, strict=True)
-        return tuple(BinnedProblem(one.name, share, sums, unit) for one, share, sums in joined)
+        strata = [
+            None if one.strata is None or two.strata is None else one.strata + two.strata
+            for one, two in zip(ours, theirs, strict=True)
+        ]
+        joined = zip(ours, shares.tolist(), bins, strata, strict=True)
+        return tuple(BinnedProblem(one.name, share, sums, unit, split) for one, share, sums, split in joined)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums as lists, numbers and words, of which JSON loses no bit; what is not finite is a word.
@@ -157,6 +168,7 @@ class Sums(Record):
                 name: [_number(value) for value in powers]
                 for (name, _), powers in zip(self.plan.scores, self.scores.tolist(), strict=True)
             },
+            "kept": None if self.kept is None else self.kept.to_dict(),
         }
 
     @classmethod
@@ -199,6 +211,7 @@ class Sums(Record):
             plain["n_classes"],
             tuple(tuple(_problem(one, unit) for one in cells["problems"]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
+            None if plain["kept"] is None else KeptRows.from_dict(plain["kept"], plain["n_classes"]),
         )
 
 
@@ -213,13 +226,15 @@ def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:
 def _plain(one: BinnedProblem) -> dict[str, Any]:
     bins = one.bins
     sums = {name: getattr(bins, name).tolist() for name in ("edges", "count", *OF_BINS)}
-    return {"name": one.name, "share": one.share, **sums}
+    strata = None if one.strata is None else one.strata.to_dict()
+    return {"name": one.name, "share": one.share, **sums, "strata": strata}
 
 
 def _problem(plain: Mapping[str, Any], unit: Unit) -> BinnedProblem:
     edges, *sums = (np.array(plain[name], dtype=np.float64) for name in ("edges", *OF_BINS))
     bins = Bins(Edges(edges), np.array(plain["count"], dtype=np.intp), *sums)
-    return BinnedProblem(plain["name"], plain["share"], bins, unit)
+    strata = None if plain["strata"] is None else Strata.from_dict(plain["strata"])
+    return BinnedProblem(plain["name"], plain["share"], bins, unit, strata)
 
 
 def _number(value: float) -> float | str:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
 from calibrant import ByNotion, IsotonicCalibration, log_loss
+from calibrant._core.threads import n_processors
 from calibrant._core.validation import as_problem
 from calibrant.calibrators import MulticlassIsotonic
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
@@ -25,7 +26,6 @@ from calibrant.solvers.folds import Fold, folds_of
 from calibrant.solvers.nafir_blocks import Cells, split_blocks
 from calibrant.solvers.nafir_comparisons import Comparisons
 from calibrant.solvers.nafir_smoothing import SMOOTHINGS, choose_smoothing
-from calibrant.solvers.threads import n_processors
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [

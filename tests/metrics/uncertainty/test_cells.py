@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-import calibrant.metrics.uncertainty.cells
 from calibrant import assess
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
-from calibrant.binning import EqualWidth, locate
-from calibrant.metrics.uncertainty.cells import cells, smoothed_deviations, stratified_deviations
+from calibrant.binning import EqualWidth
+from calibrant.metrics.uncertainty.cells import cells, smoothed_deviations
 from calibrant.notions import Binary
 
 DRAWS = 20_000
@@ -48,28 +47,3 @@ def test_the_interval_covers_where_three_rows_went_one_way(metric):
         found = assess(y, score, metrics=[metric], n_resamples=99, rng=run)[metric]
         covered += found.lower <= truth <= found.upper
     assert covered / runs >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
-
-
-def test_events_drawn_by_the_stratum_have_the_moments_of_events_drawn_by_the_row():
-    """Cells of independent events: mean zero, and the variance is the sum of p (1 - p), here of 600 rows in 4 bins."""
-    score = np.concatenate([np.random.default_rng(1).random(590), np.zeros(5), np.ones(5)])
-    problem = as_simplex(as_problem(np.arange(600) % 2, score))
-    found = cells(problem, Binary(), EqualWidth(4))
-    drawn = stratified_deviations(problem, found, DRAWS, np.random.default_rng(0))
-    variance = np.bincount(locate(np.arange(5) / 4, score), score * (1 - score)) / 600**2
-    assert (np.abs(drawn.mean(axis=0)) < 4 * np.sqrt(variance / DRAWS)).all()
-    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.05)  # five standard errors
-
-
-def test_many_rows_are_drawn_by_the_stratum_and_tell_the_same(monkeypatch):
-    """The noise floor of the same rows, drawn both ways, within four standard errors."""
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 2000)
-    label = (rng.random((2000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
-    names, draws = ["ece", "top-label-ece", "ks-error"], 400
-    by_row = assess(label, prob, metrics=names, n_resamples=draws, rng=1)
-    monkeypatch.setattr(calibrant.metrics.uncertainty.cells, "STRATA_PAY_FROM", 1)
-    by_stratum = assess(label, prob, metrics=names, n_resamples=draws, rng=2)
-    for name in names:
-        assert by_row[name].noise_floor != by_stratum[name].noise_floor
-        assert by_row[name].noise_floor == pytest.approx(by_stratum[name].noise_floor, rel=4 * 0.5 * np.sqrt(2 / draws))

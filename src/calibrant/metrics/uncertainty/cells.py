@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, SimplexProblem
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem
+from calibrant._core.registry import named
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty.estimate import Law, steps_for
+from calibrant.metrics.uncertainty.rare_events import RareEvents
 from calibrant.notions import Notion
-from calibrant.sums import Plan, Sums, scan
+from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap, CellArray, ConsistentLabels
+from calibrant.sums.kept_rows import MOST as MOST_KEPT
+from calibrant.sums.noise import Moments, Together
 
 Draws = Iterable[IntArray]
 
@@ -43,12 +48,8 @@ over all bins lie above the interval too often, with all of it those of one clas
 BLOCK = 1 << 20
 """Rows times classes looked at together."""
 
-STRATA_PAY_FROM = 1 << 16
-"""Rows from which events are drawn by the stratum, not by the row."""
-
-STRATA = 256
-"""Strata of [0, 1]. In one the probabilities differ by less than 1/256: its events are binomial, but for a variance too large
-by at most 1/512 squared a row."""
+MOST_BY_ROW = MOST_KEPT
+"""Rows up to which labels are drawn for each of them; of more the noise is drawn from the strata of the cells."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,46 @@ class Sizes:
 class Cells:
     """The bins of all problems of a notion, side by side.
 
-    ``of[i, j]`` is the cell in which row i stands with class j, or -1. Each cell has a count of rows, a weight (they sum
-    to one), the ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, that
-    deviation, and the ``part`` of the notion whose it is.
+    Each cell has a count of rows, a weight (they sum to one), the ``expected`` sum of its weighted scores, a ``scale`` that
+    turns weighted residuals into its deviation, that deviation, and the ``part`` of the notion whose it is. ``placed`` finds
+    the cells of the rows. Of many rows there are the ``moments``, and where one row stands in several cells kept rows show how
+    these vary ``together``.
     """
 
-    of: CellArray
+    placed: Callable[[], CellArray]
     count: FloatArray
     weight: FloatArray
     scale: FloatArray
     expected: FloatArray
     deviation: FloatArray
     part: IntArray
+    moments: Moments | None = None
+    together: Together | None = None
+
+    @cached_property
+    def of(self) -> CellArray:
+        """Cell in which row i stands with class j, or -1, shape (n, K)."""
+        return self.placed()
+
+    @property
+    def held(self) -> Cells:
+        """The cells that hold rows, where there are moments to draw their noise from."""
+        some = self.count > 0.0
+        if self.moments is None or some.all() or not some.any():
+            return self
+        number = np.where(some, np.cumsum(some) - 1, -1).astype(np.int32)
+        return replace(
+            self,
+            placed=lambda: number[self.of],  # no row is in a cell without rows
+            count=self.count[some],
+            weight=self.weight[some],
+            scale=self.scale[some],
+            expected=self.expected[some],
+            deviation=self.deviation[some],
+            part=self.part[some],
+            moments=self.moments.at(some),
+            together=None if self.together is None else replace(self.together, of=number[self.together.of]),
+        )
 
     @property
     def prob(self) -> FloatArray:
@@ -100,7 +129,8 @@ class Cells:
         held = self.weight > 0
         if not held.any():  # a notion that found no row to speak of
             return Sizes(lambda deviations: [deviations], lambda seen: np.zeros(len(seen[0])), shrinks=size.shrinks)
-        parts = [held] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
+        all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
+        parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
         views = [self._view(lens, rows) for rows in parts]
         return Sizes(
@@ -111,41 +141,79 @@ class Cells:
             shrinks=size.shrinks,
         )
 
-    def _view(self, lens: Lens, held: BoolArray) -> View:
+    def _view(self, lens: Lens, held: BoolArray | slice) -> View:
         """Hold a lens over some cells."""
         weight = self.weight[held]
         score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
         return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), Weights(weight)))
 
 
+def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
+    """Whether noise is drawn from sums: rows are many, count alike, and are not known to the notions by their places."""
+    known = all(notion.one_score_a_row or named(type(notion)) is not None for notion in notions)
+    return known and problem.size > MOST_BY_ROW and problem.weights.is_unit
+
+
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
     """Cut a problem into the cells of a notion and a binning, of which the ``sums`` may be known already."""
     asked = (notion, binning)
-    known = sums if sums is not None and asked in sums.plan.cells else scan(problem, Plan.of_cells([asked]))
-    of: CellArray = np.full(problem.prob.shape, -1, dtype=np.int32)
+    by_sums = draws_from_sums(problem, notion)
+    known = sums if sums is not None and asked in sums.plan.cells and (sums.plan.noise or not by_sums) else None
+    if known is None:
+        known = scan(problem, Plan.of_cells([asked], noise=by_sums))
+    problems = known.of(*asked)
     columns: list[tuple[FloatArray | IntArray, ...]] = []
-    start = 0
-    split = zip(notion.parts(problem.prob), notion.split(problem), known.of(*asked), strict=True)
-    for number, (part, binary, one) in enumerate(split):
-        if binary.size == 0:
-            continue
+    for number, one in enumerate(problems):
         bins = one.bins
-        part.put(of, start + bins.index(binary.score))
-        start += len(bins)
-        scale = binary.share / bins.weight.sum()
+        if not bins.count.any():
+            continue
+        factor = one.share / bins.weight.sum()
         columns.append(
             (
                 bins.count.astype(np.float64),
-                scale * bins.weight,
-                np.full(len(bins), scale),
+                factor * bins.weight,
+                np.full(len(bins), factor),
                 bins.score_sum,
-                scale * (bins.outcome_sum - bins.score_sum),
+                factor * (bins.outcome_sum - bins.score_sum),
                 np.full(len(bins), number),
             )
         )
     if not columns:  # a notion that found no row to speak of: one cell without weight
         columns.append((*np.zeros((5, 1)), np.zeros(1, dtype=np.intp)))
-    return Cells(of, *(np.concatenate(column) for column in zip(*columns, strict=True)))
+    count, weight, scale, expected, deviation, part = map(np.concatenate, zip(*columns, strict=True))
+    return Cells(
+        lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
+        count,
+        weight,
+        scale,
+        expected,
+        deviation,
+        part,
+        moments=Moments.of([one for one in problems if one.bins.count.any()]) if by_sums else None,
+        together=_together(notion, problems, known) if by_sums and not notion.one_score_a_row else None,
+    )
+
+
+def _placed(
+    prob: FloatArray, notion: Notion, problems: Sequence[BinnedProblem], scores: Iterable[FloatArray]
+) -> CellArray:
+    """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+    of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
+    start = 0
+    for part, score, one in zip(notion.parts(prob), scores, problems, strict=True):
+        if one.bins.count.any():
+            part.put(of, start + one.bins.index(score))
+            start += len(one.bins)
+    return of
+
+
+def _together(notion: Notion, problems: Sequence[BinnedProblem], sums: Sums) -> Together | None:
+    """Return kept rows with their cells."""
+    if sums.kept is None:
+        return None
+    prob = sums.kept.prob
+    scores = (part.scores(prob) for part in notion.parts(prob))
+    return Together(prob, _placed(prob, notion, problems, scores), sums.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +274,16 @@ class Noise:
         few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
         n, before = np.maximum(np.rint(self.rows[few]), 1.0), p[few]
         held = np.where(cells.weight > 0.0, cells.weight, 1.0)
-        events = np.clip(np.rint(n * (p + self.consistent / held)[:, few]), 0.0, n)
+        events = np.clip(np.rint(n * (p[few] + self.consistent[:, few] / held[few])), 0.0, n)
         rng = np.random.default_rng(self.seed)
+        rare = None if cells.moments is None else RareEvents.of(np.ascontiguousarray(events.T), n, before, rng)
         spread = p * (1.0 - p)
         spread[few] = 1.0  # it may be 0, or too small to be divided by
         for now in rate:
             noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
-            if few.size:
+            if few.size and rare is not None:
+                noise[:, few] = (cells.weight[few, None] * (rare.at(now[few]) / n[:, None] - now[few, None])).T
+            elif few.size:
                 events, before = moved(events, n, before, now[few], rng), now[few]
                 noise[:, few] = cells.weight[few] * (events / n - before)
             yield cells.weight * (now - p), noise
@@ -280,7 +351,7 @@ def noise_of(
             deviations,
             equal * table.count,
             int(labels.rng.integers(1 << 62)),
-            None if bootstrap is None else bootstrap_deviations(problem, table, bootstrap),
+            None if bootstrap is None else resampled_deviations(problem, table, bootstrap),
         )
         for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
     ]
@@ -289,45 +360,36 @@ def noise_of(
 def consistent_deviations(
     problem: SimplexProblem, tables: Sequence[Cells], labels: ConsistentLabels, draws: Draws
 ) -> list[FloatArray]:
-    """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table."""
-    by_stratum = [_has_strata(problem, table) for table in tables]
+    """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table.
+
+    Those of tables with moments are drawn from these; the other tables share the draws of labels.
+    """
     consistent = [
-        stratified_deviations(problem, table, len(labels), labels.rng)
-        if whole
-        else np.empty((len(labels), table.weight.size))
-        for table, whole in zip(tables, by_stratum, strict=True)
+        np.empty((len(labels), table.weight.size))
+        if table.moments is None
+        else table.scale * (_events(table.moments, table.together, len(labels), labels.rng) - table.expected)
+        for table in tables
     ]
-    by_label = [pair for pair, whole in zip(zip(tables, consistent, strict=True), by_stratum, strict=True) if not whole]
-    for number, label in enumerate(draws if by_label else ()):
-        for table, deviations in by_label:
+    by_row = [pair for pair in zip(tables, consistent, strict=True) if pair[0].moments is None]
+    for number, label in enumerate(draws if by_row else ()):
+        for table, deviations in by_row:
             events = labels.sums_at(table.of, label, problem.weight, table.weight.size)
             deviations[number] = table.scale * (events - table.expected)
     return consistent
 
 
-def _has_strata(problem: SimplexProblem, table: Cells) -> bool:
-    """Whether rows are many, count alike, and stand in one cell each, so that cells are independent of each other."""
-    return (
-        problem.size >= STRATA_PAY_FROM and problem.weights.is_unit and bool(((table.of >= 0).sum(axis=1) == 1).all())
-    )
+def _events(moments: Moments, together: Together | None, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw numbers of events from moments, of cells that share rows as they vary together."""
+    if together is None:
+        return moments.events(n_resamples, rng)
+    return moments.events_together(together, n_resamples, rng)
 
 
-def stratified_deviations(
-    problem: SimplexProblem, table: Cells, n_resamples: int, rng: np.random.Generator
-) -> FloatArray:
-    """Deviations of binomial events in each stratum of each cell, shape (n_resamples, n_cells)."""
-    column = table.of.argmax(axis=1)  # elsewhere stands -1
-    cell, score = (values[np.arange(problem.size), column] for values in (table.of, problem.prob))
-    key = cell.astype(np.intp) * STRATA + np.minimum((score * STRATA).astype(np.intp), STRATA - 1)
-    count = np.bincount(key)
-    stratum = np.flatnonzero(count)
-    rate = np.minimum(np.bincount(key, score)[stratum] / count[stratum], 1.0)
-    events = rng.binomial(count[stratum], rate, size=(n_resamples, stratum.size))
-    held, first = np.unique(stratum // STRATA, return_index=True)
-    occurred = np.zeros((n_resamples, table.weight.size))
-    occurred[:, held] = np.add.reduceat(events, first, axis=1)
-    deviations: FloatArray = table.scale * (occurred - table.expected)
-    return deviations
+def resampled_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
+    """Bootstrapped deviations about the observed ones, from moments where cells share no rows."""
+    if cells.moments is None or cells.together is not None:
+        return bootstrap_deviations(problem, cells, bootstrap)
+    return cells.scale * cells.moments.resampled(bootstrap.n_resamples, bootstrap.rng) - cells.deviation
 
 
 def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:

@@ -219,15 +219,20 @@ def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *,
     of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. A row whose
     weight is a number of rows is so many of them. Of infinite losses the ends are quantiles of the bootstrap.
     """
-    value = float(np.average(losses, weights=weights.values))
-    if np.isposinf(losses).any():
+    value = float(np.average(losses, weights=None if weights.is_unit else weights.values))
+    if not np.isfinite(value) and np.isposinf(losses).any():
         return _of_infinite(value, losses, weights.values, bootstrap, level)
-    share = weights.importance * (losses - value) / weights.total  # of each of equal rows in the error of the mean
-    times = weights.times
-    n, variance = float(times.sum()), float(times @ share**2)
+    share = losses - value  # of each of equal rows in the error of the mean
+    share *= (1.0 if weights.is_unit else weights.importance) / weights.total
+    square = share * share
+    if weights.is_unit:
+        n, variance, third = float(losses.size), float(square.sum()), float(square @ share)
+    else:
+        times = weights.times
+        n, variance, third = float(times.sum()), float(times @ square), float(times @ (square * share))
     if variance == 0.0 or n < 2.0:
         return Estimate(value, value, value)
-    error, skewness = np.sqrt(variance * n / (n - 1.0)), float(times @ share**3) / variance**1.5
+    error, skewness = np.sqrt(variance * n / (n - 1.0)), third / variance**1.5
     z = float(ndtri(1.0 - level / 2.0))
     shift = skewness * (2.0 * z**2 + 1.0) / 6.0
     return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
-from calibrant.metrics.uncertainty.cells import Noise, cells, noise_of
+from calibrant.metrics.uncertainty.cells import Noise, cells, draws_from_sums, noise_of
 from calibrant.metrics.uncertainty.estimate import Resampling
 from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.residuals import Residuals
@@ -38,14 +38,15 @@ class Setting:
     def draw_noise(self) -> None:
         """Draw the noise of all residuals in fixed cells: first in bins, and then in the groups of other lenses."""
         simplex, n, rng = self.simplex, self.resampling.n_resamples, self.resampling.rng
-        known = self.sums if simplex is self.problem else None  # a column has other roundings
+        # A column has other roundings as two: where rows are placed in cells, sums have to be of the same numbers.
+        known = self.sums if simplex is self.problem or draws_from_sums(simplex) else None
         for has_bins in (True, False):
             fixed = (
                 seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
             )
             pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
-                tables = [cells(simplex, *pair, known) for pair in pairs]
+                tables = [cells(simplex, *pair, known).held for pair in pairs]
                 labels = ConsistentLabels(simplex.prob, n, rng)
                 draws = self.progress(labels, len(labels))
                 found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric
+from calibrant.metrics.uncertainty.cells import draws_from_sums
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.setting import Setting
@@ -33,7 +34,8 @@ def estimates(
     The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
     """
     if sums is None:
-        sums = scan(problem, Plan.of_cells(cells_of(chosen, problem, binning, notion)))
+        asked = cells_of(chosen, problem, binning, notion)
+        sums = scan(problem, Plan.of_cells(asked, noise=draws_from_sums(problem)))
     setting = Setting(
         problem,
         as_simplex(problem),

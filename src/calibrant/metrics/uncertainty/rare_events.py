@@ -1,0 +1,89 @@
+"""Numbers of events of cells in which few occur, at one event rate after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BoolArray
+
+LevelArray = npt.NDArray[np.float32]
+
+MOST = 60.0
+"""Expected events, or rows without one, up to which the probabilities of 0, 1, 2 ... are summed."""
+
+LEFT = 1e-8
+"""Probability of more events that is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class RareEvents:
+    """Cells of ``n`` rows, shape (n_cells,), and the ``level`` of each draw of their events, shape (n_cells, n_draws).
+
+    At an event rate a draw is the quantile of its level: where the rate rises events are added, and none is moved.
+    """
+
+    n: FloatArray
+    level: LevelArray
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, events: FloatArray, n: FloatArray, rate: FloatArray, rng: np.random.Generator) -> RareEvents:
+        """Find levels at which these numbers of events, shape (n_cells, n_draws), are the quantiles at these rates."""
+        often = rate > 0.5
+        count = np.where(often[:, None], n[:, None] - events, events)
+        u = rng.random(events.shape)
+        level = np.full(events.shape, 1.0 - LEFT)
+        for cells, k, below, reached in _terms(n, np.where(often, 1.0 - rate, rate)):
+            here = count[cells] == k
+            between = (below + u[cells].T * (reached - below)).T
+            level[cells] = np.where(here, between, level[cells])
+        return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32), rng)
+
+    def at(self, rate: FloatArray) -> FloatArray:
+        """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws)."""
+        events: FloatArray = np.empty(self.level.shape)
+        often = rate > 0.5
+        many = self.n * np.minimum(rate, 1.0 - rate) > MOST
+        for cells in (~often & ~many, often & ~many):
+            if not cells.any():
+                continue
+            n, level = self.n[cells], self.level[cells]
+            if rate[cells][0] > 0.5:
+                events[cells] = n[:, None] - _quantiles(n, 1.0 - rate[cells], np.float32(1.0) - level)
+            else:
+                events[cells] = _quantiles(n, rate[cells], level)
+        if many.any():
+            rows, size = self.n[many, None].astype(np.int64), (int(many.sum()), self.level.shape[1])
+            events[many] = self.rng.binomial(rows, rate[many, None], size=size)
+        return events
+
+
+def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> FloatArray:
+    """Return the numbers of events at levels (n_cells, n_draws)."""
+    order = np.argsort(-n * rate)  # the cells in which many events may occur come first
+    level, found = level[order], np.zeros(level.shape, dtype=np.float32)
+    for cells, _, _, reached in _terms(n[order], rate[order]):
+        found[cells] += level[cells] > reached[:, None].astype(np.float32)
+    events = np.empty(level.shape)
+    events[order] = found
+    return events
+
+
+def _terms(n: FloatArray, rate: FloatArray) -> Iterator[tuple[slice, int, FloatArray, FloatArray]]:
+    """Yield for k = 0, 1, ... the probabilities of fewer than k events and of at most k, of the first cells.
+
+    The last of them is the last one in which more events may occur.
+    """
+    odds, term = rate / (1.0 - rate), np.exp(n * np.log1p(-rate))
+    below, reached, k, size = np.zeros(n.size), term.copy(), 0, n.size
+    while size:
+        yield slice(0, size), k, below[:size], reached[:size]
+        term = term[:size] * np.maximum(n[:size] - k, 0.0) / (k + 1.0) * odds[:size]
+        below, reached, k = reached[:size], reached[:size] + term, k + 1
+        more: BoolArray = (1.0 - below > LEFT) & (n[:size] >= k)
+        size = int(np.flatnonzero(more)[-1]) + 1 if more.any() else 0

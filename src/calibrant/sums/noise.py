@@ -1,0 +1,237 @@
+"""What chance does to the numbers of events of cells, drawn from their strata and not from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import cholesky
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import BoolArray
+from calibrant.sums.draws import CellArray, ConsistentLabels
+from calibrant.sums.strata import CountArray, is_upper
+from calibrant.sums.sums import BinnedProblem
+
+FEW = 40.0
+"""Variance of the number of events up to which its quantiles are those of a binomial law, summed term by term."""
+
+MOST_CELLS, MOST_PAIRS = 2048, 1 << 26
+"""Cells, and pairs of entries of rows, up to which covariances are summed: 15 bins of 128 classes."""
+
+JITTER = 1e-9
+"""Added to the variance of each cell in units of itself: some combinations of cells do not vary at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Strata of cells side by side, those of several problems.
+
+    Attributes
+    ----------
+    count : ndarray of shape (2, n_cells)
+        Rows without the event, and with it.
+    first, second : ndarray of shape (2, n_cells)
+        Their sums of m and of m², m = p or, where the cell ``is_upper``, m = 1 - p.
+    is_upper : ndarray of shape (n_cells,)
+        Whether m is the probability that there is no event.
+    """
+
+    count: CountArray
+    first: FloatArray
+    second: FloatArray
+    is_upper: BoolArray
+
+    @classmethod
+    def of(cls, problems: Sequence[BinnedProblem]) -> Moments | None:
+        """Return the moments of the cells of problems; None where one of them has no strata."""
+        strata = [one.strata for one in problems if one.strata is not None]
+        if not problems or len(strata) < len(problems):
+            return None
+        count = np.concatenate([one.count for one in strata], axis=1)
+        first, second = np.concatenate([one.sums for one in strata], axis=2)
+        return cls(count, first, second, np.concatenate([is_upper(one.bins.edges) for one in problems]))
+
+    def at(self, some: BoolArray) -> Moments:
+        """Return the moments of some cells."""
+        return Moments(self.count[:, some], self.first[:, some], self.second[:, some], self.is_upper[some])
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Number of rows of each cell."""
+        return np.asarray(self.count.sum(axis=0), dtype=np.float64)
+
+    @cached_property
+    def law(self) -> Mixture:
+        """Law of the number of rows that go against m, where labels are drawn from the forecast.
+
+        They are independent, with probabilities m: the mean is mu = sum m, the variance mu - Q, Q = sum m². A binomial number
+        of N = mu² / Q rows has both. N is at most the number of rows, and is that where all m are equal.
+        """
+        mu, square = self.first.sum(axis=0), self.second.sum(axis=0)
+        known = square > 0.0  # a sum of squares may be below its unit: then m are so small that any N gives the same
+        size = np.where(known, mu**2 / np.where(known, square, 1.0), self.rows)
+        least = np.maximum(np.ceil(mu), 1.0)  # fewer rows cannot have so many events
+        return Mixture(mu, np.clip(size, least, np.maximum(self.rows, least)))
+
+    def events(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw numbers of events of labels that the forecast draws, shape (n_resamples, n_cells); cells are independent."""
+        against = self.law.drawn(n_resamples, rng)
+        return np.where(self.is_upper, self.rows - against, against)
+
+    def events_together(self, together: Together, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the same of cells that share rows, and vary together as those of the kept rows.
+
+        Each cell has the quantiles of its law, at levels of which one lies in each of as many equal parts of [0, 1] as there
+        are resamples. They are brought into the order of other draws (Iman and Conover 1982), those of `Together`.
+        """
+        levels = symmetric_levels(n_resamples, rng)
+        against = self.law.quantiles(levels)
+        events = np.where(self.is_upper[:, None], self.rows[:, None] - against[:, ::-1], against)
+        order = np.argsort(together.drawn(n_resamples, self.is_upper.size, rng), axis=1)
+        found = np.empty_like(events)
+        np.put_along_axis(found, order, events, axis=1)
+        return found.T
+
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw sums of residuals of rows drawn with replacement, shape (n_resamples, n_cells), of cells that share no rows.
+
+        The numbers of rows of the strata are multinomial. Within a stratum residuals vary as m does, and their sum is normal
+        with the mean and the variance that m has there.
+        """
+        rows = np.where(self.count > 0, self.count, 1)
+        mean = self.first / rows
+        variance = np.maximum(self.second / rows - mean**2, 0.0)
+        event = np.array([[0.0], [1.0]])
+        residual = np.where(self.is_upper, event - 1.0 + mean, event - mean)
+        total = self.count.sum()
+        drawn = rng.multinomial(total, self.count.ravel() / total, size=n_resamples).reshape(n_resamples, 2, -1)
+        noise = np.sqrt(drawn * variance) * rng.standard_normal(drawn.shape)
+        return np.asarray((drawn * residual + noise).sum(axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Binomial laws of the mean ``mu`` and of ``size`` rows, which need not be whole, each an array of shape (n_cells,).
+
+    Both neighbours of a size that is not whole are drawn from, as often as makes the variance mu - mu² / size.
+    """
+
+    mu: FloatArray
+    size: FloatArray
+
+    @property
+    def low(self) -> FloatArray:
+        """The smaller neighbour."""
+        return np.floor(self.size)
+
+    @property
+    def share(self) -> FloatArray:
+        """How often the larger neighbour is drawn from: 1 / N has the mean 1 / size."""
+        return np.asarray((self.low + 1.0) * (self.size - self.low) / self.size)
+
+    def drawn(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw numbers, shape (n_resamples, n_cells)."""
+        n = self.low[:, None] + (rng.random((self.mu.size, n_resamples)) < self.share[:, None])
+        return rng.binomial(n.astype(np.int64), np.minimum(self.mu[:, None] / n, 1.0)).T.astype(np.float64)
+
+    def quantiles(self, levels: FloatArray) -> FloatArray:
+        """Return the quantiles at rising levels, shape (n_cells, n_levels)."""
+        variance = self.mu * (1.0 - self.mu / self.size)
+        few = variance <= FEW
+        found = np.empty((self.mu.size, levels.size))
+        found[~few] = Mixture(self.mu[~few], self.size[~few])._of_many(levels)
+        found[few] = Mixture(self.mu[few], self.size[few])._of_few(levels)
+        return found
+
+    def _of_many(self, levels: FloatArray) -> FloatArray:
+        """Quantiles by the expansion of Cornish and Fisher, with skewness and kurtosis."""
+        rate = (self.mu / self.size)[:, None]
+        variance = self.mu[:, None] * (1.0 - rate)
+        skewness, kurtosis = (1.0 - 2.0 * rate) / np.sqrt(variance), (1.0 - 6.0 * rate * (1.0 - rate)) / variance
+        z = ndtri(levels)
+        x = z + skewness * (z**2 - 1.0) / 6.0 + kurtosis * (z**3 - 3.0 * z) / 24.0
+        x -= skewness**2 * (2.0 * z**3 - 5.0 * z) / 36.0
+        return np.asarray(self.mu[:, None] + np.sqrt(variance) * x)
+
+    def _of_few(self, levels: FloatArray) -> FloatArray:
+        """Quantiles by summing probabilities; of what happens nearly always by those of what does not."""
+        mostly = self.mu > 0.5 * self.size + 1.0
+        size = np.where(mostly, np.rint(self.size), self.size)
+        mu = np.where(mostly, size - self.mu, self.mu)
+        reached = Mixture(mu, size)._cumulative()
+        found = (
+            np.stack([np.searchsorted(one, levels) for one in reached]) if reached.size else np.empty((0, levels.size))
+        )
+        found = np.minimum(found, np.ceil(size)[:, None])
+        flipped = np.stack([np.searchsorted(one, 1.0 - levels) for one in reached]) if mostly.any() else found
+        return np.where(mostly[:, None], size[:, None] - np.minimum(flipped, size[:, None]), found)
+
+    def _cumulative(self) -> FloatArray:
+        """Probabilities of at most 0, 1, ... events, shape (n_cells, n_events), up to where one is reached."""
+        if self.mu.size == 0:
+            return np.empty((0, 0))
+        most = int(np.max(self.mu + 10.0 * np.sqrt(self.mu) + 12.0))
+        low = self.low
+        total = np.zeros((most, self.mu.size))
+        for n, share in ((low, 1.0 - self.share), (low + 1.0, self.share)):
+            rate = np.minimum(self.mu / n, 1.0 - 1e-15)
+            odds, term = rate / (1.0 - rate), np.exp(n * np.log1p(-rate))
+            for k in range(most):
+                total[k] += share * term
+                term = term * np.maximum(n - k, 0.0) / (k + 1.0) * odds
+        return np.cumsum(total, axis=0).T
+
+
+def symmetric_levels(n: int, rng: np.random.Generator) -> FloatArray:
+    """Return n rising levels, one in each n-th of [0, 1] and uniform in it; with each stands one minus it."""
+    u = rng.random(n)
+    half = n // 2
+    u[n - half :] = 1.0 - u[:half][::-1]
+    if n % 2:
+        u[half] = 0.5
+    return np.asarray((np.arange(n) + u) / n)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Rows that show how cells vary together: their forecasts ``prob`` (m, K), and the cell ``of`` each entry, or -1.
+
+    They stand for ``n`` rows.
+    """
+
+    prob: FloatArray
+    of: CellArray
+    n: int
+
+    def drawn(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> FloatArray:
+        """Draw what varies together as the numbers of events do, shape (n_cells, n_resamples).
+
+        Labels are drawn of the kept rows; for all the others stands normal noise of the covariances that the kept rows have.
+        """
+        events = ConsistentLabels(self.prob, n_resamples, rng).events(self.of, n_cells).T
+        if n_cells > MOST_CELLS or self.prob.size * self.prob.shape[1] > MOST_PAIRS:
+            return np.asarray(events + rng.random(events.shape))  # equal numbers stand in any order
+        others = np.sqrt(self.n / len(self.prob) - 1.0)
+        return np.asarray(events + others * self._normal(n_resamples, n_cells, rng))
+
+    def _normal(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> FloatArray:
+        """Draw normal noise with the covariances of the events of the kept rows.
+
+        Those of the labels of one row are -p_j p_k, and p_j (1 - p_j).
+        """
+        row, column = np.nonzero(self.of >= 0)
+        cell, p = self.of[row, column], self.prob[row, column]
+        placed = csr_array((p, (row, cell)), shape=(len(self.prob), n_cells))
+        covariance = -(placed.T @ placed).toarray()
+        covariance[np.diag_indices(n_cells)] += np.bincount(cell, p, n_cells)
+        deviation = np.sqrt(np.maximum(covariance.diagonal(), np.finfo(float).tiny))
+        correlation = covariance / deviation[:, None] / deviation
+        correlation[np.diag_indices(n_cells)] = 1.0 + JITTER
+        return np.asarray(
+            deviation[:, None] * (cholesky(correlation, lower=True) @ rng.standard_normal((n_cells, n_resamples)))
+        )

@@ -1,0 +1,278 @@
+"""Noise from strata: as that of labels drawn row by row, in every moment that is known and in distribution."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from calibrant import EqualMass, EqualWidth, assess
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.metrics.kinds.metric import metric_named
+from calibrant.metrics.uncertainty import cells as uncertainty
+from calibrant.metrics.uncertainty.cells import cells, consistent_deviations
+from calibrant.notions import Binary, ClassWise, Flattened, Notion, TopKConfidence, TopLabel
+from calibrant.notions.base import Part
+from calibrant.sums import Plan, scan
+from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.noise import Mixture, Moments, Together, symmetric_levels
+
+DRAWS = 4000
+RNG = np.random.default_rng(7)
+
+
+def softmax(logit):
+    powers = np.exp(logit - logit.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def problem_of(prob):
+    return as_simplex(as_problem(np.arange(len(prob)) % prob.shape[1], prob))
+
+
+def drawn(problem, notion, binning, *, by_sums, seed=0, draws=DRAWS, monkeypatch):
+    """Table and deviations, by rows or from sums."""
+    monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0 if by_sums else problem.size)
+    table = cells(problem, notion, binning).held
+    labels = ConsistentLabels(problem.prob, draws, np.random.default_rng(seed))
+    assert (table.moments is not None) == by_sums
+    return table, consistent_deviations(problem, [table], labels, labels)[0]
+
+
+# The law of one cell
+
+
+@pytest.mark.parametrize(
+    ("size", "mu"),
+    [(5, 1.0), (5, 4.5), (1, 0.3), (100_000, 3.0), (1000, 39.0), (100, 95.0), (3, 3.0), (50_000, 49_990.0)],
+)
+def test_quantiles_of_few_events_are_those_of_the_binomial_law(size, mu):
+    levels = (np.arange(999) + 0.5) / 999
+    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels)[0]
+    np.testing.assert_array_equal(found, binom.ppf(levels, size, mu / size))
+
+
+@pytest.mark.parametrize(("size", "mu"), [(1000, 45.0), (300, 100.0), (1_000_000, 100_000.0)])
+def test_quantiles_of_many_events_are_nearer_to_those_of_the_binomial_law_than_one_event(size, mu):
+    levels = (np.arange(999) + 0.5) / 999
+    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels)[0]
+    assert np.abs(found - binom.ppf(levels, size, mu / size)).max() < 0.52  # the law is whole, and these are not
+
+
+@pytest.mark.parametrize(("size", "mu"), [(2.6, 1.4), (1.2, 0.4), (7.5, 2.0), (900.5, 400.0)])
+def test_a_number_of_rows_that_is_not_whole_has_its_mean_and_variance(size, mu):
+    law, variance = Mixture(np.array([mu]), np.array([size])), mu - mu**2 / size
+    events = law.drawn(200_000, np.random.default_rng(0))
+    assert abs(events.mean() - mu) < 4 * np.sqrt(variance / 200_000)
+    assert events.var() == pytest.approx(variance, rel=0.015)
+    even = law.quantiles(symmetric_levels(100_000, np.random.default_rng(0)))
+    assert even.mean() == pytest.approx(mu, rel=1e-3)
+    assert even.var() == pytest.approx(variance, rel=2e-3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 500])
+def test_levels_are_spread_evenly_and_mirror_themselves(n):
+    levels = symmetric_levels(n, np.random.default_rng(0))
+    assert np.floor(levels * n).tolist() == list(range(n))
+    np.testing.assert_allclose(levels + levels[::-1], 1.0, atol=1e-15)
+
+
+def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
+    """Bins with certain rows, with rows at half, and with a single row: mean zero, and the variance is the sum of p (1 - p)."""
+    score = np.concatenate([RNG.random(590), np.zeros(5), np.ones(5), [0.5] * 4, RNG.random(50) * 1e-6, [0.3199]])
+    problem = problem_of(np.column_stack([1 - score, score]))
+    table, noise = drawn(problem, Binary(), EqualWidth(25), by_sums=True, draws=20_000, monkeypatch=monkeypatch)
+    of = table.of[:, 1]
+    variance = np.bincount(of, score * (1 - score)) / score.size**2
+    assert (np.abs(noise.mean(axis=0)) < 4 * np.sqrt(variance / 20_000) + 1e-14).all()
+    np.testing.assert_allclose(noise.var(axis=0), variance, rtol=0.06, atol=1e-15)
+
+
+# Cells that share rows
+
+
+def test_two_classes_are_mirror_images(monkeypatch):
+    p = RNG.beta(0.5, 20, 6000)
+    table, noise = drawn(
+        problem_of(np.column_stack([1 - p, p])), ClassWise(), EqualWidth(15), by_sums=True, monkeypatch=monkeypatch
+    )
+    low, high = (noise[:, table.part == part] for part in (0, 1))
+    apart = np.abs(low + high[:, ::-1]) * 2 * 6000  # in events
+    assert apart.max() < 1.01
+    assert np.mean(apart > 1e-6) < 0.02
+
+
+@pytest.mark.parametrize(
+    "prob", [softmax(RNG.normal(0, 2, (20_000, 4))), softmax(RNG.normal((0, 3, 9), 1, (20_000, 3)))]
+)
+def test_cells_vary_together_as_they_do_by_rows(prob, monkeypatch):
+    """Correlations of the cells that hold most of the noise, within five standard errors and what 4096 rows leave open."""
+    problem = problem_of(prob)
+    by_row, by_sums = (
+        drawn(problem, ClassWise(), EqualWidth(5), by_sums=which, draws=1500, monkeypatch=monkeypatch)
+        for which in (False, True)
+    )
+    held = np.argsort(by_row[1].std(axis=0))[-5:]
+    number = np.flatnonzero(by_row[0].weight > 0).searchsorted(held)  # empty cells are left out of the other
+    ours, theirs = np.corrcoef(by_sums[1][:, number].T), np.corrcoef(by_row[1][:, held].T)
+    np.testing.assert_allclose(ours, theirs, atol=5 * np.sqrt(2 / 1500) + 0.03)
+
+
+WORLDS = {
+    "three classes": (softmax(RNG.normal(0, 1.5, (6000, 3))), ("ece", "mce", "top-label-ece", "classwise-ece")),
+    "rare events": (np.column_stack([1 - (p := RNG.beta(0.5, 20, 6000)), p]), ("ece", "classwise-max-ece")),
+    "nearly certain": (softmax(RNG.normal((7, 0, 0), 1, (6000, 3))), ("ece", "classwise-ece", "classwise-max-ece")),
+    "ties": (np.column_stack([1 - (p := RNG.choice([0.01, 0.2, 0.35, 0.5, 0.9], 6000)), p]), ("ece", "mce", "rmsce")),
+    "rare classes": (softmax(RNG.normal(0, 0.7, (6000, 4)) - [0, 4, 5, 6]), ("classwise-ece", "classwise-max-ece")),
+}
+
+
+def agree(first, second):
+    """Whether two samples have the same mean, spread and quantiles within five standard errors of a difference."""
+    n, spread = first.size, np.hypot(first.std(), second.std())
+    assert abs(first.mean() - second.mean()) < 5 * spread / np.sqrt(n)
+    assert abs(np.log(first.std() / second.std())) < 5 * np.sqrt(1 / n) + 0.02
+    for level in (0.5, 0.9, 0.95):  # whole numbers of events make steps: both sides of them count
+        edge = np.quantile(first, level)
+        slack = 5 * np.sqrt(2 * level * (1 - level) / n)
+        for side in (1 - 1e-6, 1 + 1e-6):
+            assert abs(np.mean(first <= side * edge) - np.mean(second <= side * edge)) < slack
+
+
+@pytest.mark.parametrize(("world", "name"), [(world, name) for world in WORLDS for name in WORLDS[world][1]])
+def test_the_null_of_a_metric_is_that_of_labels_drawn_by_row(world, name, monkeypatch):
+    problem, metric, found = problem_of(WORLDS[world][0]), metric_named(name), []
+    for most in (problem.size, 4096):
+        monkeypatch.setattr(uncertainty, "MOST_BY_ROW", most)
+        found.append(metric.null(problem, 1500, np.random.default_rng(most))[1])
+    agree(*found)
+
+
+@pytest.mark.parametrize(
+    ("notion", "binning"),
+    [
+        (Flattened(), EqualWidth(10)),
+        (TopKConfidence(2), EqualWidth(10)),
+        (ClassWise(), EqualMass(10)),
+        (TopLabel(), EqualMass(6)),
+    ],
+    ids=lambda value: repr(value),
+)
+def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, binning, monkeypatch):
+    problem = problem_of(WORLDS["three classes"][0])
+    sizes = []
+    for by_sums in (False, True):
+        _, noise = drawn(problem, notion, binning, by_sums=by_sums, seed=by_sums, draws=1500, monkeypatch=monkeypatch)
+        sizes.append(np.abs(noise).sum(axis=1))
+    agree(*sizes)
+
+
+def test_estimates_are_those_of_labels_drawn_by_row(monkeypatch):
+    """Of forecasts that are over-confident: means over data sets of all that `assess` states, each with both kinds of noise."""
+    names = ("ece", "mce", "classwise-ece", "top-label-ece", "ks-error")
+    fields, found = ("upper", "debiased", "noise_floor", "detectable"), []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        logit = rng.normal(0, 1.5, (5000, 3))
+        label = (rng.random((5000, 1)) > softmax(logit / 1.2).cumsum(axis=1)).sum(axis=1)
+        pair = []
+        for most in (5000, 4096):
+            monkeypatch.setattr(uncertainty, "MOST_BY_ROW", most)
+            table = assess(label, softmax(logit), metrics=names, n_resamples=200, rng=seed)
+            pair.append([[getattr(table[name], field) for field in fields] for name in names])
+        found.append(pair)
+    by_row, by_sums = np.array(found).transpose(1, 0, 2, 3)
+    difference = by_sums - by_row
+    error = difference.std(axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(difference.mean(axis=0)) < 6 * error + 0.02 * by_row.mean(axis=0)).all()
+
+
+# Rows drawn with replacement
+
+
+@pytest.mark.parametrize("n_bins", [4, 200])
+def test_sums_of_resampled_rows_vary_as_those_of_rows_drawn_with_replacement(n_bins, monkeypatch):
+    """Covariances of all cells: n times those of what one row adds, in wide bins and in narrow groups."""
+    monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0)
+    score = np.concatenate([RNG.beta(0.7, 0.7, 3000), [0.0, 1.0, 0.5]])
+    outcome = RNG.random(score.size) < 0.2 + 0.6 * score
+    problem = as_simplex(as_problem(outcome, score))
+    table = cells(problem, Binary(), EqualWidth(n_bins)).held
+    drawn = table.moments.resampled(20_000, np.random.default_rng(0))
+    of, residual = table.of[:, 1], outcome - score
+    observed = np.bincount(of, residual)
+    np.testing.assert_allclose(drawn.mean(axis=0), observed, atol=4.5 * drawn.std(axis=0).max() / np.sqrt(20_000))
+    variance = np.bincount(of, residual**2) - observed**2 / score.size
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.06, atol=1e-9)
+    covariance = np.cov(drawn[:, :2].T)[0, 1]
+    assert covariance == pytest.approx(
+        -observed[0] * observed[1] / score.size, abs=4.5 * np.sqrt(variance[:2].prod() / 20_000)
+    )
+
+
+# Which road is taken
+
+
+def test_a_p_value_counts_draws_that_equal_the_value():
+    """One event where 0.2 are expected: it is reached in each draw in which an event occurs."""
+    outcome = np.zeros(50_000, dtype=int)
+    outcome[0] = 1
+    found = assess(outcome, np.full(50_000, 4e-6), metrics=["mce"], n_resamples=400)["mce"]
+    expected = 1 - (1 - 4e-6) ** 50_000
+    assert abs(found.pvalue - expected) < 4 * np.sqrt(expected * (1 - expected) / 400) + 1 / 401
+
+
+def test_up_to_4096_rows_labels_are_drawn_by_row(monkeypatch):
+    monkeypatch.setattr("calibrant.sums.noise.Moments.of", None)  # calling it would raise
+    for n in (4096, 4097):
+        prob = RNG.dirichlet(np.ones(3), n)
+        if n == 4096:
+            assess(np.arange(n) % 3, prob, metrics=["ece"], n_resamples=9)
+        else:
+            with pytest.raises(TypeError, match="not callable"):
+                assess(np.arange(n) % 3, prob, metrics=["ece"], n_resamples=9)
+
+
+def test_weights_and_notions_of_ones_own_are_drawn_by_row():
+    class First(Notion):
+        name = "first"
+
+        def parts(self, prob, names=None):
+            yield Part(slice(None), 0, "first")
+
+    n = 5000
+    prob = RNG.dirichlet(np.ones(3), n)
+    problem = problem_of(prob)
+    assert cells(problem, First(), EqualWidth(5)).moments is None
+    assert cells(problem.weighted(np.full(n, 2.0)), TopLabel(), EqualWidth(5)).moments is None
+    assert cells(problem, TopLabel(), EqualWidth(5)).moments is not None
+
+
+def test_merged_sums_have_the_noise_of_all_rows():
+    problem = problem_of(RNG.dirichlet(np.ones(3), 9000))
+    plan = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
+    parts = [scan(problem.at(slice(start, start + 3000)), plan, first=start) for start in (6000, 0, 3000)]
+    found = []
+    for sums in (scan(problem, plan), parts[0] + parts[1] + parts[2]):
+        table = cells(problem, ClassWise(), EqualWidth(15), sums)
+        found.append(table.moments.events_together(table.together, 20, np.random.default_rng(0)))
+    np.testing.assert_array_equal(*found)
+
+
+def test_cells_beyond_number_are_ordered_by_labels_alone(monkeypatch):
+    monkeypatch.setattr("calibrant.sums.noise.MOST_CELLS", 3)
+    monkeypatch.setattr(Together, "_normal", None)
+    table, noise = drawn(
+        problem_of(RNG.dirichlet(np.ones(4), 5000)),
+        ClassWise(),
+        EqualWidth(3),
+        by_sums=True,
+        draws=50,
+        monkeypatch=monkeypatch,
+    )
+    assert noise.shape == (50, table.weight.size)
+
+
+def test_problems_without_strata_have_no_moments():
+    problem = problem_of(RNG.dirichlet(np.ones(3), 50))
+    assert Moments.of(scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(5))])).cells[0]) is None
+    assert Moments.of(()) is None

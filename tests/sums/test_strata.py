@@ -1,0 +1,209 @@
+"""What noise is drawn from: exact sums by outcome, and the rows that stay. Merged parts equal the whole bit for bit."""
+
+import json
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import columns, tables
+
+import calibrant.sums.compiled
+import calibrant.sums.kept_rows
+from calibrant import EqualMass, EqualWidth
+from calibrant._core.problem import as_simplex
+from calibrant._core.validation import as_problem
+from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
+from calibrant.sums import Plan, Sums, scan
+from calibrant.sums.kept_rows import KeptRows, keys_of
+from calibrant.sums.strata import UNIT, Strata
+
+NOTIONS = (ClassWise(), TopLabel(), Confidence(), Flattened(), OneVsRest(0))
+PLAN = Plan.of_cells([(notion, EqualWidth(6)) for notion in NOTIONS], noise=True)
+
+
+def problem_of(rows):
+    label, prob, _ = rows
+    return as_simplex(as_problem(label, prob, labels=range(prob.shape[1])))
+
+
+def written(sums):
+    return json.dumps(sums.to_dict(), allow_nan=False)
+
+
+def exact_parts(sums):
+    """All that has to be equal bit for bit: floating sums of scores are left out."""
+    strata = [[one.strata.to_dict() for one in problems] for problems in sums.cells]
+    return json.dumps([strata, None if sums.kept is None else sums.kept.to_dict(), sums.rows])
+
+
+@given(rows=columns(), n_bins=st.integers(1, 20))
+def test_strata_are_exact_sums_of_probabilities_rounded_to_their_unit(rows, n_bins):
+    label, score, _ = rows
+    problem = as_problem(label, score, labels=[0, 1])
+    bins = EqualWidth(n_bins)(problem)
+    found = Strata.of(problem, bins)
+    expected = np.zeros((3, 2, n_bins), dtype=object)
+    for p, y, b in zip(score.tolist(), problem.outcome.tolist(), bins.index(score).tolist(), strict=True):
+        m = 1.0 - p if bins.left[b] + bins.right[b] > 1.0 else p
+        for k in range(3):
+            value = Fraction(m**k) * UNIT  # the square is rounded once, to double precision
+            expected[k, int(y), b] += int(value + Fraction(1, 2)) if k else 1
+    assert found.count.tolist() == expected[0].tolist()
+    assert (found.whole.astype(object) * UNIT + found.part).tolist() == expected[1:].tolist()
+    assert (found.part >= 0).all()
+    assert (found.part < UNIT).all()
+    np.testing.assert_allclose(found.sums, (expected[1:] / UNIT).astype(float), rtol=1e-15)
+
+
+@given(rows=tables(), data=st.data())
+def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows, data):
+    problem = problem_of(rows)
+    cuts = sorted(data.draw(st.lists(st.integers(0, problem.size), max_size=4)))
+    ends = list(zip([0, *cuts], [*cuts, problem.size], strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibrant.sums.kept_rows, "MOST", 3)
+        whole = scan(problem, PLAN, first=7)
+        parts = [scan(problem.at(slice(*pair)), PLAN, first=7 + pair[0]) for pair in data.draw(st.permutations(ends))]
+        while len(parts) > 1:  # added in any order, and in any tree
+            other = parts.pop(data.draw(st.integers(0, len(parts) - 1)))
+            at = data.draw(st.integers(0, len(parts) - 1))
+            parts[at] = parts[at] + other
+    assert exact_parts(parts[0]) == exact_parts(whole)
+    assert whole.kept.number.size == min(problem.size, 3)
+
+
+@given(rows=tables())
+def test_strata_and_kept_rows_survive_json_bit_for_bit(rows):
+    found = scan(problem_of(rows), PLAN)
+    read = Sums.from_dict(json.loads(written(found)), found.plan)
+    assert written(read) == written(found)
+    assert read.kept.prob.tobytes() == found.kept.prob.tobytes()
+    for name in ("number", "label"):
+        assert getattr(read.kept, name).dtype == getattr(found.kept, name).dtype
+
+
+def test_sums_of_many_rows_do_not_overflow():
+    """2^62 units a bin, added to themselves: nothing is lost."""
+    count = np.full((2, 3), 1 << 40)
+    one = Strata.of_units(count, np.full((2, 2, 3), (1 << 62) + 12345))
+    total = one
+    for _ in range(10):
+        total = total + total
+    assert (total.whole.astype(object) * UNIT + total.part == (((1 << 62) + 12345) << 10)).all()
+
+
+# The compiled pass
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM", 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+
+
+def table(n, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.full(n_classes, 0.3), n)
+    prob[::7] = np.eye(n_classes)[rng.integers(0, n_classes, prob[::7].shape[0])]
+    prob[1::7] = 1.0 / n_classes
+    return as_problem(rng.integers(0, n_classes, n), prob, labels=range(n_classes))
+
+
+def assert_same_cells(ours, theirs):
+    for one, other in zip(ours, theirs, strict=True):
+        for mine, its in zip(one, other, strict=True):
+            assert (mine.name, mine.share, mine.weights) == (its.name, its.share, its.weights)
+            for name in ("edges", "count", "weight", "outcome_sum"):
+                first, second = getattr(mine.bins, name), getattr(its.bins, name)
+                assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
+            np.testing.assert_allclose(mine.bins.score_sum, its.bins.score_sum, rtol=1e-12)
+            assert mine.strata.to_dict() == its.strata.to_dict()
+
+
+@pytest.mark.parametrize(("n_classes", "order", "dtype"), [(2, "C", "f8"), (5, "F", "f8"), (5, "C", "f4")])
+def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtype, monkeypatch):
+    problem = table(1200, n_classes)
+    forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
+    problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
+    plain = scan(problem, PLAN)
+    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
+        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 500)
+    monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
+    assert_same_cells(scan(problem, PLAN).cells, plain.cells)
+
+
+def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
+    rng = np.random.default_rng(0)
+    edges = np.arange(16) / 15
+    near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
+    score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
+    problem, plan = (
+        as_problem(rng.random(score.size) < 0.5, score),
+        Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
+    )
+    plain = scan(problem, plan)
+    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
+        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    assert_same_cells(scan(problem, plan).cells, plain.cells)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_the_number_of_threads_makes_no_difference(monkeypatch):
+    monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 100)
+    problem, found = table(1000, 3), []
+    for workers in (1, 3):
+        monkeypatch.setattr(calibrant.sums.compiled, "n_processors", partial(int, workers))
+        found.append(written(scan(problem, PLAN)))
+    assert found[0] == found[1]
+
+
+# What is not there
+
+
+def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
+    monkeypatch.setattr(calibrant.sums.compiled, "_summed", None)  # calling it would raise
+    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+    problem = table(300, 3)
+    by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
+    assert by_mass.cells[0][0].strata.count.sum() == 300
+    weighted = scan(problem.weighted(np.full(300, 2.0)), PLAN)
+    assert weighted.kept is None
+    assert all(one.strata is None for problems in weighted.cells for one in problems)
+
+
+def test_rows_are_kept_only_where_cells_share_them():
+    problem = table(50, 3)
+    assert scan(problem, Plan.of_cells([(TopLabel(), EqualWidth(5))], noise=True)).kept is None
+    assert scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(5))])).kept is None
+
+
+# Kept rows
+
+
+def test_keys_are_those_of_splitmix64():
+    """The first three outputs of the generator, seeded with 0, as its authors' code prints them."""
+    keys = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert keys_of(np.arange(3)).tolist() == keys
+
+
+@pytest.mark.parametrize("n", [4096, 4097, 5300, 70_000, 200_000])
+def test_the_rows_with_the_smallest_keys_are_kept(n):
+    rng = np.random.default_rng(1)
+    problem = as_simplex(as_problem(rng.integers(0, 2, n), rng.random(n)))
+    found = KeptRows.of(problem, first=100)
+    expected = 100 + np.sort(np.argsort(keys_of(np.arange(100, 100 + n)))[:4096])
+    np.testing.assert_array_equal(found.number, expected)
+    np.testing.assert_array_equal(found.prob, problem.prob[expected - 100])
+    np.testing.assert_array_equal(found.label, problem.label[expected - 100])
+
+
+def test_two_batches_that_number_their_rows_alike_do_not_add_up():
+    part = scan(table(50, 3), PLAN)
+    with pytest.raises(
+        ValueError, match="rows of several batches must have numbers of their own; got the same number twice"
+    ):
+        part + part
