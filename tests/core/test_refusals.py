@@ -13,6 +13,7 @@ from calibrant import (
     plot_reliability,
     reliability_curve,
     smooth_reliability_curve,
+    spiegelhalter_test,
 )
 from calibrant.binning import Projection, Unique
 from calibrant.curves import bin_sweep, bin_test_curve, calibration_map, simplex_split
@@ -78,6 +79,16 @@ REFUSED = {
         lambda: by_group("cox", Y, P, Y),
         TypeError,
         "test must be a function such as spiegelhalter_test; got 'cox'",
+    ),
+    "a test of one's own that takes no weights": (
+        lambda: by_class(lambda y, p: spiegelhalter_test(y, p), Y, P, sample_weight=[2, 1, 1, 1]),
+        TypeError,
+        r"test must take y_true, y_prob, sample_weight; got <function .*>, which does not\. Pass a test of calibrant",
+    ),
+    "a test of one's own that returns a number": (
+        lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y),
+        TypeError,
+        r"test must return a TestResult; <function .*> returned 0\.5\. Pass a test such as spiegelhalter_test",
     ),
     "bins of one score for a simplex": (
         lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)),

@@ -25,6 +25,10 @@ def unwatched(draws: Iterable[IntArray], total: int) -> Iterable[IntArray]:
     return draws
 
 
+MOST_DRAWN = 2.0**63
+"""Number of equal rows of which NumPy draws no labels any more."""
+
+
 class ConsistentCounts:
     """How many of the equal rows that a whole weight stands for get each label; iterate for the draws, shape (n, K).
 
@@ -41,6 +45,11 @@ class ConsistentCounts:
     """
 
     def __init__(self, prob: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
+        if not (most := float(weight.max())) < MOST_DRAWN:
+            raise ValueError(
+                "sample_weight must be below 2**63 where each of the equal rows of a whole weight draws its label; got "
+                f"{most:g}. Divide the weights by their largest, if they are no numbers of rows."
+            )
         self.prob, self.weight = prob / prob.sum(axis=1, keepdims=True), weight.astype(np.int64)
         self.n_resamples, self.rng = n_resamples, rng
 
