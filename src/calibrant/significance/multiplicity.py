@@ -190,15 +190,16 @@ def _result(test: Test, *rows: object, **data: object) -> TestResult:
         pass
     except TypeError:
         words = ", ".join(["y_true", "y_prob", *data])
-        raise TypeError(
-            f"test must take {words}; got {test!r}, which does not. Pass a test of calibrant, or one with the same parameters."
-        ) from None
+        hint = "Pass a test of calibrant, or one with the same parameters"
+        refuse(f"test must take {words}", got=f"{test!r}, which does not", hint=hint, error=TypeError)
     found = test(*rows, **data)
-    if not isinstance(found, TestResult):
-        raise TypeError(
-            f"test must return a TestResult; {test!r} returned {found!r}. Pass a test such as spiegelhalter_test, or let yours "
-            "return calibrant.significance.TestResult."
-        )
+    require(
+        isinstance(found, TestResult),
+        "test must return a TestResult",
+        given=f"{test!r} returned {found!r}",
+        hint="Pass a test such as spiegelhalter_test, or let yours return calibrant.significance.TestResult",
+        error=TypeError,
+    )
     return found
 
 
