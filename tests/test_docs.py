@@ -7,9 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from calibrant import optimal_threshold
+from calibrant.decisions.threshold import threshold_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SOURCES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")])
@@ -132,6 +137,22 @@ def test_every_term_that_a_page_links_is_in_the_glossary_once():
     assert len(set(terms)) == len(terms)
     assert {name: set(found) - set(terms) for name, found in linked.items() if set(found) - set(terms)} == {}
     assert sum(map(bool, linked.values())) > 15
+
+
+PAIR = re.compile(r"optimal_threshold\(([0-9.]+), ([0-9.]+)[,)]")
+TABLE = re.compile(r"cost(?:_matrix|s) ?= ?(\[\[[0-9.]+, [0-9.]+\], \[[0-9.]+, [0-9.]+\]\])")
+AND_COSTS = [name for name in PAGES if PAIR.search(PAGES[name]) and TABLE.search(PAGES[name])]
+
+
+@pytest.mark.parametrize("page", AND_COSTS)
+def test_the_tables_of_costs_of_a_page_have_the_threshold_of_its_pair_of_costs(page):
+    by_pair = optimal_threshold(*map(float, PAIR.search(PAGES[page]).groups()))
+    tables = TABLE.findall(PAGES[page])
+    assert [threshold_of(np.array(literal_eval(table), float)) for table in tables] == [by_pair] * len(tables)
+
+
+def test_pages_say_costs_as_a_pair_and_as_a_table():
+    assert sorted(AND_COSTS) == ["deciding.md", "guide.md", "how-to/language-model-confidence.md"]
 
 
 def test_every_decision_is_numbered_once():

@@ -87,6 +87,14 @@ def test_the_job_runs_the_gate_that_the_page_shows():
     assert f"$ {gate}\n" in first
 
 
+def test_gates_on_a_value_stand_only_where_the_page_advises_against_them():
+    """A value is off by chance; what a job fails by is an end of an interval, or a condition that is refused."""
+    advice, _, against = PAGES["continuous-integration.md"].partition("## What not to do")
+    gates = re.findall(r'--fail-if "(.*?)"', advice)
+    assert {gate for gate in gates if "." not in gate.split()[0]} == {"accuracy < 80"}
+    assert re.findall(r'--fail-if "(\w+ .*?)"', against) == ["ece > 0.02"]
+
+
 @pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if blocks])
 def test_a_page_begins_with_the_question_and_ends_with_what_not_to_do(name):
     _, question, *_ = PAGES[name].split("\n\n")

@@ -3,9 +3,13 @@
 import importlib
 import inspect
 import pkgutil
+import re
 from dataclasses import fields, is_dataclass
 
+import numpy as np
+
 import calibrant
+from calibrant._core.elsewhere import homes, load
 from tools import public_api
 
 
@@ -34,3 +38,23 @@ def test_every_dataclass_is_frozen_and_one_that_holds_arrays_equals_only_itself(
     assert len(held) > 90
     assert [target.__name__ for target in found if not target.__dataclass_params__.frozen] == []
     assert {target.__name__ for target in held if target.__eq__ is not object.__eq__} == EQUAL_BY_VALUE
+
+
+def documented_defaults():
+    """Every parameter of a public function or class whose documentation says a default: its name, that, and the default."""
+    for name in sorted(homes()):
+        target = load(name)
+        if not (inspect.isclass(target) or inspect.isroutine(target)) or not getattr(target, "__doc__", None):
+            continue
+        for words, said in re.findall(r"^(\w+(?:, \w+)*) : .*?\bdefault=(.+)$", inspect.getdoc(target), flags=re.M):
+            each = words.split(", ")
+            values = said.split(" and ") if len(each) > 1 and " and " in said else [said] * len(each)
+            for parameter, value in zip(each, values, strict=True):
+                yield f"{name}: {parameter}", value, inspect.signature(target).parameters[parameter].default
+
+
+def test_the_defaults_that_are_documented_are_those_of_the_signature():
+    names = {"numpy": np} | vars(calibrant.binning) | {name: load(name) for name in ("EqualMass", "BoundedIsotonic")}
+    found = list(documented_defaults())
+    assert len(found) > 350
+    assert {where: said for where, said, default in found if eval(said, names) != default} == {}

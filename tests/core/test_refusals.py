@@ -13,14 +13,23 @@ from calibrant import (
     plot_reliability,
     reliability_curve,
     smooth_reliability_curve,
+    spiegelhalter_test,
 )
 from calibrant.binning import Projection, Unique
-from calibrant.curves import bin_sweep, bin_test_curve, calibration_map, simplex_split
+from calibrant.calibrators import IsotonicRecursivePartitioning
+from calibrant.curves import (
+    bin_sweep,
+    bin_test_curve,
+    calibration_map,
+    cumulative_sum_curve,
+    partition_path,
+    simplex_split,
+)
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.metrics import canonical_calibration_error, corp_decomposition, kernel_calibration_error
-from calibrant.plots import plot_bin_test, plot_smooth_reliability
+from calibrant.plots import plot_bin_test, plot_cumulative_sum, plot_smooth_reliability
 from calibrant.registry import entries
-from calibrant.significance import by_class, by_group, cox_test, pearson_test
+from calibrant.significance import by_class, by_group, cox_test, pearson_test, resampling_test
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
 REFUSED = {
@@ -78,6 +87,41 @@ REFUSED = {
         lambda: by_group("cox", Y, P, Y),
         TypeError,
         "test must be a function such as spiegelhalter_test; got 'cox'",
+    ),
+    "a test of one's own that takes no weights": (
+        lambda: by_class(lambda y, p: spiegelhalter_test(y, p), Y, P, sample_weight=[2, 1, 1, 1]),
+        TypeError,
+        r"test must take y_true, y_prob, sample_weight; got <function .*>, which does not\. Pass a test of calibrant",
+    ),
+    "a test of one's own that returns a number": (
+        lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y),
+        TypeError,
+        r"test must return a TestResult; <function .*> returned 0\.5\. Pass a test such as spiegelhalter_test",
+    ),
+    "a strictness that is no flag": (
+        lambda: resampling_test(Y, P, n_resamples=2, strict=np.nan),
+        TypeError,
+        "strict must be True or False; got nan. Pass one of them",
+    ),
+    "a correction that is no flag": (
+        lambda: resampling_test(Y, P, n_resamples=2, correction=2),
+        TypeError,
+        "correction must be True or False; got 2. Pass one of them",
+    ),
+    "an array for a kind": (
+        lambda: entries(np.array([0.5, 0.5])),
+        ValueError,
+        r"kind must be one of 'metric', .*; got array\(\[0\.5, 0\.5\]\)\. Pass one of them",
+    ),
+    "a number for panels of the theorem": (
+        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1, style="theorem"),
+        TypeError,
+        "panels must be a list of names; got 1. Pass a list, or leave it out",
+    ),
+    "a number for metrics": (
+        lambda: partition_path(Y, P, IsotonicRecursivePartitioning().fit(P, Y), metrics=-1),
+        TypeError,
+        "metrics must be a list of names; got -1. Pass a list",
     ),
     "bins of one score for a simplex": (
         lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)),

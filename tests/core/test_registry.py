@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from spellings import spelling_of
@@ -137,3 +139,11 @@ def test_a_metric_declares_its_function():
 def test_a_metric_is_declared_by_its_object():
     with pytest.raises(ValueError, match=r"got 'metric' for 'mine'\. Make a MeanOfRows, ThroughLens or Own"):
         declare("metric", "mine", symbol="M", source="-")
+
+
+def test_a_metric_without_a_function_says_how_it_gets_one():
+    message = (
+        "a metric must have a function; got none. Decorate the function with the metric's declare, or pass target="
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Own("mine", "M", "-").value(as_problem([0, 1], [0.2, 0.7]))

@@ -30,6 +30,19 @@ def test_each_point_is_what_its_threshold_tells_right(thresholds, n_classes):
         np.testing.assert_allclose(share, [(told[label == k] == k).mean() for k in range(n_classes)])
 
 
+@pytest.mark.parametrize("n_classes", [5, 6])
+def test_up_to_five_classes_a_surface_has_facets_and_a_volume(n_classes):
+    label, prob = forecasts(20, n_classes)
+    given = [np.eye(n_classes)[0], np.full(n_classes, 1 / n_classes)]
+    result = roc_surface(label, prob, thresholds=given)
+    if n_classes == 5:
+        assert result.volume == volume_under_surface_score(label, prob, thresholds=given)
+        assert result.facet.size > 0
+    else:
+        assert np.isnan(result.volume)
+        assert result.facet.shape == (0, 6)
+
+
 def test_the_volume_is_that_of_the_metric():
     label, prob = forecasts()
     weight = np.random.default_rng(0).integers(1, 4, 60)

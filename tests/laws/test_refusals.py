@@ -122,6 +122,7 @@ NONSENSE = {
     "a negative number": -1.5,
     "no number": np.nan,
     "a list": [1.0, 2.0],
+    "an array": np.array([0.5, 0.5]),
     "a dictionary": {"a": 1},
     "true": True,
     "nothing": None,

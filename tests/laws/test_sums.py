@@ -84,7 +84,7 @@ def test_errors_of_merged_sums_are_those_of_all_rows(rows, data):
         for size in (NormOfBins(), NormOfBins.of("debiased squared gap", "root"), NormOfBins.of(across="max")):
             expected = error_through(problem, notion, ECE.lens.recut(cut), size)
             # A root of what rounds to zero keeps half the digits.
-            assert error_of(size, problems) == pytest.approx(
+            assert error_of(size.of_bins, problems) == pytest.approx(
                 expected, rel=1e-12, abs=1e-7 if size.is_debiased else 1e-12
             )
 

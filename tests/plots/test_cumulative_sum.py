@@ -9,6 +9,7 @@ from calibrant import load_digits_forecast
 from calibrant.curves import cumulative_sum_curve
 from calibrant.exceptions import CalibrationWarning
 from calibrant.plots import plot_cumulative_sum
+from calibrant.plots.roc import SYMMETRIC
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -59,6 +60,17 @@ def test_every_class_has_a_panel_also_without_rows():
 
 
 # The theorem
+
+
+def test_every_axis_that_is_drawn_says_what_it_shows():
+    share, events = "share of rows, in the order of their probabilities", "events, as a share of all rows"
+    ax = cumulative_sum_curve(LABEL, SCORE).plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (share, events)
+    axes = cumulative_sum_curve(LABEL, SCORE).plot(style="theorem")
+    assert [[ax.get_xlabel() for ax in row] for row in axes[:2]] == [["", ""], [share, share]]
+    assert [ax.get_ylabel() for ax in axes[:, 0]] == ["probability", events, SYMMETRIC[1]]
+    assert [ax.get_xlabel() for ax in axes[2]] == [SYMMETRIC[0]] * 2
+    assert [ax.get_ylabel() for ax in axes[:, 1]] == [""] * 3
 
 
 def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():

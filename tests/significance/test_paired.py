@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reference import paired as reference
 
 from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
+from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.kinds.metric import as_metric
@@ -110,6 +111,24 @@ def test_swaps_move_whole_rows():
     one, other = (as_problem(np.zeros(50, dtype=int), p) for p in (a, b))
     swap = rng.random(50) < 0.5
     np.testing.assert_array_equal(paired._mixed(one, other, swap).prob, np.where(swap[:, None], b, a))
+
+
+def test_a_column_and_a_table_of_the_same_two_classes_are_mixed_as_tables():
+    label, p, q = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.9]), np.array([[0.5, 0.5], [0.3, 0.7], [0.4, 0.6]])
+    column = as_problem(label, p)
+    table = as_simplex(as_problem(label, q))
+    swap, p = np.array([True, False, True]), np.column_stack([1 - p, p])
+    np.testing.assert_allclose(paired._mixed(column, table, swap).prob, np.where(swap[:, None], q, p), rtol=1e-12)
+    np.testing.assert_allclose(paired._mixed(table, column, swap).prob, np.where(swap[:, None], p, q), rtol=1e-12)
+
+
+def test_about_half_of_any_number_of_equal_rows_keep_their_sign():
+    """Also of more than whole numbers can count; beside these a single row still keeps half of its own on average."""
+    count = np.array([1.0, 1e6, 1e19])
+    kept = paired._kept(count, (400, 3), np.random.default_rng(0))
+    for at, n in enumerate(count):
+        assert abs(kept[:, at].mean() - n / 2) < 4 * np.sqrt(n / 4 / 400)
+        assert kept[:, at].std() == pytest.approx(np.sqrt(n) / 2, rel=0.2)
 
 
 def test_blocks_of_draws_are_as_many_draws(monkeypatch):

@@ -26,7 +26,7 @@ from tools.fuzz.cases import Case, made
 from tools.fuzz.values import alike, broken_by
 
 HOME = str(Path(calibrant.__file__).parent)
-MOST_SECONDS = 120
+MOST_SECONDS = 30
 """Seconds of computing that a call may take; the rows are few."""
 
 PARTS = r".+[;:,] .+[.?!:)] \S.*"

@@ -157,6 +157,8 @@ def list_of_names(name: str, value: object) -> None:
     """Refuse one word where a list of words is wanted: it would be read letter by letter."""
     if isinstance(value, str):
         raise TypeError(f"{name} must be a list of names; got the string {value!r}. Pass [{value!r}].")
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a list of names; got {value!r}. Pass a list.")
 
 
 def no_class(name: str, value: object, *, wanted: str) -> None:
@@ -174,6 +176,11 @@ def choice(name: str, value: object, choices: Iterable[str], *, also: str = "", 
     if value not in known:
         raise ValueError(f"{wanted}. {question(nearest(value, known)) or f'{hint}.'}")
     return value
+
+
+def is_word(value: object, word: str) -> bool:
+    """Whether a value is that word; it may be anything, also an array, which compares entry by entry."""
+    return isinstance(value, str) and value == word
 
 
 def under_word(

@@ -148,7 +148,7 @@ def entries(kind: Kind) -> dict[str, Entry]:
     dict of str to Entry
         What was declared.
     """
-    if kind not in tuple(HOMES):  # of a tuple: what is asked for may be of any kind
+    if not isinstance(kind, str) or kind not in HOMES:
         raise ValueError(f"kind must be one of {', '.join(map(repr, HOMES))}; got {kind!r}. Pass one of them.")
     home = importlib.import_module(HOMES[kind])
     for module in pkgutil.walk_packages(getattr(home, "__path__", []), f"{home.__name__}."):

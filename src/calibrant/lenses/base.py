@@ -104,9 +104,9 @@ class Size(ABC):
         return True
 
     @property
-    def reads_rows(self) -> bool:
-        """Whether it is the size of what a view sees of the rows, and no function of the sums over bins alone."""
-        return True
+    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:
+        """The size of problems that have rows, at least one, of the sums over bins alone; None where it needs the rows."""
+        return None
 
     @property
     def is_debiased(self) -> bool:
@@ -131,10 +131,6 @@ class Size(ABC):
     @abstractmethod
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
         """Return the size of problems that have rows, at least one, each with its view."""
-
-    def of_bins(self, problems: Sequence[BinnedProblem]) -> float:
-        """Return the size of problems that have rows, at least one, of bins alone, where it needs no rows."""
-        raise NotImplementedError
 
     @abstractmethod
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:

@@ -14,7 +14,7 @@ from calibrant.plots import _style
 from calibrant.plots._beside import put_beside, tie
 from calibrant.plots._given import as_results
 from calibrant.plots._legend import legend_above
-from calibrant.plots._panels import draw_panels, settle
+from calibrant.plots._panels import draw_panels, require_names, settle
 from calibrant.plots.roc import MOST_MARKS, SYMMETRIC, area_words, draw_curve, draw_frame, draw_hull
 
 Style = Literal["diagram", "theorem"]
@@ -127,6 +127,7 @@ def _draw_minorant(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, 
 
 def _only(named: Mapping[str, CumulativeSumCurve], ax: Any, panels: Sequence[str] | None) -> CumulativeSumPanel:
     """Return the one panel that is to be shown."""
+    require_names(panels)
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     if ax is not None or len(found) != 1:
         given = "an Axes" if ax is not None else f"{len(found)} panels"

@@ -23,6 +23,7 @@ from calibrant.metrics.kernel.error import (
     blocks_of,
     noise_of_labels,
     noise_of_rows,
+    seen_by,
     value_of,
 )
 from calibrant.metrics.kernel.pairs import Blocks, pairs_of
@@ -116,7 +117,7 @@ def kernel_test(
     _require(estimator, null, n_resamples)
     problem = as_problem(y_true, y_prob, **data)
     words = as_pairs_notion(notion, problem)
-    found = list(pairs_of(problem, words, as_bandwidth(bandwidth)))
+    found = list(seen_by(estimator, pairs_of(problem, words, as_bandwidth(bandwidth))))
     spoken = hypothesis_of(problem, words)
     size = as_block_size(block_size, estimator)
     assumptions: tuple[str, ...] = (OUTSIDE, INDEPENDENT)

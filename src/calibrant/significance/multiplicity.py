@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Literal, Unpack
 
 import numpy as np
@@ -161,7 +162,7 @@ def by_class(
     _require_test(test)
     problem = as_problem(y_true, y_prob, **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
-    results = [_of_event(test(part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
+    results = [_of_event(_result(test, part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
 
 
@@ -179,6 +180,27 @@ def _require_test(test: object) -> None:
         hint="Pass the test itself, with its options: functools.partial(test, ...)",
         error=TypeError,
     )
+
+
+def _result(test: Test, *rows: object, **data: object) -> TestResult:
+    """Return the result of a test, which may be the user's own."""
+    try:
+        signature(test).bind(*rows, **data)
+    except ValueError:  # Python knows the parameters of some built-in functions only when they are called
+        pass
+    except TypeError:
+        words = ", ".join(["y_true", "y_prob", *data])
+        hint = "Pass a test of calibrant, or one with the same parameters"
+        refuse(f"test must take {words}", got=f"{test!r}, which does not", hint=hint, error=TypeError)
+    found = test(*rows, **data)
+    require(
+        isinstance(found, TestResult),
+        "test must return a TestResult",
+        given=f"{test!r} returned {found!r}",
+        hint="Pass a test such as spiegelhalter_test, or let yours return calibrant.significance.TestResult",
+        error=TypeError,
+    )
+    return found
 
 
 def by_group(
@@ -283,9 +305,9 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
             values, data["input"] = problem.logit, "logit"
         occurred = problem.outcome[rows]
         if problem.predicted is None:
-            return _of_event(test(occurred, values[rows], **data), f"class {problem.classes[1]}")
+            return _of_event(_result(test, occurred, values[rows], **data), f"class {problem.classes[1]}")
         code = problem.predicted.code[rows]  # -1: another class than the predicted one occurred
-        return test(np.where(occurred, code, -1), values[rows], y_pred=code, **data)
+        return _result(test, np.where(occurred, code, -1), values[rows], y_pred=code, **data)
     form = "logit" if problem.forecast.is_logit else "probability"
     label = problem.classes[problem.label[rows]]
-    return test(label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **data)
+    return _result(test, label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **data)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import flag, require
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
@@ -101,6 +101,8 @@ def resampling_test(
     0.005
     """
     require_resamples(n_resamples)
+    flag("correction", correction)
+    flag("strict", strict)
     measured = as_metric(metric, binning)
     problem = as_problem(y_true, y_prob, **data)
     value, drawn = measured.null(problem, n_resamples, as_rng(rng))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,12 @@ def wavy(n, seed=0):
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return (rng.random(n) < 0.1 + 0.8 * score + 0.1 * np.sin(12 * score)).astype(int), score
+
+
+def test_rates_that_rounding_moved_beyond_0_and_1_are_put_there():
+    path = NearIsotonicPath.of(as_problem([0, 1, 1], [0.1, 0.5, 0.7]))
+    rounded = replace(path, events=path.events + np.array([-1e-16, 1e-15]))
+    assert rounded.fit(0.0).value.tolist() == [0.0, 1.0]
 
 
 @given(rows=columns(max_rows=40))

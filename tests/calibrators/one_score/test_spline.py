@@ -99,6 +99,17 @@ def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
     assert fitted.loss_ == pytest.approx(exact, rel=0.01)
 
 
+def test_a_row_left_out_costs_about_a_degree_of_freedom_over_the_rows():
+    """So it is to first order where the curve is right (Takeuchi); a line has two degrees of freedom."""
+    n = 4000
+    x, label = drawn(identity, n=n)
+    rows = recalibration_of(BinaryProblem(expit(x), label == 1, Weights.one_each(n), logit=x))
+    line, *_, curve = (fit.point for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 5))))
+    for fit in (line, curve):
+        assert n * fit.left_out_loss() - fit.curve.loss == pytest.approx(fit.degrees_of_freedom, rel=0.25)
+    assert line.degrees_of_freedom == pytest.approx(2.0, rel=0.01)
+
+
 def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
     x, label = drawn(wave, n=500)
     rows = recalibration_of(BinaryProblem(expit(x), label == 1, Weights.one_each(500), logit=x))

@@ -12,7 +12,8 @@ from strategies import columns, tables
 from calibrant import IsotonicCalibration, load_calibrator, save_calibrator
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
-from calibrant._kernels.irp import side_of
+from calibrant._kernels import irp
+from calibrant._kernels.irp import NOBODY, Trial, side_of
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits, multiclass_irp
 from calibrant.exceptions import CalibrationWarning
@@ -442,6 +443,29 @@ def test_few_rows_try_all_forecasts_all_mid_points_and_all_sets_of_classes():
     everywhere = np.random.default_rng(1).dirichlet(np.ones(3), 500)
     n_sides = [len({side_of(p, g) for p in everywhere}) for g in gamma[21:]]
     assert max(n_sides) == 2
+
+
+def test_the_search_for_a_split_comes_back_once_it_looked_at_more_rows_than_its_budget(monkeypatch):
+    """At a candidate that fails it looks at its own rows, then at the other regions, then at its rows for checkpoints."""
+    whole, seen = irp.first_monotone, []
+
+    def watched(rows, regions, live, checks, region, trial, rule):
+        def tried_with(budget):
+            copied = Trial(trial.gamma, trial.tried, trial.witness.copy())
+            return whole(rows, regions, live, checks, region, copied, rule._replace(budget=budget))
+
+        n_rows, untried = regions.ends[region] - regions.starts[region], (trial.witness[trial.tried] == NOBODY).all()
+        if untried and tried_with(0) == (-1, 1) and live.size > 2 and n_rows > 2 * live.size:
+            looks = [n_rows, *(n_rows * (1 + k) + live.size for k in range(len(checks.gamma) + 1))]
+            enough = [rows for rows in looks if tried_with(rows)[1] > 1 and tried_with(rows - 1)[1] == 1]
+            seen.append(len(enough))
+        assert tried_with(-1) == (-1, 0) or not untried
+        return whole(rows, regions, live, checks, region, trial, rule)
+
+    monkeypatch.setattr(irp, "first_monotone", watched)
+    fitted(random_rows(3, 60, 3), candidates=6, smoothing=0.0)
+    assert set(seen) == {1}
+    assert len(seen) > 3
 
 
 @pytest.mark.parametrize("budget", [1, 2, 50, 2000])

@@ -515,3 +515,26 @@ def test_a_bar_is_shown_where_it_is_asked_for(options, said, monkeypatch):
     assert shown.getvalue() == ""
     fitted(random_rows(), progress=True, **options)
     assert said in shown.getvalue()
+
+
+def test_folds_are_solved_roughly_and_their_losses_are_those_of_exact_solutions(monkeypatch):
+    label, prob, weight = random_rows(120)
+    problem = as_problem(label, prob, sample_weight=weight)
+    cells = Cells.of(problem)
+    blocks_of = partial(NormalizedFlattenedIsotonic()._blocks_of, least=1.0)
+    found = {}
+    for goal in (nafir_smoothing.ROUGH, conditional_logit.GOAL):
+        steps = []
+
+        def counted(*model, goal, steps=steps):
+            solution = solve(*model, goal=goal)
+            steps.append(solution.n_iter)
+            return solution
+
+        monkeypatch.setattr(nafir_smoothing, "ROUGH", goal)
+        monkeypatch.setattr(nafir_smoothing, "solve", counted)
+        losses = [list(nafir_smoothing._losses(cells, fold, blocks_of, 0.0)) for fold in folds_of(problem)]
+        found[goal] = np.array(losses), sum(steps)
+    (rough, few), (exact, many) = found.values()
+    np.testing.assert_allclose(rough, exact, rtol=0.01)
+    assert 0 < few < many

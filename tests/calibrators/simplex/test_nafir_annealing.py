@@ -107,6 +107,18 @@ def test_the_search_ends_when_nothing_better_is_found_for_long(monkeypatch):
     assert 50 <= calibrator.n_iter_ < 100_000
 
 
+def test_the_search_ends_after_as_many_changes_without_a_better_map_as_it_has_patience(monkeypatch):
+    """Every change is out of order here, so that none is taken."""
+    monkeypatch.setattr(annealing, "PATIENCE", 7)
+    label, prob, _ = random_rows()
+    cells = Cells.of(as_problem(label, prob))
+    rows, changes = Comparisons.of(cells, np.arange(cells.size)), []
+    theta = np.linspace(-1.0, 0.0, cells.size)
+    best, tried = annealing.anneal(rows, 0.1, theta, 60.0, 1e3, np.random.default_rng(0), changes.append)
+    assert (tried, changes) == (7, [7])
+    np.testing.assert_allclose(best, theta, atol=1e-12)
+
+
 def test_integer_weights_equal_repeated_rows():
     label, prob, weight = random_rows()
     times = weight.astype(int)

@@ -248,6 +248,20 @@ def test_the_linear_error_is_that_of_blocks_of_two():
 
 
 @pytest.mark.parametrize("estimator", ["block", "linear"])
+def test_a_single_row_makes_no_pair_within_blocks_whatever_its_weight(estimator):
+    """It is left out, as a single row of weight one is of all pairs; of nothing but such rows there is no error."""
+    score = np.array([0.7, 0.8, 0.6, 0.9, 0.1])
+    label, prob = [0, 1, 1, 0, 0], np.column_stack([score, 1 - score])
+    options = {"notion": "top-label", "bandwidth": 0.5}
+    weighed = kernel_calibration_error(label, prob, sample_weight=[1, 1, 1, 1, 5], estimator=estimator, **options)
+    assert weighed == kernel_calibration_error(label[:4], prob[:4], estimator=estimator, **options)
+    tested = kernel_test(label, prob, sample_weight=[1, 1, 1, 1, 5], estimator="block", block_size=2, **options)
+    assert np.isfinite(tested.statistic)
+    with pytest.warns(CalibrationWarning, match="two rows that are predicted alike"):
+        assert np.isnan(kernel_calibration_error([1], [0.4], sample_weight=[3], estimator=estimator))
+
+
+@pytest.mark.parametrize("estimator", ["block", "linear"])
 @given(rows=tables(min_rows=2, max_rows=30), random=st.randoms(use_true_random=False))
 def test_blocks_do_not_depend_on_the_order_of_rows(estimator, rows, random):
     label, prob, weight = rows

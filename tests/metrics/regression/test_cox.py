@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import logistic as reference
 from scipy.special import expit
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 from strategies import columns, tables
 
@@ -306,6 +306,25 @@ def test_residuals_that_are_all_equal_give_no_interval_without_width(notion):
     assert ratio.upper - ratio.lower > 0.5
     assert ratio.lower < 1 < ratio.upper
     assert ratio.pvalue > 0.1
+    if notion == "class-wise":  # problems of the same rows may err together: their standard errors add up
+        error, value = 0.3 / 0.4 + 0.3 / 3.6, 0.5 / 0.9
+        assert ratio.upper == pytest.approx(value * np.exp(norm.ppf(0.975) * error / value), rel=1e-9)
+
+
+@pytest.mark.parametrize("notion", ["top-label", "class-wise"])
+def test_the_interval_of_the_ratio_of_problems_with_rows_of_their_own_is_at_least_that_of_true_scores(notion):
+    """Of nearly all hits: the rates that were found leave less room than the scores. Variances of such problems add up."""
+    prob, label = np.repeat([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.2, 0.2, 0.6]], 8, axis=0), np.repeat([0, 1, 2], 8)
+    label[0] = 1
+    chosen = as_notion(notion, problem := as_problem(label, prob))
+    value, found = measured(problem, chosen, observed_expected)
+    calibrated = np.linalg.norm([np.sqrt(8 * p * (1 - p)) / (8 * p) / 3 for p in (0.8, 0.7, 0.6)])
+    if notion == "top-label":
+        assert value > 1
+        assert calibrated > found
+    wide = calibrated if notion == "top-label" else found
+    upper = ratio_estimate(problem, Resampling(0.05, 2, np.random.default_rng(0)), chosen).upper
+    assert upper == pytest.approx(value * np.exp(norm.ppf(0.975) * wide / value), rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "rate"), [(3, 0.9), (20, 0.95), (50, 0.98), (100, 0.9)])

@@ -2,12 +2,14 @@
 
 from itertools import combinations
 from math import factorial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import roc_surface as reference
+from scipy.spatial import ConvexHull
 from strategies import tables
 
 from calibrant._core.problem import as_simplex
@@ -165,6 +167,21 @@ def test_the_hull_volume_is_that_of_all_points_and_the_origin(table):
     volume = Hull.of(surface_points(rows, as_thresholds("data", 10**6, rows))).volume
     expected = reference.hull_volume(sorted(reference.all_points(prob.tolist(), label, weight)))
     assert volume == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkeypatch):
+    rows = rows_of(*drawn(30, 3, seed=1))
+    points = surface_points(rows, as_thresholds("data", 100, rows))
+    expected = Hull.of(points).volume
+
+    def moved(given):
+        found = ConvexHull(given)
+        equations = found.equations.copy()
+        equations[:, -1] -= 1e-10
+        return SimpleNamespace(equations=equations, simplices=found.simplices)
+
+    monkeypatch.setattr("calibrant.metrics.roc.hull.ConvexHull", moved)
+    assert Hull.of(points).volume == expected
 
 
 @pytest.mark.parametrize("n", [30, 90])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.optimize import linprog
 from strategies import tables
 
 from calibrant import IsotonicCalibration, assess
@@ -15,6 +16,7 @@ from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import volume_under_surface_score
 from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
+from calibrant.metrics.roc.volume import Rays
 from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, estimate_volume_under_surface
 from calibrant.sums.draws import as_rng
 
@@ -103,6 +105,30 @@ def test_beyond_five_classes_the_hull_is_estimated_by_rays():
     assert (found.method, found.n_draws) == ("monte-carlo", 30)
     assert 0 < found.standard_error < found.value
     assert found == estimate_volume_under_surface(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
+
+
+def test_rays_leave_the_hull_where_a_program_of_all_points_says_and_solve_programs_of_few():
+    """Points that all grow by a small part make the volume grow by K times that part."""
+    rng = np.random.default_rng(0)
+    inside = rng.random((3000, 4))
+    points = np.concatenate([np.eye(4), inside / np.linalg.norm(inside, ord=3, axis=1, keepdims=True)])
+    columns = []
+
+    def counted(cost, **program):
+        columns.append(cost.size)
+        return linprog(cost, **program)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibrant.metrics.roc.volume.linprog", counted)
+        rays = Rays.through(points, 6, np.random.default_rng(1))
+    everything = np.column_stack([points.T, np.zeros(4)])
+    for part, inside in zip(rays.part, np.random.default_rng(1).random((6, 4)), strict=True):
+        everything[:, -1] = -inside / inside.max()
+        cost, shares = np.append(np.zeros(3004), -1.0), np.append(np.ones(3004), 0.0)[None]
+        whole = linprog(cost, A_ub=shares, b_ub=[1.0], A_eq=everything, b_eq=np.zeros(4))
+        assert part == pytest.approx(whole.x[-1], rel=1e-9)
+    assert max(columns) < 300
+    assert (points * rays.pull).sum() == pytest.approx(4 * rays.volume, rel=1e-9)
 
 
 @pytest.mark.first(1)

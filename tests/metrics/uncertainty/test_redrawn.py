@@ -19,7 +19,7 @@ from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 from calibrant.metrics.uncertainty.redrawn import Redrawn, redrawn, unwatched
 from calibrant.metrics.uncertainty.residuals import error_through
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
-from calibrant.significance import resampling_test
+from calibrant.significance import pearson_test, resampling_test
 from calibrant.sums.draws import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)
@@ -263,3 +263,12 @@ def test_draws_that_are_measured_anew_are_shown(monkeypatch):
         assess(Y, P, metrics=["tce"], n_resamples=9, progress=True, **options)
         assert "resampling" in shown.getvalue()
         assert "/9.00" in shown.getvalue()
+
+
+def test_no_labels_are_drawn_of_2_to_the_63_equal_rows():
+    """Also products of fractions and of a large number are whole: such weights are no numbers of rows."""
+    prob, label = np.full((2, 3), 1 / 3), [0, 1]
+    assert np.isfinite(pearson_test(label, prob, n_resamples=2, sample_weight=[2.0**62, 1.0]).statistic)
+    message = r"sample_weight must be below 2\*\*63 where .*; got 9.22337e\+18. Divide the weights by their largest"
+    with pytest.raises(ValueError, match=message):
+        pearson_test(label, prob, n_resamples=2, sample_weight=[1.0, 2.0**63])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import EPSILON, FloatArray, score_of_logit
-from calibrant._core.parameters import number, numbers, require, whole
+from calibrant._core.parameters import is_word, number, numbers, require, whole
 from calibrant._core.problem import BinaryProblem, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -225,13 +225,13 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return on_steps(self.left_, self.value_, score)
 
     def _require_parameters(self) -> None:
-        if self.max_bins is not None and self.max_bins != "cv":
+        if self.max_bins is not None and not is_word(self.max_bins, "cv"):
             whole("max_bins", self.max_bins, least=1, hint="Or 'cv', or None for no limit")
         number("min_gain", self.min_gain, least=0.0, most=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
         whole("min_samples", self.min_samples, least=1, hint="Pass 1 for bins as small as they come")
-        if self.smoothing != "cv":
+        if not is_word(self.smoothing, "cv"):
             number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice. Or 'cv'")
-        if self.softening != "cv":
+        if not is_word(self.softening, "cv"):
             number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
         number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
 

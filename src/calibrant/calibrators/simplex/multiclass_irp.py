@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import flag, forecasts, number, numbers, require, whole
+from calibrant._core.parameters import flag, forecasts, is_word, number, numbers, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -349,11 +349,11 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     def _require_parameters(self, problem: SimplexProblem) -> None:
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
-        if self.max_regions is not None and self.max_regions != "cv":
+        if self.max_regions is not None and not is_word(self.max_regions, "cv"):
             whole("max_regions", self.max_regions, least=1, hint="Or 'cv', or None for as many as there are")
-        if self.smoothing != "cv":
+        if not is_word(self.smoothing, "cv"):
             number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice; or 'cv'")
-        if self.softening != "cv":
+        if not is_word(self.softening, "cv"):
             number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
         flag("progress", self.progress)
         self._require_few_classes(problem.prob.shape[1])

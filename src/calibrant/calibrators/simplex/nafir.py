@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray, prob_of_scores
-from calibrant._core.parameters import choice, flag, number, numbers, require, source, whole
+from calibrant._core.parameters import choice, flag, is_word, number, numbers, require, source, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import progress_bar
 from calibrant._core.registry import declare
@@ -231,7 +231,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         return prob_of_scores(log_value + TIE * forecast.prob)
 
     def _require_parameters(self) -> np.random.Generator | int | None:
-        if self.smoothing != "cv":
+        if not is_word(self.smoothing, "cv"):
             number("smoothing", self.smoothing, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'")
         number("ridge", self.ridge, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none")
         choice("blocks", self.blocks, ("isotonic", "distinct"))
@@ -262,7 +262,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         return Comparisons.of(cells, starts), starts, coarse[block_of_cell(found, cells.size)[starts]]
 
     def _chosen_smoothing(self, problem: SimplexProblem, cells: Cells, blocks_of: BlocksOf) -> float:
-        if self.smoothing != "cv":
+        if not is_word(self.smoothing, "cv"):
             return float(self.smoothing)
         folds = list(folds_of(problem))
         total, least = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.weights.rows)

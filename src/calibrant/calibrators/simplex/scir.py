@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, each, flag, number, require, whole
+from calibrant._core.parameters import choice, each, flag, is_word, number, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
 from calibrant._core.registry import declare
@@ -214,7 +214,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         return raised
 
     def _require_parameters(self) -> None:
-        if self.epsilon != "cv":
+        if not is_word(self.epsilon, "cv"):
             number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-4, or 'cv'")
         choice("rise", self.rise, ("last", "spread"))
         choice("ties", self.ties, ("share", "column"))
@@ -226,7 +226,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _folds(self, problem: SimplexProblem) -> list[Fold]:
         """Return the parts of the cross-validation."""
-        if self.epsilon != "cv":
+        if not is_word(self.epsilon, "cv"):
             return []
         folds = list(folds_of(problem))
         per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))

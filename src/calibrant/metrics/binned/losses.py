@@ -162,9 +162,9 @@ class NormOfBins(Size):
         return self.loss is gap or self.loss is squared_gap or self.is_debiased
 
     @property
-    def reads_rows(self) -> bool:
-        """Whether the loss may look at rows: that of a test does, and any function may."""
-        return self.loss not in LOSSES.values()
+    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:
+        """The norm; None where the loss may look at rows: that of a test does, and any function may."""
+        return self._of_bins if self.loss in LOSSES.values() else None
 
     @property
     def is_debiased(self) -> bool:
@@ -201,7 +201,7 @@ class NormOfBins(Size):
             found.append((problem.share, view.bins, self.loss(problem, view.bins)))
         return self._norm_of(found)
 
-    def of_bins(self, problems: Sequence[BinnedProblem]) -> float:
+    def _of_bins(self, problems: Sequence[BinnedProblem]) -> float:
         """Return the norm of a loss that needs no rows."""
         loss = cast(LossOfSums, self.loss)
         return self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])

@@ -9,7 +9,7 @@ that is found four times in five). The upper end is what would seldom be exceede
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, Unpack, get_args
@@ -131,7 +131,12 @@ def kernel_calibration_error(
     """
     problem = as_problem(y_true, y_prob, **data)
     found = pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth))
-    return value_of(found, as_estimator(estimator), as_block_size(block_size, estimator))
+    return value_of(seen_by(as_estimator(estimator), found), estimator, as_block_size(block_size, estimator))
+
+
+def seen_by(estimator: Estimator, found: Iterable[Pairs]) -> Iterator[Pairs]:
+    """Yield the problems that have pairs for the estimator: blocks hold different rows, and a row's copies are none."""
+    return (pairs for pairs in found if estimator in ("unbiased", "biased") or pairs.weight.size > 1)
 
 
 def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | None = None) -> float:

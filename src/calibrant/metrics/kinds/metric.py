@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import refuse
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
@@ -44,7 +45,11 @@ class Difference(NamedTuple):
 
 def undeclared(*_: object, **__: object) -> float:
     """Stand in for the function of a metric that is not declared."""
-    raise NotImplementedError
+    refuse(
+        "a metric must have a function",
+        got="none",
+        hint="Decorate the function with the metric's declare, or pass target=",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

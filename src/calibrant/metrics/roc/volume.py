@@ -8,8 +8,15 @@ import numpy as np
 from scipy.optimize import linprog
 
 from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, own_side_sums
+
+NO_GAIN = 1e-9
+"""A point that lets a ray go farther by so little is left out of its linear program."""
+
+ADDED = 20
+"""Points that are added to a linear program before it is solved again; 10 and 50 take as long."""
 
 
 @dataclass(frozen=True)
@@ -75,24 +82,51 @@ class Rays:
         """
         n_classes = points.shape[1]
         first = np.unique(points, axis=0, return_index=True)[1]
-        columns, n = points[first].T, first.size
+        exits = _Exits(points[first])
         part, pull = np.empty(n_draws), np.zeros_like(points)
-        cost, whole = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None]
         for draw, inside in enumerate(rng.random((n_draws, n_classes))):
-            ray = inside / inside.max()
-            found = linprog(
-                cost,
-                A_ub=whole,
-                b_ub=[1.0],
-                A_eq=np.column_stack([columns, -ray]),
-                b_eq=np.zeros(n_classes),
-                method="highs-ds",
-            )
-            part[draw] = min(float(found.x[-1]), 1.0)
+            part[draw], used, share, prices = exits.of(inside / inside.max())
             # The prices of the program: a point j that moves by d lets the ray go part_j (prices . d) farther.
             steepness = n_classes * part[draw] ** (n_classes - 1) / n_draws
-            pull[first] += steepness * np.outer(found.x[:-1], found.eqlin.marginals)
+            pull[first[used]] += steepness * np.outer(share, prices)
         return cls(part, pull)
+
+
+class _Exits:
+    """Where rays leave the hull of points and the origin.
+
+    The linear program of a ray knows few of the points. Its prices say of every other point whether the ray would go farther
+    with it: those that promise most are added, until there is none (column generation). A point that served a ray is kept for
+    the next ones.
+    """
+
+    def __init__(self, points: FloatArray) -> None:
+        self.points = points
+        self.kept = set(points.argmax(axis=0).tolist())
+
+    def of(self, ray: FloatArray) -> tuple[float, IntArray, FloatArray, FloatArray]:
+        """Return how far the ray goes, the points it leaves between, the part of each, and the prices of the coordinates."""
+        known = sorted(self.kept)
+        while True:
+            found = linprog(
+                np.append(np.zeros(len(known)), -1.0),
+                A_ub=np.append(np.ones(len(known)), 0.0)[None],
+                b_ub=[1.0],
+                A_eq=np.column_stack([self.points[known].T, -ray]),
+                b_eq=np.zeros(ray.size),
+                method="highs-ds",
+            )
+            prices = found.eqlin.marginals
+            gain = self.points @ prices + found.ineqlin.marginals[0]
+            gain[known] = 0.0
+            most = np.argpartition(-gain, min(ADDED, gain.size - 1))[:ADDED]
+            if gain[most].max() <= NO_GAIN:
+                break
+            known += most[gain[most] > NO_GAIN].tolist()
+        served = found.x[:-1] > 0.0
+        used = np.array(known)[served]
+        self.kept.update(used.tolist())
+        return min(float(found.x[-1]), 1.0), used, found.x[:-1][served], prices
 
 
 def hull_volume(points: FloatArray, n_draws: int, rng: np.random.Generator, *, exact: bool) -> VolumeUnderSurface:

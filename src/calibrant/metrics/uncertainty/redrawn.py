@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray, Problem, SimplexProblem
 from calibrant._core.registry import named
 from calibrant._core.result import read_only
@@ -23,6 +24,10 @@ Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
 def unwatched(draws: Iterable[IntArray], total: int) -> Iterable[IntArray]:
     """Pass draws on and show nothing."""
     return draws
+
+
+MOST_DRAWN = 2.0**63
+"""Number of equal rows of which NumPy draws no labels any more."""
 
 
 class ConsistentCounts:
@@ -41,6 +46,13 @@ class ConsistentCounts:
     """
 
     def __init__(self, prob: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
+        most = float(weight.max())
+        require(
+            most < MOST_DRAWN,
+            "sample_weight must be below 2**63 where each of the equal rows of a whole weight draws its label",
+            got=f"{most:g}",
+            hint="Divide the weights by their largest, if they are no numbers of rows",
+        )
         self.prob, self.weight = prob / prob.sum(axis=1, keepdims=True), weight.astype(np.int64)
         self.n_resamples, self.rng = n_resamples, rng
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,17 +22,17 @@ from calibrant.sums.draws import Bootstrap, ConsistentLabels
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
     """Return the size of what a lens sees of a valid problem; 0 where the notion finds no row to speak of."""
-    if not size.reads_rows:
+    if size.of_bins is not None:
         asked = notion, lens.cells(problem, notion)
-        return error_of(size, scan(problem, Plan.of_cells([asked])).cells[0])
+        return error_of(size.of_bins, scan(problem, Plan.of_cells([asked])).cells[0])
     seen = [(binary, lens(binary)) for binary in notion.split(problem) if binary.size > 0]
     return size.of_problems(seen) if seen else 0.0
 
 
-def error_of(size: Size, problems: Sequence[BinnedProblem]) -> float:
+def error_of(of_bins: Callable[[Sequence[BinnedProblem]], float], problems: Sequence[BinnedProblem]) -> float:
     """Return the size of bins that were summed; 0 where the notion finds no row to speak of."""
     held = [one for one in problems if one.bins.count.any()]
-    return size.of_bins(held) if held else 0.0
+    return of_bins(held) if held else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ class Residuals:
 
     def with_sums(self, sums: Sums) -> Residuals:
         """Return the same with sums that were scanned for several metrics; one that needs the rows is as it was."""
-        return self if self.size.reads_rows else replace(self, sums=sums)
+        return self if self.size.of_bins is None else replace(self, sums=sums)
 
     @cached_property
     def value(self) -> float:
         """The error."""
-        if self.sums is not None:
-            return error_of(self.size, self.sums.of(*self.table))
+        if self.sums is not None and self.size.of_bins is not None:
+            return error_of(self.size.of_bins, self.sums.of(*self.table))
         return error_through(self.problem, self.notion, self.lens, self.size)
 
     @cached_property

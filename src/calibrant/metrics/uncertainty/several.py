@@ -55,7 +55,7 @@ def cells_of(
 ) -> list[tuple[Notion, Binning]]:
     """List the notions and binnings of the metrics that are functions of sums over bins."""
     seen = (metric.residuals(problem, binning, notion) for metric in chosen)
-    return [one.table for one in seen if one is not None and not one.size.reads_rows]
+    return [one.table for one in seen if one is not None and one.size.of_bins is not None]
 
 
 def within(values: tuple[float, float], estimate: Estimate) -> Estimate:
