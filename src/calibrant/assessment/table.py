@@ -245,7 +245,8 @@ def assess(
     """
     require_level(level)
     resamples(n_resamples, hint="500 is usual")
-    list_of_names("metrics", metrics)
+    if metrics is not None:
+        list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
     chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
     for _, metric in chosen.values():
