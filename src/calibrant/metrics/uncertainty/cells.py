@@ -272,21 +272,48 @@ class Noise:
         rate = np.clip(p + gaps, 0.0, 1.0)
         seen = np.clip(p + cells.gap, 0.0, 1.0)
         few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
-        n, before = np.maximum(np.rint(self.rows[few]), 1.0), p[few]
-        held = np.where(cells.weight > 0.0, cells.weight, 1.0)
-        events = np.clip(np.rint(n * (p[few] + self.consistent[:, few] / held[few])), 0.0, n)
-        rng = np.random.default_rng(self.seed)
-        rare = None if cells.moments is None else RareEvents.of(np.ascontiguousarray(events.T), n, before, rng)
         spread = p * (1.0 - p)
         spread[few] = 1.0  # it may be 0, or too small to be divided by
+        draw = self._moving if cells.moments is None else self._at_levels
+        for now, noise in draw(rate, few, spread):
+            yield cells.weight * (now - p), noise
+
+    def _events(self, few: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rows of some cells (d,), at least one each, and the numbers of their events (n_resamples, d)."""
+        cells, n = self.cells, np.maximum(np.rint(self.rows[few]), 1.0)
+        held = np.where(cells.weight[few] > 0.0, cells.weight[few], 1.0)
+        return n, np.clip(np.rint(n * (cells.prob[few] + self.consistent[:, few] / held)), 0.0, n)
+
+    def _moving(self, rate: FloatArray, few: IntArray, spread: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield each vector of rates with noise; of ``few`` events some are left out, or others added, from rate to rate."""
+        rng, before = np.random.default_rng(self.seed), self.cells.prob[few]
+        n, events = self._events(few)
         for now in rate:
             noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
-            if few.size and rare is not None:
-                noise[:, few] = (cells.weight[few, None] * (rare.at(now[few]) / n[:, None] - now[few, None])).T
-            elif few.size:
+            if few.size:
                 events, before = moved(events, n, before, now[few], rng), now[few]
-                noise[:, few] = cells.weight[few] * (events / n - before)
-            yield cells.weight * (now - p), noise
+                noise[:, few] = self.cells.weight[few] * (events / n - before)
+            yield now, noise
+
+    def _at_levels(
+        self, rate: FloatArray, few: IntArray, spread: FloatArray
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the same with the noise of each cell in one piece; numbers of ``few`` events are quantiles."""
+        weight, p = self.cells.weight, self.cells.prob
+        few = few[np.argsort(-(self.rows * np.minimum(p, 1.0 - p))[few])]
+        n, events = self._events(few)
+        rare = RareEvents.of(np.ascontiguousarray(events.T), n, p[few], np.random.default_rng(self.seed))
+        many = np.setdiff1d(np.arange(p.size), few)
+        scaled, factor = self.consistent.T[many], (weight[few] / n)[:, None]
+        for now in rate:
+            noise = np.empty((p.size, len(self.consistent)))
+            noise[many] = scaled * np.sqrt(now * (1.0 - now) / spread)[many, None]
+            if few.size:
+                of_few = rare.at(now[few])
+                of_few *= factor
+                of_few -= (weight * now)[few, None]
+                noise[few] = of_few
+            yield now, noise.T
 
 
 def _law_of(sizes: Sizes, value: float, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Law:

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
+from calibrant._core.one_pass import blocks
 from calibrant._core.weights import Weights
 from calibrant.sums.draws import Bootstrap
 
@@ -222,20 +223,27 @@ def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *,
     value = float(np.average(losses, weights=None if weights.is_unit else weights.values))
     if not np.isfinite(value) and np.isposinf(losses).any():
         return _of_infinite(value, losses, weights.values, bootstrap, level)
-    share = losses - value  # of each of equal rows in the error of the mean
-    share *= (1.0 if weights.is_unit else weights.importance) / weights.total
-    square = share * share
-    if weights.is_unit:
-        n, variance, third = float(losses.size), float(square.sum()), float(square @ share)
-    else:
-        times = weights.times
-        n, variance, third = float(times.sum()), float(times @ square), float(times @ (square * share))
+    n, variance, third = _central_sums(losses, value, weights)
     if variance == 0.0 or n < 2.0:
         return Estimate(value, value, value)
     error, skewness = np.sqrt(variance * n / (n - 1.0)), third / variance**1.5
     z = float(ndtri(1.0 - level / 2.0))
     shift = skewness * (2.0 * z**2 + 1.0) / 6.0
     return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
+
+
+def _central_sums(losses: FloatArray, value: float, weights: Weights) -> tuple[float, float, float]:
+    """Return the number of equal rows, and the sums of squares and cubes of what each adds to the error of the mean."""
+    n, square, cube = 0.0, 0.0, 0.0
+    for rows in blocks(losses.size):
+        share, own = losses[rows] - value, weights.part(rows)
+        if own.is_unit:
+            n, squares = n + share.size, share * share
+        else:
+            share, times = own.importance * share, own.times
+            n, squares = n + float(times.sum()), times * share * share
+        square, cube = square + float(squares.sum()), cube + float(squares @ share)
+    return n, square / weights.total**2, cube / weights.total**3
 
 
 def _of_infinite(value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float) -> Estimate:

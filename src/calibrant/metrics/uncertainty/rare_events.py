@@ -24,7 +24,8 @@ LEFT = 1e-8
 class RareEvents:
     """Cells of ``n`` rows, shape (n_cells,), and the ``level`` of each draw of their events, shape (n_cells, n_draws).
 
-    At an event rate a draw is the quantile of its level: where the rate rises events are added, and none is moved.
+    At an event rate a draw is the quantile of its level: where the rate rises events are added, and none is moved. It is
+    fastest where the cells in which most events occur come first.
     """
 
     n: FloatArray
@@ -46,17 +47,14 @@ class RareEvents:
 
     def at(self, rate: FloatArray) -> FloatArray:
         """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws)."""
-        events: FloatArray = np.empty(self.level.shape)
-        often = rate > 0.5
-        many = self.n * np.minimum(rate, 1.0 - rate) > MOST
-        for cells in (~often & ~many, often & ~many):
-            if not cells.any():
-                continue
-            n, level = self.n[cells], self.level[cells]
-            if rate[cells][0] > 0.5:
-                events[cells] = n[:, None] - _quantiles(n, 1.0 - rate[cells], np.float32(1.0) - level)
-            else:
-                events[cells] = _quantiles(n, rate[cells], level)
+        often, many = rate > 0.5, self.n * np.minimum(rate, 1.0 - rate) > MOST
+        if not (often.any() or many.any()):
+            return _quantiles(self.n, rate, self.level)
+        events = np.empty(self.level.shape)
+        seldom, mostly = ~often & ~many, often & ~many
+        events[seldom] = _quantiles(self.n[seldom], rate[seldom], self.level[seldom])
+        below = np.float32(1.0) - self.level[mostly]
+        events[mostly] = self.n[mostly, None] - _quantiles(self.n[mostly], 1.0 - rate[mostly], below)
         if many.any():
             rows, size = self.n[many, None].astype(np.int64), (int(many.sum()), self.level.shape[1])
             events[many] = self.rng.binomial(rows, rate[many, None], size=size)
@@ -65,13 +63,10 @@ class RareEvents:
 
 def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> FloatArray:
     """Return the numbers of events at levels (n_cells, n_draws)."""
-    order = np.argsort(-n * rate)  # the cells in which many events may occur come first
-    level, found = level[order], np.zeros(level.shape, dtype=np.float32)
-    for cells, _, _, reached in _terms(n[order], rate[order]):
+    found = np.zeros(level.shape)
+    for cells, _, _, reached in _terms(n, rate):
         found[cells] += level[cells] > reached[:, None].astype(np.float32)
-    events = np.empty(level.shape)
-    events[order] = found
-    return events
+    return found
 
 
 def _terms(n: FloatArray, rate: FloatArray) -> Iterator[tuple[slice, int, FloatArray, FloatArray]]:
