@@ -21,6 +21,12 @@ BINARY = {
 }
 
 
+def test_the_exit_codes_are_those_of_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text("utf-8")
+    said = [int(code) for code in re.findall(r"^\| ([0-9]+) \| ", page, flags=re.M)]
+    assert said[:4] == [cli.OK, cli.GATE_FAILED, cli.BAD_USE, cli.BROKEN]
+
+
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """An empty folder with one good file and a calibrator fitted on it."""

@@ -43,6 +43,15 @@ def test_what_the_most_rows_do_not_reach_is_refused_with_their_figure():
     assert short.value.figure == pytest.approx(1.3 * np.log(0.8))
 
 
+def test_the_most_rows_that_reach_it_by_luck_are_refused_where_the_line_says_more():
+    def figure(n, rough):
+        return 1.3 * np.log(n / 10_000.0) + (1.0 if rough and n == 8000 else 0.0)
+
+    with pytest.raises(OutOfReachError) as short:
+        rows_where(figure, 0.0, most=8000)
+    assert short.value.rows == 8000
+
+
 def test_what_the_fewest_rows_reach_is_not_looked_for_below():
     figure, calls = noisy_line(0, 20.0, 0.0)
     assert rows_where(figure, 0.0).rows == LEAST

@@ -6,6 +6,7 @@ import pytest
 from calibrant import EqualMass, assess, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
 from calibrant.curves import score_distribution
+from calibrant.plots._marginal_axes import rooms
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -266,6 +267,14 @@ def test_a_given_axes_is_drawn_on_and_no_figure_is_made(layout):
     assert len(left.lines) == 1
     assert plt.get_fignums() == [figure.number]
     figure.canvas.draw()
+
+
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+def test_rooms_hang_out_of_their_axes_where_a_layout_makes_room_and_are_cut_from_it_where_none_does(layout):
+    ax = plt.subplots(layout=layout)[1]
+    made = rooms(ax)
+    assert [room in ax.child_axes for room in made] == [layout is not None] * 2
+    assert [room in ax.figure.axes for room in made] == [layout is None] * 2
 
 
 def test_a_call_makes_one_figure():

@@ -160,6 +160,15 @@ def test_chance_averages_to_nothing(score):
     assert abs(np.mean(drawn)) < 4 * np.std(drawn) / np.sqrt(len(drawn))
 
 
+@pytest.mark.parametrize("pos_label", ["no", "yes"])
+def test_the_event_that_is_named_leaves_the_columns_of_table_and_posterior_as_they_are(pos_label):
+    label, prob = ["no", "yes", "yes"], np.array([[0.7, 0.3], [0.4, 0.6], [0.2, 0.8]])
+    posterior = np.array([[0.9, 0.1], [0.3, 0.7], [0.4, 0.6]])
+    assert values(epistemic_irreducible(label, prob, posterior, pos_label=pos_label)) == near(
+        values(epistemic_irreducible(label, prob, posterior))
+    )
+
+
 def test_the_posterior_itself_has_no_epistemic_loss():
     rng = np.random.default_rng(0)
     posterior = rng.dirichlet(np.ones(3), 50)
