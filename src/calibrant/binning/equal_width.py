@@ -55,7 +55,7 @@ class EqualWidth(Binning):
         return sums_over(found, problem, lambda score: even_index(found.edges, score, unit))
 
 
-@lru_cache
+@lru_cache(maxsize=8)
 def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> Edges:
     """Return the edges of bins of equal width, in double precision, after they were rounded to this one."""
     return Edges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))
