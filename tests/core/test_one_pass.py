@@ -112,7 +112,7 @@ def test_blocks_cover_every_row_once():
 
 
 def test_only_native_single_and_double_precision_is_looked_at():
-    assert is_real(np.zeros(3)) and is_real(np.zeros((3, 2), dtype=np.float32))
+    assert all(map(is_real, [np.zeros(3), np.zeros((3, 2), dtype=np.float32)]))
     others = [np.zeros(3, dtype=kind) for kind in (">f8", "<f2", np.longdouble, int, bool, complex)]
     assert not any(map(is_real, [*others, np.zeros(0), np.zeros((2, 2, 2)), np.float64(0.5) + np.zeros(())]))
 
@@ -129,7 +129,7 @@ def test_other_kinds_of_numbers_are_the_same_problem(kind):
 def test_labels_of_any_width_are_read_alike(kind):
     label = np.array([0, 1, 1, 0] * 9)
     problem = as_problem(label.astype(kind), np.full(36, 0.5))
-    assert problem.outcome.dtype == bool and problem.outcome.tolist() == (label == 1).tolist()
+    assert (problem.outcome.dtype, problem.outcome.tolist()) == (bool, (label == 1).tolist())
     if kind != "?":
         assert problem.classes.tolist() == [0, 1]
         table = as_problem(label.astype(kind), np.full((36, 3), 1 / 3))

@@ -213,7 +213,10 @@ class SimplexProblem(WeightedRows):
 
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         weights = self.weights.part(rows) if weights is None else weights
-        return replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
+        part = replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
+        if "top" in vars(self):  # known, and cheaper to take along than to find again
+            object.__setattr__(part, "top", self.top[rows])
+        return part
 
 
 Problem = BinaryProblem | SimplexProblem
