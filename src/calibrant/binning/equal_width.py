@@ -68,7 +68,7 @@ def _compiled(found: Edges, problem: BinaryProblem) -> Bins:
     def read(rows: slice) -> tuple[IntArray, IntArray, FloatArray]:
         count, events = np.zeros((2, found.n_cells), dtype=np.intp)
         scores = np.zeros(found.n_cells)
-        score, outcome = (np.ascontiguousarray(values[rows]) for values in (problem.score, problem.outcome))
+        score, outcome = np.ascontiguousarray(problem.score[rows]), np.ascontiguousarray(problem.outcome[rows])
         add_column(score, outcome, edges, count, events, scores)
         return count, events, scores
 
