@@ -47,7 +47,7 @@ class ThroughLens(Metric):
     def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
         """Ask for the bins, of a size that needs no rows."""
         seen = self.residuals(problem, binning, notion)
-        return Plan() if seen.size.reads_rows else Plan.of_cells([seen.table])
+        return Plan() if seen.size.of_bins is None else Plan.of_cells([seen.table])
 
     def of_sums(
         self,
