@@ -69,7 +69,8 @@ def measure(
     >>> measure([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.0], metrics=["accuracy", "brier", "ece"])
     {'accuracy': 0.75, 'brier': 0.09375, 'ece': 0.25}
     """
-    list_of_names("metrics", metrics)
+    if metrics is not None:
+        list_of_names("metrics", metrics)
     cut = as_binning(binning)
     problem = as_problem(y_true, y_prob, **data)
     chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), CLIP)
