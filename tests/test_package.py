@@ -92,7 +92,7 @@ def test_public_names_are_listed_once_and_shown_by_dir(package):
     assert [name for name in dir(package) if not hasattr(package, name)] == []
 
 
-FRONT_DOOR = 50
+FRONT_DOOR = 60
 """Names at the front door; later issues may make room for ten more."""
 
 

@@ -1,7 +1,8 @@
-# The names that most people need: each stands in its package as well. At most 50, see docs/decisions/0039-the-front-door.md.
+# The names that most people need: each stands in its package as well. At most 60, see docs/decisions/0039-the-front-door.md.
 
 # Measure
 from .assessment import assess as assess
+from .assessment import measure as measure
 from .assessment import advise as advise
 from .metrics import calibration_error as calibration_error
 from .metrics import expected_calibration_error as expected_calibration_error

@@ -9,57 +9,98 @@ from hypothesis import strategies as st
 from reference import binned
 from strategies import columns, tables
 
-from calibrant import EqualWidth
+from calibrant import measure
+from calibrant._core import loading
+from calibrant._core.problem import DOUBLE
 from calibrant._core.validation import as_problem
-from calibrant._kernels.binned import equal_width_sums
+from calibrant._kernels.binned import add_column
 from calibrant._kernels.resampled import categorical, sums_at
-from calibrant.binning import Edges, sums_over
+from calibrant.binning import sums_over
+from calibrant.binning.equal_width import between_infinities, even_edges
 
 
-def run_kernel(label, score, weight, n_bins):
-    return equal_width_sums(score, label.astype(bool), weight, np.arange(n_bins + 1) / n_bins)
+def run_kernel(label, score, n_bins):
+    edges = between_infinities(even_edges(n_bins, DOUBLE).edges)
+    count, events = np.zeros((2, n_bins), dtype=np.intp)
+    scores = np.zeros(n_bins)
+    add_column(score, label.astype(bool), edges, count, events, scores)
+    return count, events, scores
 
 
 @given(rows=columns(), n_bins=st.integers(1, 20))
 def test_the_compiled_sums_equal_the_definition(rows, n_bins):
-    label, score, weight = rows
-    sums = run_kernel(label, score, weight, n_bins)
-    bins = binned.equal_width(n_bins)(list(zip(score.tolist(), label.tolist(), weight.tolist(), strict=True)))
-    assert sums[0].tolist() == [len(held) for held in bins]
-    assert sums[1].tolist() == [sum(w for _, _, w in held) for held in bins]
-    assert sums[3].tolist() == [sum(w * y for _, y, w in held) for held in bins]
-    np.testing.assert_allclose(sums[2], [sum(w * s for s, _, w in held) for held in bins], rtol=1e-12)
-
-
-@given(rows=columns(), n_bins=st.integers(1, 20))
-def test_the_compiled_sums_equal_the_searched_ones(rows, n_bins):
-    label, score, weight = rows
-    problem, edges = as_problem(label, score, sample_weight=weight), np.arange(n_bins + 1) / n_bins
-    searched, sums = sums_over(Edges(edges), problem), run_kernel(label, score, weight, n_bins)
-    np.testing.assert_array_equal(sums[0], searched.count)
-    np.testing.assert_array_equal(sums[1], searched.weight)
-    np.testing.assert_array_equal(sums[3], searched.outcome_sum)
-    np.testing.assert_allclose(sums[2], searched.score_sum, rtol=1e-12)
+    label, score, _ = rows
+    count, events, scores = run_kernel(label, score, n_bins)
+    bins = binned.equal_width(n_bins)(list(zip(score.tolist(), label.tolist(), [1.0] * label.size, strict=True)))
+    assert count.tolist() == [len(held) for held in bins]
+    assert events.tolist() == [sum(y for _, y, _ in held) for held in bins]
+    np.testing.assert_allclose(scores, [sum(s for s, _, _ in held) for held in bins], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_bins", [1, 3, 5, 10, 15, 49, 1000])
-def test_the_compiled_loop_agrees_on_every_edge_and_beside_it(n_bins):
-    edges = np.arange(n_bins + 1) / n_bins
-    score = np.clip(np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]), 0, 1)
-    label, weight = np.zeros(len(score), dtype=int), np.ones(len(score))
-    expected = sums_over(Edges(edges), as_problem(label, score)).count
-    np.testing.assert_array_equal(run_kernel(label, score, weight, n_bins)[0], expected)
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_the_compiled_loop_agrees_on_every_edge_and_beside_it(n_bins, precision):
+    edges = (np.arange(n_bins + 1) / n_bins).astype(precision)
+    low, high = precision(0), precision(1)
+    score = np.concatenate([edges, np.nextafter(edges, high), np.nextafter(edges, low)])
+    problem = as_problem(np.zeros(len(score), dtype=int), score)
+    found = even_edges(n_bins, problem.precision)
+    expected, sums = sums_over(found, problem), (np.zeros(n_bins, dtype=np.intp), np.zeros(n_bins, dtype=np.intp))
+    add_column(problem.score, problem.outcome, between_infinities(found.edges), *sums, np.zeros(n_bins))
+    np.testing.assert_array_equal(sums[0], expected.count)
 
 
-def test_long_tables_take_the_compiled_path(monkeypatch):
+@pytest.fixture
+def forgone(monkeypatch):
+    """A function that says whether compiled loops are there, with nothing forgone."""
+    monkeypatch.setattr(loading, "FORGONE", loading.Forgone())
+
+    def set_loaded(value):
+        for module in ("_core.loading", "_core.by_row", "sums.in_chunks"):
+            monkeypatch.setattr(f"calibrant.{module}.are_loaded", lambda: value)
+
+    return set_loaded
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_compiled_and_other_sums_are_equal_to_the_last_bit(kind, order, forgone, monkeypatch):
     rng = np.random.default_rng(0)
-    problem = as_problem(rng.integers(0, 2, 1000), rng.random(1000))
-    searched = EqualWidth(15)(problem)
-    monkeypatch.setattr("calibrant.binning.equal_width.KERNEL_PAYS_FROM", 1000)
-    monkeypatch.setattr("calibrant.binning.base.sums_over", None)  # calling it would raise
-    compiled = EqualWidth(15)(problem)
-    np.testing.assert_array_equal(compiled.count, searched.count)
-    np.testing.assert_allclose(compiled.gap, searched.gap, rtol=1e-12)
+    monkeypatch.setattr(loading, "FEWEST", 10)
+    for module in ("_core.by_row", "sums.in_chunks"):
+        monkeypatch.setattr(f"calibrant.{module}.FEWEST", 10)
+    for module in ("binning.base", "sums.in_chunks"):
+        monkeypatch.setattr(f"calibrant.{module}.CHUNK", 300)
+    prob = np.array(rng.dirichlet(np.ones(4) / 3, 1000).astype(kind), order=order)
+    prob[::9] = 0.25
+    label, words = (
+        rng.integers(0, 4, 1000),
+        ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece"],
+    )
+    found = []
+    for loaded in (False, True):
+        forgone(loaded)
+        found.append(measure(label, prob, metrics=words, binning=9))
+        found.append(measure(label == 1, prob[:, 1], metrics=words[:5], binning=9))
+    assert found[:2] == found[2:]
+
+
+def test_loops_are_loaded_once_what_they_would_have_saved_is_as_long_as_loading(forgone):
+    forgone(False)
+    times = int(loading.LOADING / (1000 * 1e-6))
+    assert [loading.pays(1000, 1e-6) for _ in range(times + 2)] == [False] * times + [True] * 2
+    forgone(True)
+    assert loading.pays(loading.FEWEST, 0.0)
+    assert not loading.pays(loading.FEWEST - 1, 1.0)
+
+
+def test_a_process_that_measures_little_loads_no_compiled_loops():
+    code = (
+        "import sys, numpy as np; from calibrant import measure; rng = np.random.default_rng(0);"
+        "measure(rng.integers(0, 3, 70_000), rng.dirichlet(np.ones(3), 70_000)); print('numba' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 @given(rows=tables(), data=st.data())

@@ -21,6 +21,9 @@ KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "S": "byt
 """What labels are, by the kind of their dtype."""
 
 
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""Integers without a sign, by their bytes."""
+
 LARGEST = 2.0**53
 """Size of whole numbers up to which none is skipped in double precision."""
 
@@ -97,7 +100,7 @@ def _ones(truth: Labels) -> BoolArray | None:
 
 def _are_below(truth: Labels, n_classes: int) -> bool:
     """Whether integers are 0, 1, ..., n_classes - 1: read without their sign, negative ones are the largest."""
-    return bool(truth.view(f"{truth.dtype.byteorder}u{truth.dtype.itemsize}").max() < n_classes)
+    return truth.dtype.isnative and bool(truth.view(UNSIGNED[truth.dtype.itemsize]).max() < n_classes)
 
 
 def classes_of_score(

@@ -6,7 +6,7 @@ the checks that read the table once for each question, find the first number tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,10 @@ def are_probabilities(values: FloatArray, tolerance: float) -> bool:
     return True
 
 
-def blocks(n: int, n_columns: int = 1) -> Iterator[slice]:
+def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
     """Cut n rows of a table of so many columns into blocks of at most `BLOCK` numbers."""
     step = max(1, BLOCK // n_columns)
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+    return [slice(0, n)] if 0 < n <= step else (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def _within(block: FloatArray, low: float, high: float) -> bool:

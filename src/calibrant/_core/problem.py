@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -95,15 +95,6 @@ class BinaryProblem(WeightedRows):
     def size(self) -> int:
         """Number of rows."""
         return self.score.size
-
-    def named(self, name: str) -> BinaryProblem:
-        """Return the same problem under this name; one that has it is returned itself."""
-        if name == self.name:
-            return self
-        share, classes, logit = self.share, self.classes, self.logit
-        return BinaryProblem(
-            self.score, self.outcome, self.weights, share, name, classes, logit, self.predicted, self.precision
-        )
 
     @property
     def as_given(self) -> FloatArray:
@@ -222,13 +213,16 @@ class SimplexProblem(WeightedRows):
 
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         weights = self.weights.part(rows) if weights is None else weights
-        return replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
+        part = replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
+        if "top" in vars(self):  # known, and cheaper to take along than to find again
+            object.__setattr__(part, "top", self.top[rows])
+        return part
 
 
 Problem = BinaryProblem | SimplexProblem
 
 
-def row_blocks(problem: Problem) -> Iterator[slice]:
+def row_blocks(problem: Problem) -> Iterable[slice]:
     """Cut the rows into blocks of which a table stays in the processor's cache."""
     return blocks(problem.size, 2 if isinstance(problem, BinaryProblem) else problem.forecast.shape[1])
 

@@ -167,7 +167,7 @@ def _documented(method: Any, docstring: str) -> Any:
 def read_only(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A]]:
     """Return a view that cannot be written to."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -51,3 +51,12 @@ def one_by_one(
     while waiting:
         item = waiting.pop()
         waiting += then(item, work(item))
+
+
+def in_order(work: Callable[[Item], Found], items: Sequence[Item], n_workers: int) -> Iterator[Found]:
+    """Do the work of all items, of so many at a time, and give what was found in their order."""
+    if n_workers < 2 or len(items) < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(min(n_workers, len(items))) as pool:
+        yield from pool.map(work, items)

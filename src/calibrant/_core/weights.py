@@ -76,10 +76,14 @@ class Weights:
         """Whether they are numbers of equal rows, and more than one of some row."""
         return self.are_counts and not self.is_unit and float(self.values.max(initial=0.0)) > 1.0
 
-    @cached_property
+    @property
     def total(self) -> float:
         """Sum of the weights."""
-        return float(len(self)) if self.is_unit else float(self.values.sum())
+        return float(len(self)) if self.is_unit else self._sum
+
+    @cached_property
+    def _sum(self) -> float:
+        return float(self.values.sum())
 
     @cached_property
     def rows_per_weight(self) -> float:

@@ -1,4 +1,4 @@
-"""Sums over bins, in one pass over the rows."""
+"""Sums over bins of equal width, in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -8,31 +8,65 @@ import numpy.typing as npt
 from calibrant._kernels._compile import kernel
 
 FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.intp]
 
 
 @kernel
-def equal_width_sums(
-    p: FloatArray, y: npt.NDArray[np.bool_], w: FloatArray, edges: FloatArray
-) -> FloatArray:  # pragma: no cover - compiled
-    """Rows, weight, weighted score and weighted outcome of each bin (edges[b], edges[b + 1]], shape (4, bins).
+def add_column(
+    p: FloatArray,
+    y: npt.NDArray[np.bool_],
+    edges: FloatArray,
+    count: CountArray,
+    events: CountArray,
+    scores: FloatArray,
+) -> None:  # pragma: no cover - compiled
+    """Add rows, events and scores to the bins (edges[b], edges[b + 1]], one row after the other.
 
-    Assumes 0 <= p <= 1, w > 0, edges[b] = b / bins.
+    Assumes 0 <= p <= 1, and edges[b] within rounding of b / bins, but for the first, which is -inf, and one more, which is inf.
     """
-    bins = edges.size - 1
-    # A cell a bin and outcome: the outcome chooses the cell, so that the loop has no branch that it decides.
-    cells = np.zeros((3, 2 * bins))
+    bins = edges.size - 2
     for i in range(p.size):
-        b = min(int(p[i] * bins), bins - 1)
-        # The product is rounded: the edges themselves have the last word on either side.
-        while b > 0 and p[i] <= edges[b]:
-            b -= 1
-        while b < bins - 1 and p[i] > edges[b + 1]:
-            b += 1
-        c = 2 * b + y[i]
-        cells[0, c] += 1.0
-        cells[1, c] += w[i]
-        cells[2, c] += w[i] * p[i]
-    sums = np.empty((4, bins))
-    sums[:3] = cells[:, ::2] + cells[:, 1::2]
-    sums[3] = cells[1, 1::2]
-    return sums
+        s = p[i]
+        b = int(s * bins)
+        # The product is rounded: the edges themselves have the last word. A branch would be mispredicted in every other row.
+        b += int(s > edges[b + 1]) - int(s <= edges[b])
+        count[b] += 1
+        events[b] += int(y[i])
+        scores[b] += s
+
+
+@kernel
+def add_classes(
+    prob: FloatArray, label: IntArray, edges: FloatArray, count: CountArray, events: CountArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Do the same for each column j of a table in single or double precision, with bin b in place j * bins + b.
+
+    The event of a column is that it is that of the label.
+    """
+    n, n_classes = prob.shape
+    bins = edges.size - 2
+    for i in range(n):
+        for j in range(n_classes):
+            s = np.float64(prob[i, j])
+            b = int(s * bins)
+            b += int(s > edges[b + 1]) - int(s <= edges[b])
+            at = j * bins + b
+            count[at] += 1
+            scores[at] += s
+        s = np.float64(prob[i, label[i]])
+        b = int(s * bins)
+        b += int(s > edges[b + 1]) - int(s <= edges[b])
+        events[label[i] * bins + b] += 1
+
+
+@kernel
+def top_columns(values: FloatArray, top: IntArray) -> None:  # pragma: no cover - compiled
+    """Write the column of the highest entry of each row, of equal ones the first; no entry is NaN."""
+    n, n_classes = values.shape
+    for i in range(n):
+        best, at = values[i, 0], 0
+        for j in range(1, n_classes):
+            if values[i, j] > best:
+                best, at = values[i, j], j
+        top[i] = at

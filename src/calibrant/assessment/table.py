@@ -248,7 +248,7 @@ def assess(
     if metrics is not None:
         list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
-    chosen = _chosen(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
+    chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
     for _, metric in chosen.values():
         metric.warn_impossible(problem)
     metrics_of, cut = [metric for _, metric in chosen.values()], as_binning(binning)
@@ -281,7 +281,7 @@ def assess(
     )
 
 
-def _chosen(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, Metric]]:
+def chosen_metrics(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, Metric]]:
     """Return the metrics by their names, with the first word by which each was asked for; the log loss with its clip."""
     by_name: dict[str, tuple[str, Metric]] = {}
     for word in metrics:

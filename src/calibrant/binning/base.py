@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,20 +136,24 @@ def sums_over(partition: Partition, problem: Problem, index: Index | None = None
     ``index`` finds the same cells as the partition does, where there is a faster way.
     """
     find, n_cells = partition.index if index is None else index, partition.n_cells
-    total: Cut | None = None
-    for rows in _chunks(problem.size):
+
+    def read(rows: slice) -> Cut:
         weights = problem.weights.part(rows)
         if isinstance(problem, BinaryProblem):
             score = problem.score[rows]
-            found = _of_scores(find(score), score, problem.outcome[rows], weights, n_cells)
-        else:
-            prob = problem.prob[rows]
-            found = _of_forecasts(find(prob), prob, problem.label[rows], weights, n_cells)
-        total = found if total is None else tuple(map(np.add, total, found))
-    if total is None:
-        shape = (n_cells,) if isinstance(problem, BinaryProblem) else (n_cells, problem.classes.size)
-        total = np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape)
-    return Bins(partition, *total)
+            return _of_scores(find(score), score, problem.outcome[rows], weights, n_cells)
+        prob = problem.prob[rows]
+        return _of_forecasts(find(prob), prob, problem.label[rows], weights, n_cells)
+
+    if problem.size:
+        return Bins(partition, *added(map(read, chunks(problem.size))))
+    shape = (n_cells,) if isinstance(problem, BinaryProblem) else (n_cells, problem.classes.size)
+    return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
+
+
+def added(parts: Iterable[Cut]) -> Cut:
+    """Add up the sums of several parts, one after the other."""
+    return reduce(lambda total, part: tuple(map(np.add, total, part)), parts)
 
 
 def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> Cut:
@@ -183,7 +188,8 @@ def _weighted(at: IntArray, values: FloatArray | BoolArray, weights: Weights, n_
     return sums.astype(np.float64, copy=False)
 
 
-def _chunks(n: int) -> Iterator[slice]:
+def chunks(n: int) -> Iterator[slice]:
+    """Cut n rows into chunks."""
     return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
 
 

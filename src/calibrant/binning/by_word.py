@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 from calibrant._core.parameters import no_class, require
@@ -16,11 +17,18 @@ NUMBERED = re.compile(r"(.*[^-_ ])[-_ ]([0-9]+)")
 
 def as_binning(binning: int | str | Binning) -> Binning:
     """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
+    if type(binning) is int:
+        return _of_number(binning)
     no_class("binning", binning, wanted="a number, a word or a Binning")
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found
     return binning if isinstance(binning, Binning) else EqualWidth(binning)
+
+
+@lru_cache
+def _of_number(n_bins: int) -> EqualWidth:
+    return EqualWidth(n_bins)
 
 
 def of_word(kind: Kind, word: str) -> Any:

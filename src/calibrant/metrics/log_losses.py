@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, log
 
+import numpy as np
+
 from calibrant._core.by_row import log_losses
 from calibrant._core.links import CLIP, FloatArray, log_cost
 from calibrant._core.parameters import number
 from calibrant._core.problem import Problem, SimplexProblem, as_simplex, row_blocks
 from calibrant._core.warnings import warn
+from calibrant._core.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,24 @@ class LogLoss:
             return log_losses(problem.forecast.values, problem.label)
         return log_cost(problem.of_true, self.clip)
 
+    def impossible_rows(self, problem: SimplexProblem) -> FloatArray:
+        """Return one for each event of probability 0 that occurred, in parts of the weight of its row; logits give none."""
+        if problem.forecast.is_logit:
+            return np.zeros(problem.size)
+        events = (problem.of_true <= 0).astype(np.float64)
+        return events if problem.weights.is_unit else events / problem.weights.importance
+
     def impossible(self, problem: Problem) -> Impossible:
         """Count the events of probability 0 that occurred; logits give none."""
-        rows, events = problem.weights.times, 0.0
-        for some in row_blocks(problem):
-            simplex = as_simplex(problem.at(some))
-            if not simplex.forecast.is_logit:
-                events += float(rows[some][simplex.of_true <= 0].sum())
-        return Impossible(round(events), round(float(rows.sum())), self.clip)
+        events = 0.0
+        for rows in row_blocks(problem):
+            simplex = as_simplex(problem.at(rows))
+            events += float(self.impossible_rows(simplex) @ simplex.weight)
+        return self.counted(events, problem.weights)
+
+    def counted(self, events: float, weights: Weights) -> Impossible:
+        """Return that so many events of probability 0 occurred in rows of these weights."""
+        return Impossible(round(events), round(weights.total if weights.are_counts else len(weights)), self.clip)
 
 
 def impossible_of(losses: object, problem: Problem) -> Impossible | None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core import by_row
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
@@ -33,6 +34,8 @@ class Part:
         """Return the scores of the part, shape (number of rows,)."""
         if isinstance(self.rows, slice) and isinstance(self.column, int):
             return prob[:, self.column]  # a view: a thousand classes cost no copies
+        if isinstance(self.rows, slice) and not isinstance(self.column, int) and self.rows == slice(None):
+            return by_row.entry(prob, self.column)
         scores: FloatArray = prob[self._at]
         return scores
 
@@ -125,7 +128,7 @@ class Notion(ABC):
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
         notion, prob = self.fitted_to(simplex), simplex.forecast.as_given
-        for part in notion.parts(prob, tuple(str(c) for c in simplex.classes.tolist())):
+        for part in notion._parts_of(simplex, tuple(str(c) for c in simplex.classes.tolist())):
             weights = simplex.weights.part(part.rows)
             yield BinaryProblem(
                 score=part.scores(prob).astype(np.float64, copy=False),
@@ -135,6 +138,10 @@ class Notion(ABC):
                 name=part.name,
                 precision=simplex.precision,
             )
+
+    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
+        """List the parts of a forecast, of which more may be known than its probabilities."""
+        return self.parts(simplex.forecast.as_given, names)
 
     def n_parts(self, problem: Problem) -> int:
         """Count the parts of the forecast of a problem.

@@ -32,7 +32,7 @@ class Binary(Notion):
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
         if isinstance(problem, BinaryProblem):
-            yield problem if problem.name else problem.named(_of_class(problem.classes[1]))
+            yield problem if problem.name else _named(problem, _of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
@@ -41,6 +41,21 @@ class Binary(Notion):
                 binary.score if logit is None else score_of_logit(logit)
             )  # as of one column of logits, to the last digit
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
+
+
+def _named(problem: BinaryProblem, name: str) -> BinaryProblem:
+    # As dataclasses.replace does, which takes as long as all else that is done for a few rows.
+    return BinaryProblem(
+        problem.score,
+        problem.outcome,
+        problem.weights,
+        problem.share,
+        name,
+        problem.classes,
+        problem.logit,
+        problem.predicted,
+        problem.precision,
+    )
 
 
 def _of_class(label: object) -> str:

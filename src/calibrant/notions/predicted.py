@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from calibrant._core.by_row import top_column
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray
+from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
 from calibrant.notions.grouped import rows_by_group
@@ -27,7 +27,10 @@ class Confidence(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the top probability of every row."""
-        yield Part(slice(None), top_label(prob), "confidence")
+        yield _of_top(top_label(prob))
+
+    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
+        yield _of_top(simplex.top)
 
 
 @declare("notion", "top-label", symbol="TL", source="Gupta and Ramdas 2022, Def. 1")
@@ -40,5 +43,16 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        for j, rows in enumerate(rows_by_group(top_label(prob), prob.shape[1])):
-            yield Part(rows, j, f"predicted {names[j] if names else j}")
+        return _by_top(top_label(prob), names or tuple(map(str, range(prob.shape[1]))))
+
+    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
+        return _by_top(simplex.top, names)
+
+
+def _of_top(top: IntArray) -> Part:
+    return Part(slice(None), top, "confidence")
+
+
+def _by_top(top: IntArray, names: tuple[str, ...]) -> Iterator[Part]:
+    for j, rows in enumerate(rows_by_group(top, len(names))):
+        yield Part(rows, j, f"predicted {names[j]}")

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from operator import add
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, Problem, as_simplex, row_blocks
+from calibrant._core.loading import pays
+from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem, as_simplex, row_blocks
+from calibrant._core.threads import in_order, n_processors
 from calibrant.binning import Binning, Bins
+from calibrant.binning.base import chunks
 from calibrant.notions import Notion
-from calibrant.sums.compiled import Cut, cut_column, cut_table, has_loop, has_loops
+from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
+from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit
+
+PARALLEL_FROM = 1 << 20
+"""Numbers of a table from which several threads read it."""
+
+Cells = tuple[BinnedProblem, ...]
 
 
 def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
@@ -38,21 +48,48 @@ def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)
     unit = Unit.of(problem.weights)
+    scores, cells = _in_chunks(problem, unit, plan)
     return Sums(
         plan=plan,
         rows=problem.size,
         weight=problem.weights.total,
         unit=unit,
         n_classes=problem.classes.size,
-        cells=_cells(problem, unit, plan),
-        scores=_moments(problem, plan),
+        cells=_cells(problem, unit, plan, cells),
+        scores=scores,
         kept=KeptRows.of(as_simplex(problem), first) if plan.keeps_rows and problem.weights.is_unit else None,
     )
 
 
-def _cells(problem: Problem, unit: Unit, plan: Plan) -> tuple[tuple[BinnedProblem, ...], ...]:
-    """Split the problem by each notion once, and cut each part in all ways that are asked for."""
-    found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
+def _in_chunks(problem: Problem, unit: Unit, plan: Plan) -> tuple[FloatArray, dict[int, Cells]]:
+    """Return the moments of the scores, and the cells that a chunk of rows can be cut into, by their number in the plan."""
+    has_strata = plan.noise and problem.weights.is_unit
+    at = [k for k, pair in enumerate(plan.cells) if not has_strata and can_be_cut_in_chunks(problem, *pair)]
+    if not (at or plan.scores):
+        return np.zeros((0, plan.powers)), {}
+    asked = [plan.cells[number] for number in at]
+    if at and pays(problem.size * problem.classes.size, SAVED):
+        import calibrant._kernels.binned  # noqa: F401 - chunks use what is loaded
+
+    def read(rows: slice) -> tuple[FloatArray, list[list[Bins]]]:
+        chunk = problem.at(rows)
+        cut = cut_chunk(chunk, asked) if isinstance(chunk, SimplexProblem) else []
+        return _moments(chunk, plan), cut
+
+    workers = n_processors() if problem.size * problem.classes.size >= PARALLEL_FROM else 1
+    scores, bins = np.zeros((len(plan.scores), plan.powers)), None
+    for moments, cut in in_order(read, list(chunks(problem.size)), workers):
+        scores += moments
+        bins = cut if bins is None else [list(map(add, *pair)) for pair in zip(bins, cut, strict=True)]
+    parts = zip(at, asked, bins or (), strict=True)
+    return scores, {
+        number: _named(problem, notion, [(one, None) for one in own], unit) for number, (notion, _), own in parts
+    }
+
+
+def _cells(problem: Problem, unit: Unit, plan: Plan, known: Mapping[int, Cells]) -> tuple[Cells, ...]:
+    """Split the problem by each notion once, and cut each part in all ways that are asked for and not known."""
+    found: list[list[BinnedProblem]] = [list(known.get(number, ())) for number in range(len(plan.cells))]
     at = [number for number, pair in enumerate(plan.cells) if plan.noise and has_loops(problem, *pair)]
     for number, cuts in zip(at, cut_table(as_simplex(problem), [plan.cells[k] for k in at]) if at else (), strict=True):
         found[number] += _named(problem, plan.cells[number][0], cuts, unit)
@@ -76,13 +113,15 @@ def _cut(binary: BinaryProblem, binning: Binning, *, noise: bool) -> tuple[Bins,
     return bins, Strata.of(binary, bins)
 
 
-def _named(problem: Problem, notion: Notion, cuts: Sequence[Cut], unit: Unit) -> Iterator[BinnedProblem]:
+def _named(
+    problem: Problem, notion: Notion, cuts: Sequence[tuple[Bins, Strata | None]], unit: Unit
+) -> tuple[BinnedProblem, ...]:
     """Give bins and strata the names and shares of the problems of a notion."""
     names = [binary.name for binary in notion.split(problem.at(slice(0, 1)))]
     weight, n_classes = np.array([bins.weight.sum() for bins, _ in cuts]), problem.classes.size
     shares = notion.shares(weight, problem.weights.total, n_classes).tolist()
-    for name, share, (bins, strata) in zip(names, shares, cuts, strict=True):
-        yield BinnedProblem(name, share, bins, unit, strata)
+    found = zip(names, shares, cuts, strict=True)
+    return tuple(BinnedProblem(name, share, bins, unit, strata) for name, share, (bins, strata) in found)
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:

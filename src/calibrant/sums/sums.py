@@ -31,7 +31,10 @@ class Unit(NamedTuple):
     @classmethod
     def of(cls, weights: Weights) -> Unit:
         """Return what these weights mean."""
-        return cls(weights.are_counts, weights.rows_per_weight)
+        return EACH_A_ROW if weights.is_unit else cls(weights.are_counts, weights.rows_per_weight)
+
+
+EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,7 @@ class Sums(Record):
             plan,
             0,
             0.0,
-            Unit(are_counts=True, rows_per_weight=1.0),
+            EACH_A_ROW,
             0,
             cells,
             np.zeros((len(plan.scores), plan.powers)),
@@ -101,8 +104,12 @@ class Sums(Record):
 
     def mean(self, name: str) -> float:
         """Return the weighted mean of the values of that name."""
+        return self.total(name) / self.weight
+
+    def total(self, name: str) -> float:
+        """Return the weighted sum of the values of that name."""
         names = [known for known, _ in self.plan.scores]
-        return float(self.scores[names.index(name), 0] / self.weight)
+        return float(self.scores[names.index(name), 0])
 
     def __add__(self, other: Sums) -> Sums:
         if not (self.rows and other.rows):

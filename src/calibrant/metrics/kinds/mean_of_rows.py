@@ -10,11 +10,13 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem, as_simplex
+from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Difference, Metric
 from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
 from calibrant.metrics.uncertainty.estimate import Estimate, mean_estimate
 from calibrant.metrics.uncertainty.setting import Setting
-from calibrant.sums import Plan, RowScore, scan
+from calibrant.notions import Notion
+from calibrant.sums import Plan, RowScore, Sums, scan
 from calibrant.sums.draws import ConsistentLabels
 
 
@@ -26,8 +28,30 @@ class MeanOfRows(Metric):
 
     def value(self, problem: Problem) -> float:
         """Return the mean, and warn of impossible events."""
-        self.warn_impossible(problem)
-        return scan(problem, Plan(scores=((self.name, self.losses),), powers=1)).mean(self.name)
+        return self.of_sums(scan(problem, self.plan(problem)), problem)
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for the sum of the values, and for the number of impossible events of a log loss."""
+        scores: tuple[tuple[str, RowScore], ...] = ((self.name, self.losses),)
+        if isinstance(self.per_row, LogLoss):
+            scores = (*scores, (self._impossible, self.per_row.impossible_rows))
+        return Plan(scores=scores, powers=1)
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the mean, and warn of impossible events."""
+        if isinstance(self.per_row, LogLoss):
+            self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
+        return sums.mean(self.name)
+
+    @property
+    def _impossible(self) -> str:
+        return f"{self.name}: events of probability 0"
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""

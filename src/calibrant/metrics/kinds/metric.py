@@ -26,6 +26,7 @@ from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
+from calibrant.sums import Plan, Sums
 from calibrant.sums.draws import ConsistentLabels
 
 Function = Callable[..., float]
@@ -117,6 +118,23 @@ class Metric(Entry, ABC):
     @abstractmethod
     def estimate(self, setting: Setting) -> Estimate:
         """Return the metric with its interval and what else is known."""
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Return what a scan of the problem must leave for the value; nothing where the value needs the rows.
+
+        Notion and bins are its own, and where it has none those asked for.
+        """
+        return Plan()
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the value from sums of the problem that hold all that `plan` asks for."""
+        return self.value(problem)
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference of the metrics of two problems of the same rows, with the standard error of the bootstrap."""
@@ -215,6 +233,17 @@ class Own(Metric):
         labels = ConsistentLabels(as_simplex(problem).prob, n_resamples, rng)
         return self.value(problem), np.array([self._called(problem, label) for label in labels])
 
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Call the function, with the notion if it takes one."""
+        own = {"notion": notion} if self.takes_notion and notion is not None else {}
+        return self._called(problem, as_simplex(problem).label, **own)
+
     def estimate(self, setting: Setting) -> Estimate:
         """Call the estimator."""
         if self.estimator is None:
@@ -224,10 +253,10 @@ class Own(Metric):
         own = {"notion": setting.notion} if self.takes_notion else {}
         return self.estimator(setting.problem, setting.resampling, **own)
 
-    def _called(self, problem: Problem, label: IntArray) -> float:
+    def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
         """Call the function with labels as column numbers."""
         prob = problem.as_given if isinstance(problem, BinaryProblem) else problem.forecast.as_given
-        return float(self.target(label, prob, **problem.weights.keyword))
+        return float(self.target(label, prob, **problem.weights.keyword, **own))
 
 
 def metrics() -> Iterator[Metric]:

@@ -19,6 +19,7 @@ from calibrant.metrics.uncertainty.jackknife import unbiased_square
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import Plan, Sums
 from calibrant.sums.draws import Bootstrap
 
 
@@ -42,6 +43,21 @@ class ThroughLens(Metric):
     def value(self, problem: Problem) -> float:
         """Return the size."""
         return self.residuals(problem).value
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for the bins, of a size that needs no rows."""
+        seen = self.residuals(problem, binning, notion)
+        return Plan() if seen.size.of_bins is None else Plan.of_cells([seen.table])
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the size."""
+        return self.residuals(problem, binning, notion).with_sums(sums).value
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Return the size, and those of drawn labels."""

@@ -15,7 +15,6 @@ from math import prod
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._kernels.roc_surface import NEAREST
 from calibrant.metrics.roc.hull import MOST_CLASSES
 from calibrant.metrics.roc.surface import SurfaceRows
 
@@ -91,6 +90,8 @@ def some_corners(rows: SurfaceRows, n: int, rng: np.random.Generator) -> FloatAr
 
 def _beside(differences: FloatArray, number: int) -> FloatArray:
     """Return a little less and a little more; on no edge as much as on others together, so that these cancel nowhere."""
+    from calibrant._kernels.roc_surface import NEAREST
+
     little = NEAREST * 2.0 ** (number + 2)
     return np.concatenate([differences - little, differences + little])
 

@@ -11,7 +11,6 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.warnings import warn
-from calibrant._kernels.roc_surface import sums_on_own_side, weights_on_own_side
 
 FAR = 4.0
 """A threshold so far beyond the simplex parts no rows any more."""
@@ -100,6 +99,8 @@ def warn_of_absent(rows: SurfaceRows, what: str) -> None:
 
 def surface_points(rows: SurfaceRows, gamma: FloatArray) -> FloatArray:
     """Return the point of each threshold, shape (m, K); each class must occur."""
+    from calibrant._kernels.roc_surface import weights_on_own_side
+
     points = np.empty(gamma.shape)
     if rows.n_classes == 2:
         return _binary_points(rows, gamma[:, 1])
@@ -126,6 +127,8 @@ def _binary_points(rows: SurfaceRows, threshold: FloatArray) -> FloatArray:
 
 def own_side_sums(rows: SurfaceRows, gamma: FloatArray, pull: FloatArray) -> FloatArray:
     """Return for each row the sum of the pulls of its class over the thresholds that put it on its side, shape (n,)."""
+    from calibrant._kernels.roc_surface import sums_on_own_side
+
     total = np.zeros(rows.label.size)
     if rows.n_classes == 2:
         for g, parts in zip(gamma, pull, strict=True):

@@ -18,7 +18,6 @@ from calibrant._core.parameters import choice, require, whole
 from calibrant._core.problem import IntArray
 from calibrant._core.validation import as_numbers
 from calibrant._core.warnings import warn
-from calibrant._kernels.roc_surface import NEAREST, climb
 from calibrant.metrics.roc.corners import all_corners, differences, number_of_corners, some_corners
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import (
@@ -94,6 +93,8 @@ def _of_some_classes(rows: SurfaceRows) -> FloatArray:
 
     Of many classes no direction that is drawn leads there, and the hull needs them, as it holds what lies below its points.
     """
+    from calibrant._kernels.roc_surface import climb
+
     n_classes, sample = rows.n_classes, _sample(rows)
     best = np.full((1, n_classes), 1.0 / n_classes)
     climb(sample.prob, sample.label, sample.share, np.ones((1, n_classes)), best, MOST_ROUNDS)
@@ -103,6 +104,8 @@ def _of_some_classes(rows: SurfaceRows) -> FloatArray:
 
 def _moved_outward(rows: SurfaceRows, gamma: FloatArray, most: int) -> FloatArray:
     """Add thresholds whose points lie beyond the facets of the hull, until there are so many or none is found."""
+    from calibrant._kernels.roc_surface import NEAREST, climb
+
     sample = _sample(rows)
     gamma = np.concatenate([corner_thresholds(rows.n_classes), gamma])
     points, volume = surface_points(sample, gamma), 0.0

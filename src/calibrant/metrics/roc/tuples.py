@@ -25,7 +25,6 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
-from calibrant._kernels.roc_surface import share_sorted_right
 from calibrant.metrics.roc.surface import SurfaceRows, in_parts
 from calibrant.metrics.roc.volume import VolumeUnderSurface
 
@@ -62,6 +61,8 @@ def _all_tuples(own: list[IntArray]) -> IntArray:
 
 
 def _shares(rows: SurfaceRows, tuples: IntArray) -> FloatArray:
+    from calibrant._kernels.roc_surface import share_sorted_right
+
     share = np.empty(len(tuples))
     tuples = np.ascontiguousarray(tuples, dtype=np.int64)
     for part in in_parts(len(tuples), rows.n_classes**3):
