@@ -103,7 +103,7 @@ def _totals(simplex: SimplexProblem, binning: Binning, kinds: Sequence[type[Noti
     return _summed(loops, simplex.size, max(1, BLOCK // n_classes), edges, n_classes)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Totals:
     """Sums over rows read so far, of each class and bin: as in `Strata`, and of the scores.
 
@@ -125,13 +125,14 @@ class Totals:
         return cls(edges, count, whole, part, np.zeros((n_classes + 1, n_bins)))
 
     def add(self, units: CountArray, scores: FloatArray) -> None:
-        """Add the sums of fewer than 2^23 rows."""
-        self.count += units[..., 0]
+        """Add the sums of fewer than 2^23 rows to the arrays that it holds."""
         moments = np.moveaxis(units[..., 1:], -1, 0)
-        self.part += moments & (UNIT - 1)
-        self.whole += (moments >> BITS) + (self.part >> BITS)
-        self.part &= UNIT - 1
-        self.scores += scores
+        count, whole, part, total = self.count, self.whole, self.part, self.scores
+        count += units[..., 0]
+        part += moments & (UNIT - 1)
+        whole += (moments >> BITS) + (part >> BITS)
+        part &= UNIT - 1
+        total += scores
 
     @property
     def of_classes(self) -> list[Cut]:
