@@ -45,17 +45,22 @@ class Decades:
     contenders: Sequence[Contender]
     make: Callable[..., tuple[Any, ...]]
     found: dict[tuple[Any, ...], list[Case]] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
 
     def table(self, sizes: Sequence[int], rounds: int, *shape: int | str) -> str:
         """Run the race at each number of rows, and return its table; the last of ``shape`` is the precision."""
-        cases, skipped = [], []
+        cases: list[Case] = []
+        apart: dict[str, float] = {}
+        close = {one.name: CLOSE["float32" if one.module in SINGLE else str(shape[-1])] for one in self.contenders}
         for rows in sizes:
             data = self.make(rows, *shape)
-            calls, skipped = installed(self.contenders, *data)
-            cases.append(Case(rows, timed(calls, rounds), sum(a.nbytes for a in data if hasattr(a, "nbytes"))))
+            calls, self.skipped[:] = installed(self.contenders, *data)
+            first = interleaved(calls, 1, warm_up=False)
+            for name, gap in gaps(first, close).items():
+                apart[name] = max(gap, apart.get(name, 0.0))
+            cases.append(Case(rows, timed(calls, rounds, first), sum(a.nbytes for a in data if hasattr(a, "nbytes"))))
         self.found[shape] = cases
-        apart = _apart(cases, {contender.name: contender for contender in self.contenders}, str(shape[-1]))
-        return "\n".join([*lines(cases, apart), "", *skipped]).rstrip()
+        return "\n".join(lines(cases, apart))
 
     @property
     def names(self) -> list[str]:
@@ -68,9 +73,9 @@ class Decades:
         return cases[0].fastest(ours=True)[1] if cases else None
 
 
-def timed(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """A first call of each and, where it is not slow, a second one, then rounds in turns."""
-    timings = interleaved(calls, 1, warm_up=False)
+def timed(calls: Mapping[str, Callable[[], Any]], rounds: int, first: dict[str, Timing]) -> dict[str, Timing]:
+    """After a first call of each a second one, where it was not slow, then rounds in turns."""
+    timings = dict(first)
     # What calibrant compiles in a first call, it compiles once a machine: its second call counts, slow or not.
     again = {name: call for name, call in calls.items() if name.startswith(OURS) or timings[name].median <= ONCE}
     timings |= interleaved(again, 1, warm_up=False)
@@ -90,18 +95,14 @@ def _seconds_of(call: Callable[[], Any], times: int) -> float:
     return (time.perf_counter() - start) / times
 
 
-def _apart(cases: Sequence[Case], contenders: Mapping[str, Contender], precision: str) -> dict[str, float]:
-    """How far the answers of each are from calibrant's, at most; an error where that is no rounding."""
-    apart: dict[str, float] = {}
-    for case in cases:
-        ours = next(timing.result for name, timing in case.timings.items() if name.startswith(OURS))
-        for name, timing in case.timings.items():
-            gap = float(np.max(np.abs(np.asarray(timing.result) - ours)))
-            single = contenders[name].module in SINGLE
-            if not gap <= CLOSE["float32" if single else precision]:
-                raise AssertionError(f"{name} says {timing.result!r}, calibrant {ours!r}, at {case.rows:,} rows")
-            apart[name] = max(gap, apart.get(name, 0.0))
-    return apart
+def gaps(timings: Mapping[str, Timing], close: Mapping[str, float]) -> dict[str, float]:
+    """How far the answer of each is from calibrant's; an error where that is no rounding."""
+    ours = next(timing.result for name, timing in timings.items() if name.startswith(OURS))
+    found = {name: float(np.max(np.abs(np.asarray(timing.result) - ours))) for name, timing in timings.items()}
+    for name, gap in found.items():
+        if not gap <= close[name]:
+            raise AssertionError(f"{name} says {timings[name].result!r}, calibrant {ours!r}")
+    return found
 
 
 def lines(cases: Sequence[Case], apart: Mapping[str, float]) -> list[str]:

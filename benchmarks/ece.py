@@ -67,7 +67,7 @@ def tables(rounds: int, quick: bool) -> str:
         f"{FEW:,} rows:\n\n{FRESH.table(names, 1 if quick else FEW_ROUNDS, FEW, 'float64')}",
         f"{sizes[-1]:,} rows:\n\n{FRESH.table(names, 1, sizes[-1], 'float64')}",
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *RACE.skipped])
 
 
 def _asked() -> str:

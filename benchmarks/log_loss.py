@@ -52,4 +52,5 @@ def tables(rounds: int, quick: bool) -> str:
     for race, of in ((PROB, "Probabilities"), (LOGIT, "Logits")):
         parts += [f"{of}, {one}, by rows:\n\n{race.table(sizes, rounds, one)}" for one in ("float64", "float32")]
     names = [(name, True) for name in PROB.names]
-    return "\n\n".join([*parts, TEXT, f"{sizes[-1]:,} x {CLASSES:,}:\n\n{FRESH.table(names, 1, sizes[-1], 'float64')}"])
+    first = f"{sizes[-1]:,} x {CLASSES:,}:\n\n{FRESH.table(names, 1, sizes[-1], 'float64')}"
+    return "\n\n".join([*parts, TEXT, first, *PROB.skipped])

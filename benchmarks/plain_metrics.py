@@ -79,7 +79,7 @@ def tables(rounds: int, quick: bool) -> str:
     parts += [f"{one}:\n\n{THREE.table(sizes, rounds, one)}" for one in PRECISIONS]
     most = 10**4 if quick else 10**6
     parts += [A_ROW.table(most, TEN, "float64"), f"![Time a row over rows](images/{PICTURE})"]
-    return "\n\n".join([*parts, *_fresh(most, quick), _asked(most)])
+    return "\n\n".join([*parts, *_fresh(most, quick), _asked(most), *SIX.skipped])
 
 
 def _fresh(most: int, quick: bool) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.decades import timed
-from benchmarks.measure import OURS, Contender, installed, three_digits
+from benchmarks.measure import OURS, Contender, installed, interleaved, three_digits
 
 LEAST_ROWS, ROUNDS = 100, 5
 MOST_RISE = 2.0
@@ -30,7 +30,8 @@ class TimeARow:
         self.seconds.clear()
         for rows in sizes:
             calls, _ = installed(self.contenders, *self.make(rows, *shape))
-            for name, timing in timed(calls, ROUNDS).items():
+            first = interleaved(calls, 1, warm_up=False)
+            for name, timing in timed(calls, ROUNDS, first).items():
                 self.seconds.setdefault(name, []).append((rows, timing.median / rows))
         lines = ["| rows | " + " | ".join(f"{rows:,}" for rows in sizes) + " |", "|---" * (len(sizes) + 1) + "|"]
         for name, pairs in self.seconds.items():

@@ -99,6 +99,14 @@ def test_a_race_of_different_answers_is_refused(answering, answer):
         answering(ours=0.5, other=answer).table((10,), 3, "float64")
 
 
+def test_a_peer_that_is_not_installed_is_skipped_aloud(answering):
+    race = answering(ours=0.5)
+    race = Decades([*race.contenders, Contender("absent", "absent", "ece", "absent")], race.make)
+    race.table((10,), 3, "float64")
+    assert race.names == [OURS]
+    assert [line.split(",")[0] for line in race.skipped] == ["absent: skipped"]
+
+
 def test_a_slow_peer_is_called_once(answering, monkeypatch):
     monkeypatch.setattr("benchmarks.decades.ONCE", 0.001)
     calls = []
@@ -127,7 +135,7 @@ def test_a_table_tells_who_is_faster_losses_included(monkeypatch, numpy, bold, s
 
 @pytest.mark.parametrize(("rise", "said"), [(1.9, "met"), (2.1, "**missed**")])
 def test_a_cliff_in_the_time_a_row_is_told(monkeypatch, rise, said):
-    def timed(calls, rounds):
+    def timed(calls, *_):
         rows = next(iter(calls.values()))()
         return {OURS: Timing(None, [rows * 1e-9 * (rise if rows > 5000 else 1.0)])}
 
