@@ -19,9 +19,9 @@ from benchmarks.measure import OURS, Contender, Timing, installed, interleaved, 
 ONCE, LEAST, BUDGET = 2.0, 0.005, 8.0
 """Seconds: a call of more is measured once, a round of fewer repeats its call, and all rounds of a size take about so many."""
 
-CLOSE = {"float64": 1e-9, "float32": 1e-4}
+CLOSE = {"float64": 1e-9, "float32": 1e-3}
 SINGLE = ("torchmetrics",)
-"""Peers that compute in single precision whatever they are given."""
+"""Peers that compute in single precision whatever they are given. Sums of 10^7 such numbers are off by up to 1e-4."""
 
 
 @dataclass(frozen=True)

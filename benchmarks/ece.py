@@ -38,8 +38,9 @@ TEXT_OF_RACE = (
     f"One column of probabilities and int64 labels, {BINS} bins of equal width. calibrant checks labels and probabilities in "
     "every call; NumPy lines and torch lines are the shortest code that gives the same number, and check nothing. "
     "scikit-learn has no ECE: a sum over its `calibration_curve`. A call of more than 2 s is measured once. The largest "
-    "difference is from calibrant's answer, over all sizes; torchmetrics computes in single precision. The last line has the "
-    "bytes of labels and probabilities, and what share of the memory bandwidth calibrant reaches if each is read once."
+    "difference is from calibrant's answer, over all sizes; PyTorch and torchmetrics add up in the precision of their input. "
+    "The last line has the bytes of labels and probabilities, and what share of the memory bandwidth calibrant reaches if each "
+    "is read once."
 )
 
 
