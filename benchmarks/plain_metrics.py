@@ -62,9 +62,10 @@ TEXT_OF_RACE = (
     "table again. NumPy lines and torch lines are short code that gives the same numbers, and check nothing. scikit-learn has "
     "no ECE: sums over its `calibration_curve`, class by class. torchmetrics has neither Brier score nor log loss of "
     "probabilities, for which PyTorch stands in, and no class-wise ECE: its ECE of each class in turn. A call of more than 2 s "
-    "is measured once. The largest difference is from calibrant's answers, over all sizes; torchmetrics gives some figures in "
-    "single precision, and PyTorch adds up in the precision of its input. The last line of a table has the bytes of labels and "
-    "probabilities, and what share of the memory bandwidth calibrant reaches if each is read once."
+    "is measured once. The largest difference is from calibrant's answers, over all sizes; torchmetrics adds up some "
+    "figures in single precision, so that they are the further off the more rows there are, and PyTorch in the precision of "
+    "its input. The last line of a table has the bytes of labels and probabilities, and what share of the memory bandwidth "
+    "calibrant reaches if each is read once."
 )
 
 
