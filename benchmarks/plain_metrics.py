@@ -18,7 +18,7 @@ BINS, MOST_CELLS = 15, 10**8
 CLASSES, PRECISIONS = (2, 10, 100, 1000), ("float64", "float32")
 SIZES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
 QUICK, QUICK_CELLS = SIZES[:3], 10**5
-FEW, FEW_ROUNDS, TEN = 1000, 3, 10
+FEW, TEN = 1000, 10
 AGAIN = True
 PICTURE = "time-a-row-table.png"
 ASKED = ((10**6, 10, 0.040), (10**5, 100, 0.030))
@@ -53,7 +53,8 @@ def make_column(rows: int, precision: str = "float64") -> tuple[np.ndarray, np.n
     return *drawn.column(rows, precision), BINS
 
 
-SIX, THREE = Decades(CONTENDERS, make), Decades(_contenders("three"), make_column)
+SLOW = dict.fromkeys((one.name for one in CONTENDERS if one.module in ("scikit_learn", "torchmetrics")), 2 * 10**7)
+SIX, THREE = Decades(CONTENDERS, make, SLOW), Decades(_contenders("three"), make_column)
 A_ROW, FRESH = TimeARow((CONTENDERS[0], CONTENDERS[2]), make), FirstCalls("plain_metrics")
 
 TEXT_OF_RACE = (
@@ -61,11 +62,11 @@ TEXT_OF_RACE = (
     "equal width. calibrant gives them in one call of `measure`, or each by a function of its own, which reads and checks the "
     "table again. NumPy lines and torch lines are short code that gives the same numbers, and check nothing. scikit-learn has "
     "no ECE: sums over its `calibration_curve`, class by class. torchmetrics has neither Brier score nor log loss of "
-    "probabilities, for which PyTorch stands in, and no class-wise ECE: its ECE of each class in turn. A call of more than 2 s "
-    "is measured once. The largest difference is from calibrant's answers, over all sizes; torchmetrics adds up some "
-    "figures in single precision, so that they are the further off the more rows there are, and PyTorch in the precision of "
-    "its input. The last line of a table has the bytes of labels and probabilities, and what share of the memory bandwidth "
-    "calibrant reaches if each is read once."
+    "probabilities, for which PyTorch stands in, and no class-wise ECE: its ECE of each class in turn. A call of more than a "
+    "second is measured once; scikit-learn and torchmetrics are left out of tables of 10^8 numbers. The largest difference is "
+    "from calibrant's answers, over all sizes; torchmetrics adds up some figures in single precision, so that they are the "
+    "further off the more rows there are, and PyTorch in the precision of its input. The last line of a table has the bytes of "
+    "labels and probabilities, and what share of the memory bandwidth calibrant reaches if each is read once."
 )
 
 
@@ -86,7 +87,7 @@ def tables(rounds: int, quick: bool) -> str:
 def _fresh(most: int, quick: bool) -> list[str]:
     names = [(name, True) for name in SIX.names]
     names.insert(1, (names[0][0], False))
-    parts = [TEXT, f"{FEW:,} x {TEN}:\n\n{FRESH.table(names, 1 if quick else FEW_ROUNDS, FEW, TEN, 'float64')}"]
+    parts = [TEXT, f"{FEW:,} x {TEN}:\n\n{FRESH.table(names, 1, FEW, TEN, 'float64')}"]
     return parts + [f"{most:,} x {TEN}, {one}:\n\n{FRESH.table(names, 1, most, TEN, one)}" for one in PRECISIONS]
 
 

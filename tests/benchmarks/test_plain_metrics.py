@@ -79,9 +79,10 @@ def answering(monkeypatch):
         monkeypatch.setattr(numpy_lines, name, lambda *_: call, raising=False)
         return Contender({"ours": OURS}.get(name, name), "numpy_lines", name, "numpy")
 
-    return lambda **answers: Decades(
-        [contender(*pair) for pair in answers.items()], lambda rows, _: (np.zeros(rows), BINS)
-    )
+    def make(rows, _):
+        return np.zeros(rows), np.zeros(rows), BINS
+
+    return lambda **answers: Decades([contender(*pair) for pair in answers.items()], make)
 
 
 def test_a_race_measures_every_size_and_remembers_ours(answering):
@@ -105,6 +106,12 @@ def test_a_peer_that_is_not_installed_is_skipped_aloud(answering):
     race.table((10,), 3, "float64")
     assert race.names == [OURS]
     assert [line.split(",")[0] for line in race.skipped] == ["absent: skipped"]
+
+
+def test_a_peer_can_be_left_out_of_large_tables(answering):
+    race = answering(ours=0.5, other=0.5)
+    race = Decades(race.contenders, race.make, {"other": 10})
+    assert race.table((10, 100), 3, "float64").splitlines()[3].endswith(" | left out | under 1e-14 |")
 
 
 def test_a_slow_peer_is_called_once(answering, monkeypatch):
