@@ -24,7 +24,9 @@ def three(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
 
 
 def three_at_once(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
-    measure, metrics = _measure(), ["accuracy", "brier", "ece"]
+    from calibrant import measure
+
+    metrics = ["accuracy", "brier", "ece"]
     return lambda: _in_order(measure(y, p, metrics=metrics, binning=bins), metrics)
 
 
@@ -51,23 +53,10 @@ def six(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
 
 
 def six_at_once(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
-    measure, metrics = _measure(), ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece"]
+    from calibrant import measure
+
+    metrics = ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece"]
     return lambda: _in_order(measure(y, prob, metrics=metrics, notion="confidence", binning=bins), metrics)
-
-
-def _measure() -> Callable[..., dict[str, float]]:
-    """`measure`; before there is one, the functions of the metrics in turn."""
-    import calibrant
-    from calibrant.registry import entries
-
-    def in_turn(
-        y: np.ndarray, prob: np.ndarray, *, metrics: list[str], notion: str | None = None, binning: int = 15
-    ) -> Any:
-        of_notion: dict[str, Any] = {"notion": notion, "binning": binning}
-        given = {"ece": of_notion, "mce": of_notion, "classwise-ece": {"binning": binning}}
-        return {name: entries("metric")[name].target(y, prob, **given.get(name, {})) for name in metrics}
-
-    return getattr(calibrant, "measure", in_turn)
 
 
 def _in_order(found: dict[str, float], metrics: list[str]) -> np.ndarray:
