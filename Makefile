@@ -95,8 +95,9 @@ reproduce-roc: .venv/installed
 claims: .venv/installed
 	$(BIN)/python -m studies
 
+# Without ONLY the whole page; with ONLY="ece plain-metrics" those sections of it, and the others stay.
 bench: .venv-bench/installed
-	.venv-bench/bin/python -m benchmarks --output docs/benchmarks.md
+	.venv-bench/bin/python -m benchmarks $(if $(ONLY),$(addprefix --only ,$(ONLY)) --into,--output) docs/benchmarks.md
 
 # Calls, files and faults drawn anew, each for so many seconds.
 robust: .venv/installed

@@ -1,4 +1,7 @@
-"""Run the comparisons and print them as markdown: ``python -m benchmarks [--only ece] [--quick] [--output FILE]``."""
+"""Run the comparisons and print them as markdown: ``python -m benchmarks [--only ece] [--quick] [--output FILE]``.
+
+``--only ece --into FILE`` measures one section of a page anew, and leaves the others as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,20 @@ import argparse
 import os
 import platform
 import warnings
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import ece, every_calibrator, million_rows, na_isotonic_imagenet, temperature
+from benchmarks import (
+    assess_sizes,
+    ece,
+    every_calibrator,
+    log_loss,
+    million_rows,
+    na_isotonic_imagenet,
+    plain_metrics,
+    temperature,
+)
 from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
 from benchmarks.na_isotonic import NA_ISOTONIC
@@ -20,6 +33,9 @@ from benchmarks.top_label import TOP_LABEL
 
 COMPARISONS = {
     "ece": ece,
+    "plain-metrics": plain_metrics,
+    "log-loss": log_loss,
+    "assess-sizes": assess_sizes,
     "temperature": temperature,
     **RACES,
     **FITTINGS,
@@ -44,23 +60,57 @@ def main() -> None:
     parser.add_argument("--only", choices=COMPARISONS, action="append", help="run this comparison alone")
     parser.add_argument("--quick", action="store_true", help="smaller data: does it run, not how fast")
     parser.add_argument("--repeat", type=int, default=9, metavar="N", help="rounds after the warm-up (default 9)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the page there, and its pictures beside it")
+    written = parser.add_mutually_exclusive_group()
+    written.add_argument("--output", type=Path, metavar="FILE", help="write the page there, and its pictures beside it")
+    written.add_argument(
+        "--into", type=Path, metavar="FILE", help="replace the sections of that page, and their pictures"
+    )
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # what peers say of deprecations is no part of the table
 
-    parts = [_preamble(chosen.repeat, chosen.quick)]
-    print(parts[0], end="\n\n", flush=True)
+    preamble, sections = _preamble(chosen.repeat, chosen.quick), {}
+    print(preamble, end="\n\n", flush=True)
     for name in chosen.only or COMPARISONS:
-        parts.append(f"## {COMPARISONS[name].TITLE}\n\n{COMPARISONS[name].tables(chosen.repeat, chosen.quick)}")
-        print(parts[-1], end="\n\n", flush=True)
-    page = "\n\n".join(parts) + "\n"
+        sections[COMPARISONS[name].TITLE] = COMPARISONS[name].tables(chosen.repeat, chosen.quick)
+        print(f"## {COMPARISONS[name].TITLE}\n\n{sections[COMPARISONS[name].TITLE]}", end="\n\n", flush=True)
     if chosen.output:
-        chosen.output.write_text(page, encoding="utf-8")
-        images = chosen.output.parent / "images"
-        images.mkdir(exist_ok=True)
-        for name in chosen.only or COMPARISONS:
-            if hasattr(COMPARISONS[name], "draw"):
-                COMPARISONS[name].draw(images)
+        _write(chosen.output, preamble, sections)
+    elif chosen.into:
+        alone = f"Measured in a run of its own, {chosen.repeat} rounds: {_machine()}"
+        preamble, before = parted(chosen.into.read_text(encoding="utf-8"))
+        anew = {title: f"{alone}\n\n{section}" for title, section in sections.items()}
+        _write(chosen.into, preamble, merged(before, anew))
+    if page := chosen.output or chosen.into:
+        _draw(page.parent / "images", chosen.only or COMPARISONS)
+
+
+def parted(page: str) -> tuple[str, dict[str, str]]:
+    """What stands before the sections of a page, and the sections by their titles."""
+    preamble, *sections = page.rstrip("\n").split("\n\n## ")
+    by_title = dict(section.split("\n\n", 1) for section in sections)
+    return preamble, by_title
+
+
+def merged(before: dict[str, str], anew: dict[str, str]) -> dict[str, str]:
+    """Sections in the order that they had; a new one follows those that a whole run puts before it."""
+    order = [comparison.TITLE for comparison in COMPARISONS.values()]
+    titles, both = list(before), before | anew
+    for title in (one for one in order if one in anew and one not in before):
+        earlier = [one for one in order[: order.index(title)] if one in titles]
+        titles.insert(titles.index(earlier[-1]) + 1 if earlier else 0, title)
+    return {title: both[title] for title in titles}
+
+
+def _write(path: Path, preamble: str, sections: dict[str, str]) -> None:
+    parts = [preamble, *(f"## {title}\n\n{section}" for title, section in sections.items())]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _draw(images: Path, names: Iterable[str]) -> None:
+    images.mkdir(exist_ok=True)
+    for name in names:
+        if hasattr(COMPARISONS[name], "draw"):
+            COMPARISONS[name].draw(images)
 
 
 def _preamble(rounds: int, quick: bool) -> str:
@@ -72,9 +122,14 @@ def _preamble(rounds: int, quick: bool) -> str:
         f"apply of more than {SECONDS_FOR_ONCE:.0f} s are measured once, and marked), each with its own default number of "
         "threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small "
         "machine: read the ratios.\n\n"
-        f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}; "
-        f"{', '.join(f'{name} {_version(name)}' for name in PACKAGES)}."
+        f"{_machine()}"
     )
+
+
+def _machine() -> str:
+    packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    return f"{system}; {packages}."
 
 
 def _version(package: str) -> str:

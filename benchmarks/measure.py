@@ -34,9 +34,9 @@ class Contender:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of each round, and what the first call returned."""
+    """Seconds of each round, and what the first call returned: one number, or an array of several."""
 
-    result: float
+    result: Any
     seconds: list[float]
 
     @property
@@ -72,3 +72,21 @@ def interleaved(calls: Mapping[str, Callable[[], float]], rounds: int, *, warm_u
             seconds = time.perf_counter() - start
             timings.setdefault(name, Timing(result, [])).seconds.append(seconds)
     return timings
+
+
+def spelled(seconds: float) -> str:
+    """A time in the unit that suits it, to three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{three_digits(seconds / size)} {unit}"
+    return f"{three_digits(seconds / 1e-6)} µs"
+
+
+def verdict(seconds: float, most: float) -> str:
+    """Whether a time is what was asked for, in words."""
+    return f"{spelled(seconds)} (asked for: under {spelled(most)}; {'met' if seconds < most else '**missed**'})"
+
+
+def three_digits(number: float) -> str:
+    """A number to three digits, and all digits of a larger one."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"

@@ -16,6 +16,65 @@ def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
     return lambda: expected_calibration_error(y, p, binning=bins)
 
 
+def three(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    from calibrant import brier_score_loss, expected_calibration_error
+    from calibrant.metrics.scores import accuracy
+
+    return lambda: np.array([accuracy(y, p), brier_score_loss(y, p), expected_calibration_error(y, p, binning=bins)])
+
+
+def three_at_once(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    from calibrant import measure
+
+    metrics = ["accuracy", "brier", "ece"]
+    return lambda: _in_order(measure(y, p, metrics=metrics, binning=bins), metrics)
+
+
+def six(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    """A function each. Two columns speak of the second by default, and of the predicted class where that is written out."""
+    from calibrant import (
+        brier_score_loss,
+        classwise_calibration_error,
+        expected_calibration_error,
+        log_loss,
+        maximum_calibration_error,
+    )
+    from calibrant.metrics.scores import accuracy
+
+    scores = (accuracy, log_loss, brier_score_loss)
+    errors = (expected_calibration_error, maximum_calibration_error)
+
+    def call() -> np.ndarray:
+        found = [score(y, prob) for score in scores]
+        found += [error(y, prob, notion="confidence", binning=bins) for error in errors]
+        return np.array([*found, classwise_calibration_error(y, prob, binning=bins)])
+
+    return call
+
+
+def six_at_once(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    from calibrant import measure
+
+    metrics = ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece"]
+    return lambda: _in_order(measure(y, prob, metrics=metrics, notion="confidence", binning=bins), metrics)
+
+
+def _in_order(found: dict[str, float], metrics: list[str]) -> np.ndarray:
+    return np.array([found[name] for name in metrics])
+
+
+def log_loss(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from calibrant import log_loss as of_table
+
+    return lambda: of_table(y, prob)
+
+
+def log_loss_of_logits(y: np.ndarray, logit: np.ndarray) -> Callable[[], float]:
+    from calibrant import log_loss as of_table
+
+    return lambda: of_table(y, logit, input="logit")
+
+
 def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
     from calibrant import TemperatureScaling
 

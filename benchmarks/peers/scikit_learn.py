@@ -14,12 +14,42 @@ from benchmarks.fitting import Method
 
 
 def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
-    def call() -> float:
-        event_rate, mean_prob = calibration_curve(y, p, n_bins=bins)
-        count, _ = np.histogram(p, bins=bins, range=(0.0, 1.0))
-        return float(np.abs(event_rate - mean_prob) @ count[count > 0] / len(p))
+    return lambda: float(np.dot(*_gaps(y, p, bins)))
+
+
+def three(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    from sklearn.metrics import accuracy_score, brier_score_loss
+
+    return lambda: np.array([accuracy_score(y, p > 0.5), brier_score_loss(y, p), np.dot(*_gaps(y, p, bins))])
+
+
+def six(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
+    from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+
+    classes = np.arange(prob.shape[1])
+
+    def call() -> np.ndarray:
+        top = prob.argmax(axis=1)
+        scores = [accuracy_score(y, top), log_loss(y, prob, labels=classes), brier_score_loss(y, prob, labels=classes)]
+        gaps, shares = _gaps(top == y, prob.max(axis=1), bins)
+        by_class = [np.dot(*_gaps(y == k, prob[:, k], bins)) for k in classes]
+        return np.array([*scores, gaps @ shares, gaps.max(), np.mean(by_class)])
 
     return call
+
+
+def log_loss(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
+    from sklearn.metrics import log_loss as of_table
+
+    classes = np.arange(prob.shape[1])
+    return lambda: float(of_table(y, prob, labels=classes))
+
+
+def _gaps(outcome: np.ndarray, p: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """The gap of each bin that has rows, and its share of the rows."""
+    event_rate, mean_prob = calibration_curve(outcome, p, n_bins=bins)
+    count, _ = np.histogram(p, bins=bins, range=(0.0, 1.0))
+    return np.abs(event_rate - mean_prob), count[count > 0] / len(p)
 
 
 def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:

@@ -85,7 +85,9 @@ def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Pat
     save_picture(figure, path)
 
 
-def draw_times(seconds: dict[str, list[tuple[float, float]]], x_label: str, path: Path) -> None:
+def draw_times(
+    seconds: dict[str, list[tuple[float, float]]], x_label: str, path: Path, y_label: str = "seconds"
+) -> None:
     """Draw seconds against size, both on a log scale, a line a method (figures 5 and 6).
 
     ``seconds[method]`` holds pairs (size, seconds), in any order; the line runs through the medians of equal sizes.
@@ -97,7 +99,7 @@ def draw_times(seconds: dict[str, list[tuple[float, float]]], x_label: str, path
         colour, marker = _look(number)
         ax.plot(at, [np.median(taken[size == one]) for one in at], color=colour, linewidth=1.5, zorder=3)
         ax.plot(size, taken, marker, color=colour, markersize=5, zorder=3.1)
-    ax.set(xscale="log", yscale="log", xlabel=x_label, ylabel="seconds")
+    ax.set(xscale="log", yscale="log", xlabel=x_label, ylabel=y_label)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=20))
         axis.set_minor_formatter(NullFormatter())
