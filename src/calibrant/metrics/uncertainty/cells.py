@@ -213,7 +213,7 @@ def _together(notion: Notion, problems: Sequence[BinnedProblem], sums: Sums) -> 
         return None
     prob = sums.kept.prob
     scores = (part.scores(prob) for part in notion.parts(prob))
-    return Together(prob, _placed(prob, notion, problems, scores), sums.rows)
+    return Together(prob, _placed(prob, notion, problems, scores))
 
 
 @dataclass(frozen=True, eq=False)
