@@ -20,7 +20,7 @@ from calibrant.sums.sums import BinnedProblem
 FEW = 40.0
 """Variance of the number of events up to which its quantiles are those of a binomial law, summed term by term."""
 
-MOST_CELLS, MOST_PAIRS = 2048, 1 << 26
+MOST_CELLS, MOST_PAIRS = 2048, 1 << 27
 """Cells, and pairs of entries of rows, up to which covariances are summed: 15 bins of 128 classes."""
 
 JITTER = 1e-9
@@ -191,10 +191,14 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Rows that show how cells vary together: their forecasts ``prob`` (m, K), and the cell ``of`` each entry, or -1."""
+    """Rows that show how cells vary together: their forecasts ``prob`` (m, K), and the cell ``of`` each entry, or -1.
+
+    Each stands for ``weight`` rows (m,).
+    """
 
     prob: FloatArray
     of: CellArray
+    weight: FloatArray
 
     def has_correlations(self, n_cells: int) -> bool:
         """Whether cells and classes are few enough to ask how each pair of cells varies."""
@@ -207,9 +211,9 @@ class Together:
         """
         row, column = np.nonzero(self.of >= 0)
         cell, p = self.of[row, column], self.prob[row, column]
-        placed = csr_array((p, (row, cell)), shape=(len(self.prob), n_cells))
+        placed = csr_array((np.sqrt(self.weight)[row] * p, (row, cell)), shape=(len(self.prob), n_cells))
         covariance = -(placed.T @ placed).toarray()
-        covariance[np.diag_indices(n_cells)] += np.bincount(cell, p, n_cells)
+        covariance[np.diag_indices(n_cells)] += np.bincount(cell, self.weight[row] * p, n_cells)
         variance = covariance.diagonal()
         scale = 1.0 / np.sqrt(np.where(variance > 0.0, variance, 1.0))
         correlation = covariance * scale[:, None] * scale
