@@ -112,8 +112,7 @@ def test_sums_of_many_rows_do_not_overflow():
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM", 1)
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
 
 
 def table(n, n_classes, seed=0):
@@ -140,9 +139,9 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     problem = table(1200, n_classes)
     forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
     problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
     plain = scan(problem, PLAN)
-    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
-        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 500)
     monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
@@ -157,9 +156,9 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
         as_problem(rng.random(score.size) < 0.5, score),
         Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
     )
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
     plain = scan(problem, plan)
-    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
-        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     assert_same_cells(scan(problem, plan).cells, plain.cells)
 
 
@@ -178,7 +177,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
     monkeypatch.setattr(calibrant.sums.compiled, "_summed", None)  # calling it would raise
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
     assert by_mass.cells[0][0].strata.count.sum() == 300

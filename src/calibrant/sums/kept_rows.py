@@ -71,9 +71,8 @@ class KeptRows(Record):
         rows = _smallest(first, simplex.size)
         if simplex.size > MOST:
             for edges in cells:
-                rows = np.union1d(rows, _in_rare_cells(simplex, rows, edges))
-        found = cls(first + rows, simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
-        return found.chosen(cells)
+                rows = np.union1d(rows, _in_rare_cells(simplex, first, rows, edges))
+        return cls(first + rows, simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
 
     def chosen(self, cells: Sequence[Edges]) -> KeptRows:
         """Return the rows with the smallest keys of all, and of each cell of each class."""
@@ -83,7 +82,7 @@ class KeptRows(Record):
         for edges in cells:
             quota = quota_of(edges.n_cells * self.prob.shape[1])
             if quota:
-                keep |= (ranks_in_cells(key, _numbered(edges, self.prob)) < quota).any(axis=1)
+                keep |= (_ranks_of_entries(key, _numbered(edges, self.prob)) < quota).any(axis=1)
         return self if keep.all() else KeptRows(self.number[keep], self.prob[keep], self.label[keep])
 
     def weights(self, at: IntArray, count: FloatArray, n: int) -> FloatArray:
@@ -96,7 +95,7 @@ class KeptRows(Record):
             return np.ones(key.size)
         reach, quota = np.full(key.size, np.sort(key)[MOST - 1]), quota_of(count.size)
         if quota:
-            kept = ranks_in_cells(keys_of(self.number), at) < quota
+            kept = _ranks_of_entries(keys_of(self.number), at) < quota
             last = np.zeros(count.size)
             np.maximum.at(last, at[kept], np.broadcast_to(key[:, None], at.shape)[kept])
             reach = np.maximum(reach, np.where(count > quota, last, 1.0)[at].max(axis=1))
@@ -131,15 +130,19 @@ def quota_of(n_cells: int) -> int:
     return min(QUOTA, MOST // n_cells)
 
 
-def ranks_in_cells(key: Keys, at: IntArray) -> IntArray:
-    """Return for each entry (m, K) of cells ``at`` the place of the key of its row among those of its cell."""
-    cell = at.ravel()
-    order = np.lexsort((np.repeat(key, at.shape[1]), cell))
-    sorted_cell = cell[order]
-    starts = np.flatnonzero(np.diff(sorted_cell, prepend=-1))
-    ranks = np.empty(cell.size, dtype=np.intp)
+def _ranks(key: Keys, cell: IntArray) -> IntArray:
+    """Return the place of each key among those of its cell; both of shape (m,), cells below 2^24."""
+    # Two keys of a cell that agree in their first 40 bits are not to be expected, and stand in a fixed order.
+    order = np.argsort(cell.astype(np.uint64) << np.uint64(40) | key >> np.uint64(24), kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    ranks: IntArray = np.empty(cell.size, dtype=np.intp)
     ranks[order] = np.arange(cell.size) - np.repeat(starts, np.diff(starts, append=cell.size))
-    return ranks.reshape(at.shape)
+    return ranks
+
+
+def _ranks_of_entries(key: Keys, at: IntArray) -> IntArray:
+    """Return the same of each entry of cells ``at`` (m, K), of which the rows have these keys."""
+    return _ranks(np.repeat(key, at.shape[1]), at.ravel()).reshape(at.shape)
 
 
 def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
@@ -147,8 +150,8 @@ def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
     return edges.index(prob) + edges.n_cells * np.arange(prob.shape[1])
 
 
-def _in_rare_cells(simplex: SimplexProblem, rows: IntArray, edges: Edges) -> IntArray:
-    """Return the rows of the cells of which these rows hold fewer than the quota."""
+def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: Edges) -> IntArray:
+    """Return the rows of the smallest keys in the cells of which these rows hold fewer than the quota."""
     n_classes, n_cells = simplex.forecast.shape[1], edges.n_cells
     quota, prob = quota_of(n_cells * n_classes), simplex.forecast.as_given
     if not quota:
@@ -163,9 +166,11 @@ def _in_rare_cells(simplex: SimplexProblem, rows: IntArray, edges: Edges) -> Int
     found = []
     for block in blocks(len(prob), n_classes):
         row, column = np.nonzero((prob[block] > low) & (prob[block] <= high))
-        is_rare = rare[edges.index(prob[block][row, column]), column]
-        found.append(block.start + np.unique(row[is_rare]))
-    return np.concatenate(found)
+        bin_of = edges.index(prob[block][row, column])
+        is_rare = rare[bin_of, column]
+        found.append((block.start + row[is_rare], (bin_of + n_cells * column)[is_rare]))
+    row, cell = (np.concatenate(part) for part in zip(*found, strict=True))
+    return np.unique(row[_ranks(keys_of(first + row), cell) < quota])
 
 
 def _smallest(first: int, n: int, spare: float = SPARE) -> IntArray:
