@@ -14,9 +14,10 @@ from calibrant.notions import Binary, ClassWise, Flattened, Notion, TopKConfiden
 from calibrant.notions.base import Part
 from calibrant.sums import Plan, scan
 from calibrant.sums.draws import ConsistentLabels
-from calibrant.sums.noise import Mixture, Moments, Together, symmetric_levels
+from calibrant.sums.noise import Mixture, Moments, Together
 
 DRAWS = 4000
+PLAN = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
 RNG = np.random.default_rng(7)
 
 
@@ -47,14 +48,14 @@ def drawn(problem, notion, binning, *, by_sums, seed=0, draws=DRAWS, monkeypatch
 )
 def test_quantiles_of_few_events_are_those_of_the_binomial_law(size, mu):
     levels = (np.arange(999) + 0.5) / 999
-    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels)[0]
+    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels[None])[0]
     np.testing.assert_array_equal(found, binom.ppf(levels, size, mu / size))
 
 
 @pytest.mark.parametrize(("size", "mu"), [(1000, 45.0), (300, 100.0), (1_000_000, 100_000.0)])
 def test_quantiles_of_many_events_are_nearer_to_those_of_the_binomial_law_than_one_event(size, mu):
     levels = (np.arange(999) + 0.5) / 999
-    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels)[0]
+    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels[None])[0]
     assert np.abs(found - binom.ppf(levels, size, mu / size)).max() < 0.52  # the law is whole, and these are not
 
 
@@ -64,16 +65,9 @@ def test_a_number_of_rows_that_is_not_whole_has_its_mean_and_variance(size, mu):
     events = law.drawn(200_000, np.random.default_rng(0))
     assert abs(events.mean() - mu) < 4 * np.sqrt(variance / 200_000)
     assert events.var() == pytest.approx(variance, rel=0.015)
-    even = law.quantiles(symmetric_levels(100_000, np.random.default_rng(0)))
+    even = law.quantiles((np.arange(100_000)[None] + 0.5) / 100_000)
     assert even.mean() == pytest.approx(mu, rel=1e-3)
     assert even.var() == pytest.approx(variance, rel=2e-3)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 500])
-def test_levels_are_spread_evenly_and_mirror_themselves(n):
-    levels = symmetric_levels(n, np.random.default_rng(0))
-    assert np.floor(levels * n).tolist() == list(range(n))
-    np.testing.assert_allclose(levels + levels[::-1], 1.0, atol=1e-15)
 
 
 def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
@@ -98,7 +92,7 @@ def test_two_classes_are_mirror_images(monkeypatch):
     low, high = (noise[:, table.part == part] for part in (0, 1))
     apart = np.abs(low + high[:, ::-1]) * 2 * 6000  # in events
     assert apart.max() < 1.01
-    assert np.mean(apart > 1e-6) < 0.02
+    assert np.mean(apart > 0.01) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -115,6 +109,41 @@ def test_cells_vary_together_as_they_do_by_rows(prob, monkeypatch):
     number = np.flatnonzero(by_row[0].weight > 0).searchsorted(held)  # empty cells are left out of the other
     ours, theirs = np.corrcoef(by_sums[1][:, number].T), np.corrcoef(by_row[1][:, held].T)
     np.testing.assert_allclose(ours, theirs, atol=5 * np.sqrt(2 / 1500) + 0.03)
+
+
+def test_a_draw_exceeds_all_of_nineteen_others_once_in_twenty():
+    """The largest gap of 45 cells: a test rejects as often as promised only if draws do not depend on each other."""
+    problem = problem_of(softmax(np.random.default_rng(5).normal(0, 1.5, (400, 3))))
+    sums = scan(problem, PLAN)
+    table = cells(problem, ClassWise(), EqualWidth(15), sums)
+    moments, rng, exceeded = Moments.of(sums.cells[0]), np.random.default_rng(0), 0
+    together = Together(sums.kept.prob, table.of, np.ones(400))
+    for _ in range(1000):
+        apart = np.concatenate([moments.events_together(together, n, rng) for n in (1, 19)]) - table.expected
+        largest = np.abs(apart / np.maximum(table.count, 1)).max(axis=1)
+        exceeded += largest[0] > largest[1:].max()
+    assert abs(exceeded / 1000 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1000)
+
+
+def test_cells_of_few_rows_vary_together_as_they_do_by_rows(monkeypatch):
+    """Predictions are nearly certain, but for some rows in 10 000: of most of these cells no row is among the 4096."""
+    problem = problem_of(softmax(np.random.default_rng(6).normal((7, 0, 0), 1, (50_000, 3))))
+    (first, by_row), (_, by_sums) = (
+        drawn(problem, ClassWise(), EqualWidth(15), by_sums=which, draws=1000, monkeypatch=monkeypatch)
+        for which in (False, True)
+    )
+    held = first.weight > 0
+    rare = first.count[held] < 12
+    assert rare.sum() >= 4
+    ours, theirs = np.corrcoef(by_sums[:, rare].T), np.corrcoef(by_row[:, held][:, rare].T)
+    assert theirs.min() < -0.6
+    np.testing.assert_allclose(ours, theirs, atol=0.25)  # scores of whole numbers have correlations nearer to zero
+    agree(
+        *(
+            np.abs(noise / weight).max(axis=1)
+            for noise, weight in ((by_row[:, held], first.weight[held]), (by_sums, first.weight[held]))
+        )
+    )
 
 
 WORLDS = {
@@ -249,10 +278,9 @@ def test_weights_and_notions_of_ones_own_are_drawn_by_row():
 
 def test_merged_sums_have_the_noise_of_all_rows():
     problem = problem_of(RNG.dirichlet(np.ones(3), 9000))
-    plan = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
-    parts = [scan(problem.at(slice(start, start + 3000)), plan, first=start) for start in (6000, 0, 3000)]
+    parts = [scan(problem.at(slice(start, start + 3000)), PLAN, first=start) for start in (6000, 0, 3000)]
     found = []
-    for sums in (scan(problem, plan), parts[0] + parts[1] + parts[2]):
+    for sums in (scan(problem, PLAN), parts[0] + parts[1] + parts[2]):
         table = cells(problem, ClassWise(), EqualWidth(15), sums)
         found.append(table.moments.events_together(table.together, 20, np.random.default_rng(0)))
     np.testing.assert_array_equal(*found)
@@ -260,7 +288,7 @@ def test_merged_sums_have_the_noise_of_all_rows():
 
 def test_cells_beyond_number_are_ordered_by_labels_alone(monkeypatch):
     monkeypatch.setattr("calibrant.sums.noise.MOST_CELLS", 3)
-    monkeypatch.setattr(Together, "_normal", None)
+    monkeypatch.setattr(Together, "scores", None)
     table, noise = drawn(
         problem_of(RNG.dirichlet(np.ones(4), 5000)),
         ClassWise(),

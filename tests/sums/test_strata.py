@@ -33,6 +33,10 @@ def written(sums):
     return json.dumps(sums.to_dict(), allow_nan=False)
 
 
+def problem_column():
+    return as_problem([0, 1], [0.2, 0.7])
+
+
 def exact_parts(sums):
     """All that has to be equal bit for bit: floating sums of scores are left out."""
     strata = [[one.strata.to_dict() for one in problems] for problems in sums.cells]
@@ -65,6 +69,7 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
     ends = list(zip([0, *cuts], [*cuts, problem.size], strict=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibrant.sums.kept_rows, "MOST", 3)
+        patch.setattr(calibrant.sums.kept_rows, "quota_of", lambda n_cells: 1)
         whole = scan(problem, PLAN, first=7)
         parts = [scan(problem.at(slice(*pair)), PLAN, first=7 + pair[0]) for pair in data.draw(st.permutations(ends))]
         while len(parts) > 1:  # added in any order, and in any tree
@@ -72,7 +77,14 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
             at = data.draw(st.integers(0, len(parts) - 1))
             parts[at] = parts[at] + other
     assert exact_parts(parts[0]) == exact_parts(whole)
-    assert whole.kept.number.size == min(problem.size, 3)
+    key, cell = (
+        keys_of(7 + np.arange(problem.size)),
+        EqualWidth(6).edges(problem_column()).searchsorted(problem.prob) - 1,
+    )
+    first = set(np.argsort(key)[:3].tolist())
+    for column in np.maximum(cell, 0).T:
+        first |= {int(min(np.flatnonzero(column == b), key=lambda row: key[row])) for b in set(column.tolist())}
+    assert (whole.kept.number - 7).tolist() == sorted(first)
 
 
 @given(rows=tables())
@@ -100,8 +112,7 @@ def test_sums_of_many_rows_do_not_overflow():
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM", 1)
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
 
 
 def table(n, n_classes, seed=0):
@@ -128,9 +139,9 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     problem = table(1200, n_classes)
     forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
     problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
     plain = scan(problem, PLAN)
-    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
-        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 500)
     monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
@@ -145,9 +156,9 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
         as_problem(rng.random(score.size) < 0.5, score),
         Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
     )
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
     plain = scan(problem, plan)
-    for name in ("PAYS_FROM", "PAYS_FROM_WHEN_LOADED"):
-        monkeypatch.setattr(calibrant.sums.compiled, name, 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     assert_same_cells(scan(problem, plan).cells, plain.cells)
 
 
@@ -166,7 +177,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
     monkeypatch.setattr(calibrant.sums.compiled, "_summed", None)  # calling it would raise
-    monkeypatch.setattr(calibrant.sums.compiled, "PAYS_FROM_WHEN_LOADED", 1)
+    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
     assert by_mass.cells[0][0].strata.count.sum() == 300
@@ -199,6 +210,29 @@ def test_the_rows_with_the_smallest_keys_are_kept(n):
     np.testing.assert_array_equal(found.number, expected)
     np.testing.assert_array_equal(found.prob, problem.prob[expected - 100])
     np.testing.assert_array_equal(found.label, problem.label[expected - 100])
+
+
+def test_of_each_rare_cell_of_each_class_rows_are_kept_and_stand_for_those_that_are_not():
+    """The 32 rows of the smallest keys in each of 45 cells, beside the 4096 of all; in rare cells all that there are."""
+    rng = np.random.default_rng(2)
+    logit = rng.normal((7, 0, 0), 1, (30_000, 3))
+    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
+    problem = as_problem(np.arange(30_000) % 3, prob)
+    sums = scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True))
+    key, bins = keys_of(np.arange(30_000)), EqualWidth(15)(next(ClassWise().split(problem)))
+    at, expected = bins.index(prob), set(np.argsort(key)[:4096].tolist())
+    for j in range(3):
+        for b in range(15):
+            rows = np.flatnonzero(at[:, j] == b)
+            expected |= set(rows[np.argsort(key[rows])[:32]].tolist())
+    assert sums.kept.number.tolist() == sorted(expected)
+    cell = at[sums.kept.number] + 15 * np.arange(3)
+    count = np.concatenate([one.bins.count for one in sums.cells[0]]).astype(float)
+    weight = sums.kept.weights(cell, count, 30_000)
+    total = np.bincount(cell.ravel(), np.repeat(weight, 3), 45)
+    np.testing.assert_allclose(total, count, rtol=0.6)
+    np.testing.assert_array_equal(total[count <= 32], count[count <= 32])
+    assert total.sum() == pytest.approx(90_000, rel=0.03)
 
 
 def test_two_batches_that_number_their_rows_alike_do_not_add_up():

@@ -255,8 +255,9 @@ def assess(
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
-    asked = [*cells_of(metrics_of, problem, cut, notion), *shown]
+    asked = cells_of(metrics_of, problem, cut, notion)
     sums = scan(problem, Plan.of_cells(asked, noise=draws_from_sums(problem)))
+    of_curves = scan(problem, Plan.of_cells(pair for pair in shown if pair not in asked))
     found = estimates(
         metrics_of,
         problem,
@@ -266,7 +267,9 @@ def assess(
         notion,
         sums,
     )
-    curve, class_curve = (curve_of_sums(sums.of(*pair), *pair, level) for pair in shown)
+    curve, class_curve = (
+        curve_of_sums((sums if pair in asked else of_curves).of(*pair), *pair, level) for pair in shown
+    )
     rows = [_row(word, metric, found[name], problem, curve) for name, (word, metric) in chosen.items()]
     class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(

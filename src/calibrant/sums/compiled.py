@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.loading import pays
 from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem
 from calibrant._core.threads import n_processors
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
 from calibrant.sums.strata import BITS, UNIT, CountArray, Strata, is_upper
 
-PAYS_FROM, PAYS_FROM_WHEN_LOADED = 1 << 24, 1 << 17
-"""Numbers in a table from which the compiled loops are used: they save 40 ns a number, and numba loads in half a second."""
+SAVED = 5e-8
+"""Seconds saved a number."""
 
 MOST_BINS = 1 << 16
 
@@ -49,7 +49,7 @@ def _pays(problem: Problem, numbers: int, binning: Binning) -> bool:
     """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and are many."""
     if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
         return False
-    return numbers >= (PAYS_FROM_WHEN_LOADED if "numba" in sys.modules else PAYS_FROM)
+    return pays(numbers, SAVED)
 
 
 def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[list[Cut]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.loading import are_loaded
 from calibrant._core.parameters import source
 from calibrant._core.problem import IntArray
 
@@ -127,7 +127,7 @@ class ConsistentLabels:
 
     def events(self, cell: CellArray, n_cells: int) -> FloatArray:
         """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
-        if not (self.compiled or ("numba" in sys.modules and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
+        if not (self.compiled or (are_loaded() and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
             one_each = np.ones(len(self.prob))
             return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
         from calibrant._kernels.resampled import events_at

@@ -5,7 +5,7 @@ Which rows stay depends on their numbers alone and never on what they hold: equa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.one_pass import blocks
 from calibrant._core.parameters import require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import Record
+from calibrant.binning import Edges
 
 MOST = 4096
-"""Rows that are kept."""
+"""Rows that are kept whatever they hold."""
+
+QUOTA = 32
+"""Rows that are kept of each cell of each class, so that rare cells have some: fewer of many cells, see `quota_of`."""
 
 CHUNK = 1 << 16
 """Rows whose keys are made at a time."""
@@ -44,7 +49,7 @@ def keys_of(number: npt.NDArray[np.int64]) -> Keys:
 
 @dataclass(frozen=True, eq=False)
 class KeptRows(Record):
-    """The rows whose numbers have the smallest keys, in the order of these numbers.
+    """The rows whose numbers have the smallest keys, of all and of each cell of each class, in the order of these numbers.
 
     Attributes
     ----------
@@ -61,12 +66,43 @@ class KeptRows(Record):
     label: IntArray
 
     @classmethod
-    def of(cls, simplex: SimplexProblem, first: int) -> KeptRows:
-        """Choose among rows of which the first has this number."""
+    def of(cls, simplex: SimplexProblem, first: int, cells: Sequence[Edges] = ()) -> KeptRows:
+        """Choose among rows of which the first has this number; ``cells`` are those of all classes, one after the other."""
         rows = _smallest(first, simplex.size)
+        if simplex.size > MOST:
+            for edges in cells:
+                rows = np.union1d(rows, _in_rare_cells(simplex, first, rows, edges))
         return cls(first + rows, simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
 
-    def __add__(self, other: KeptRows) -> KeptRows:
+    def chosen(self, cells: Sequence[Edges]) -> KeptRows:
+        """Return the rows with the smallest keys of all, and of each cell of each class."""
+        key = keys_of(self.number)
+        keep = np.zeros(key.size, dtype=bool)
+        keep[np.argsort(key)[:MOST]] = True
+        for edges in cells:
+            quota = quota_of(edges.n_cells * self.prob.shape[1])
+            if quota:
+                keep |= (_ranks_of_entries(key, _numbered(edges, self.prob)) < quota).any(axis=1)
+        return self if keep.all() else KeptRows(self.number[keep], self.prob[keep], self.label[keep])
+
+    def weights(self, at: IntArray, count: FloatArray, n: int) -> FloatArray:
+        """Return how many of n rows each kept row stands for, shape (m,): one over the probability that it was kept.
+
+        It was kept if its key is small among all rows, or among those of one of its cells ``at`` (m, K), which hold ``count``.
+        """
+        key = keys_of(self.number) / 2.0**64
+        if n <= MOST:
+            return np.ones(key.size)
+        reach, quota = np.full(key.size, np.sort(key)[MOST - 1]), quota_of(count.size)
+        if quota:
+            kept = _ranks_of_entries(keys_of(self.number), at) < quota
+            last = np.zeros(count.size)
+            np.maximum.at(last, at[kept], np.broadcast_to(key[:, None], at.shape)[kept])
+            reach = np.maximum(reach, np.where(count > quota, last, 1.0)[at].max(axis=1))
+        return np.asarray(1.0 / reach)
+
+    def joined(self, other: KeptRows, cells: Sequence[Edges]) -> KeptRows:
+        """Return the kept rows of both batches."""
         number = np.concatenate([self.number, other.number])
         require(
             np.unique(number).size == number.size,
@@ -74,10 +110,9 @@ class KeptRows(Record):
             got="the same number twice",
             hint="Pass scan the number of the first row of each batch, first=",
         )
-        rows = np.sort(np.argsort(keys_of(number))[:MOST])
-        rows = rows[np.argsort(number[rows])]
+        rows = np.argsort(number)
         prob, label = np.concatenate([self.prob, other.prob]), np.concatenate([self.label, other.label])
-        return KeptRows(number[rows], prob[rows], label[rows])
+        return KeptRows(number[rows], prob[rows], label[rows]).chosen(cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as lists, of which JSON loses no bit."""
@@ -88,6 +123,54 @@ class KeptRows(Record):
         """Return the rows that `to_dict` wrote down."""
         prob = np.array(plain["prob"], dtype=np.float64).reshape(-1, n_classes)
         return cls(np.array(plain["number"], dtype=np.int64), prob, np.array(plain["label"], dtype=np.intp))
+
+
+def quota_of(n_cells: int) -> int:
+    """Return how many rows are kept of each of so many cells."""
+    return min(QUOTA, MOST // n_cells)
+
+
+def _ranks(key: Keys, cell: IntArray) -> IntArray:
+    """Return the place of each key among those of its cell; both of shape (m,), cells below 2^24."""
+    # Two keys of a cell that agree in their first 40 bits are not to be expected, and stand in a fixed order.
+    order = np.argsort(cell.astype(np.uint64) << np.uint64(40) | key >> np.uint64(24), kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    ranks: IntArray = np.empty(cell.size, dtype=np.intp)
+    ranks[order] = np.arange(cell.size) - np.repeat(starts, np.diff(starts, append=cell.size))
+    return ranks
+
+
+def _ranks_of_entries(key: Keys, at: IntArray) -> IntArray:
+    """Return the same of each entry of cells ``at`` (m, K), of which the rows have these keys."""
+    return _ranks(np.repeat(key, at.shape[1]), at.ravel()).reshape(at.shape)
+
+
+def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
+    """Return the number of the cell of each entry (m, K), those of a class after those of the class before."""
+    return edges.index(prob) + edges.n_cells * np.arange(prob.shape[1])
+
+
+def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: Edges) -> IntArray:
+    """Return the rows of the smallest keys in the cells of which these rows hold fewer than the quota."""
+    n_classes, n_cells = simplex.forecast.shape[1], edges.n_cells
+    quota, prob = quota_of(n_cells * n_classes), simplex.forecast.as_given
+    if not quota:
+        return rows[:0]
+    held = np.bincount(_numbered(edges, prob[rows]).ravel(), minlength=n_cells * n_classes)
+    rare = (held < quota).reshape(n_classes, n_cells).T
+    # Look first between the lowest and the highest edge of the rare cells of each class.
+    low = np.append(edges.edges[:-1], np.inf)[np.where(rare.any(axis=0), rare.argmax(axis=0), n_cells)]
+    low = np.where(low == edges.edges[0], -np.inf, low)
+    high = edges.edges[n_cells - rare[::-1].argmax(axis=0)]
+    high = np.where(high == edges.edges[-1], np.inf, high)
+    found = []
+    for block in blocks(len(prob), n_classes):
+        row, column = np.nonzero((prob[block] > low) & (prob[block] <= high))
+        bin_of = edges.index(prob[block][row, column])
+        is_rare = rare[bin_of, column]
+        found.append((block.start + row[is_rare], (bin_of + n_cells * column)[is_rare]))
+    row, cell = (np.concatenate(part) for part in zip(*found, strict=True))
+    return np.unique(row[_ranks(keys_of(first + row), cell) < quota])
 
 
 def _smallest(first: int, n: int, spare: float = SPARE) -> IntArray:

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.sparse import csr_array
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BoolArray
+from calibrant._core.problem import BoolArray, IntArray
 from calibrant.sums.draws import CellArray, ConsistentLabels
 from calibrant.sums.strata import CountArray, is_upper
 from calibrant.sums.sums import BinnedProblem
@@ -20,7 +20,7 @@ from calibrant.sums.sums import BinnedProblem
 FEW = 40.0
 """Variance of the number of events up to which its quantiles are those of a binomial law, summed term by term."""
 
-MOST_CELLS, MOST_PAIRS = 2048, 1 << 26
+MOST_CELLS, MOST_PAIRS = 2048, 1 << 27
 """Cells, and pairs of entries of rows, up to which covariances are summed: 15 bins of 128 classes."""
 
 JITTER = 1e-9
@@ -86,15 +86,18 @@ class Moments:
     def events_together(self, together: Together, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw the same of cells that share rows, and vary together as those of the kept rows.
 
-        Each cell has the quantiles of its law, at levels of which one lies in each of as many equal parts of [0, 1] as there
-        are resamples. They are brought into the order of other draws (Iman and Conover 1982), those of `Together`.
+        Each cell has the quantiles of its law at uniform levels, whose normal scores have the correlations of the cells. Of
+        very many cells each is drawn by itself instead, and its draws are arranged in the order of the numbers of events of
+        labels of the kept rows (Iman and Conover 1982).
         """
-        levels = symmetric_levels(n_resamples, rng)
-        against = self.law.quantiles(levels)
-        events = np.where(self.is_upper[:, None], self.rows[:, None] - against[:, ::-1], against)
-        order = np.argsort(together.drawn(n_resamples, self.is_upper.size, rng), axis=1)
+        if together.has_correlations(self.rows.size):
+            score = together.scores(n_resamples, self.rows.size, rng)
+            score[self.is_upper] *= -1.0
+            against = self.law.quantiles(ndtr(score)).T
+            return np.where(self.is_upper, self.rows - against, against)
+        events = np.sort(self.events(n_resamples, rng).T, axis=1)
         found = np.empty_like(events)
-        np.put_along_axis(found, order, events, axis=1)
+        np.put_along_axis(found, together.order(n_resamples, self.rows.size, rng), events, axis=1)
         return found.T
 
     def resampled(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
@@ -140,12 +143,12 @@ class Mixture:
         return rng.binomial(n.astype(np.int64), np.minimum(self.mu[:, None] / n, 1.0)).T.astype(np.float64)
 
     def quantiles(self, levels: FloatArray) -> FloatArray:
-        """Return the quantiles at rising levels, shape (n_cells, n_levels)."""
+        """Return the quantiles of each cell at its levels; both of shape (n_cells, n_levels)."""
         variance = self.mu * (1.0 - self.mu / self.size)
         few = variance <= FEW
-        found = np.empty((self.mu.size, levels.size))
-        found[~few] = Mixture(self.mu[~few], self.size[~few])._of_many(levels)
-        found[few] = Mixture(self.mu[few], self.size[few])._of_few(levels)
+        found = np.empty(levels.shape)
+        found[~few] = Mixture(self.mu[~few], self.size[~few])._of_many(levels[~few])
+        found[few] = Mixture(self.mu[few], self.size[few])._of_few(levels[few])
         return found
 
     def _of_many(self, levels: FloatArray) -> FloatArray:
@@ -163,13 +166,12 @@ class Mixture:
         mostly = self.mu > 0.5 * self.size + 1.0
         size = np.where(mostly, np.rint(self.size), self.size)
         mu = np.where(mostly, size - self.mu, self.mu)
-        reached = Mixture(mu, size)._cumulative()
-        found = (
-            np.stack([np.searchsorted(one, levels) for one in reached]) if reached.size else np.empty((0, levels.size))
-        )
+        levels = np.where(mostly[:, None], 1.0 - levels, levels)
+        found = np.empty(levels.shape)
+        for number, reached in enumerate(Mixture(mu, size)._cumulative()):
+            found[number] = np.searchsorted(reached, levels[number])
         found = np.minimum(found, np.ceil(size)[:, None])
-        flipped = np.stack([np.searchsorted(one, 1.0 - levels) for one in reached]) if mostly.any() else found
-        return np.where(mostly[:, None], size[:, None] - np.minimum(flipped, size[:, None]), found)
+        return np.where(mostly[:, None], size[:, None] - found, found)
 
     def _cumulative(self) -> FloatArray:
         """Probabilities of at most 0, 1, ... events, shape (n_cells, n_events), up to where one is reached."""
@@ -187,51 +189,41 @@ class Mixture:
         return np.cumsum(total, axis=0).T
 
 
-def symmetric_levels(n: int, rng: np.random.Generator) -> FloatArray:
-    """Return n rising levels, one in each n-th of [0, 1] and uniform in it; with each stands one minus it."""
-    u = rng.random(n)
-    half = n // 2
-    u[n - half :] = 1.0 - u[:half][::-1]
-    if n % 2:
-        u[half] = 0.5
-    return np.asarray((np.arange(n) + u) / n)
-
-
 @dataclass(frozen=True, eq=False)
 class Together:
     """Rows that show how cells vary together: their forecasts ``prob`` (m, K), and the cell ``of`` each entry, or -1.
 
-    They stand for ``n`` rows.
+    Each stands for ``weight`` rows (m,).
     """
 
     prob: FloatArray
     of: CellArray
-    n: int
+    weight: FloatArray
 
-    def drawn(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> FloatArray:
-        """Draw what varies together as the numbers of events do, shape (n_cells, n_resamples).
+    def has_correlations(self, n_cells: int) -> bool:
+        """Whether cells and classes are few enough to ask how each pair of cells varies."""
+        return n_cells <= MOST_CELLS and self.prob.size * self.prob.shape[1] <= MOST_PAIRS
 
-        Labels are drawn of the kept rows; for all the others stands normal noise of the covariances that the kept rows have.
-        """
-        events = ConsistentLabels(self.prob, n_resamples, rng).events(self.of, n_cells).T
-        if n_cells > MOST_CELLS or self.prob.size * self.prob.shape[1] > MOST_PAIRS:
-            return np.asarray(events + rng.random(events.shape))  # equal numbers stand in any order
-        others = np.sqrt(self.n / len(self.prob) - 1.0)
-        return np.asarray(events + others * self._normal(n_resamples, n_cells, rng))
+    def scores(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> FloatArray:
+        """Draw standard normal scores with the correlations of the numbers of events, shape (n_cells, n_resamples).
 
-    def _normal(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> FloatArray:
-        """Draw normal noise with the covariances of the events of the kept rows.
-
-        Those of the labels of one row are -p_j p_k, and p_j (1 - p_j).
+        Labels of one row have the covariances p_j (1 - p_j), and -p_j p_k of two classes.
         """
         row, column = np.nonzero(self.of >= 0)
         cell, p = self.of[row, column], self.prob[row, column]
-        placed = csr_array((p, (row, cell)), shape=(len(self.prob), n_cells))
+        placed = csr_array((np.sqrt(self.weight)[row] * p, (row, cell)), shape=(len(self.prob), n_cells))
         covariance = -(placed.T @ placed).toarray()
-        covariance[np.diag_indices(n_cells)] += np.bincount(cell, p, n_cells)
-        deviation = np.sqrt(np.maximum(covariance.diagonal(), np.finfo(float).tiny))
-        correlation = covariance / deviation[:, None] / deviation
-        correlation[np.diag_indices(n_cells)] = 1.0 + JITTER
-        return np.asarray(
-            deviation[:, None] * (cholesky(correlation, lower=True) @ rng.standard_normal((n_cells, n_resamples)))
+        covariance[np.diag_indices(n_cells)] += np.bincount(cell, self.weight[row] * p, n_cells)
+        variance = covariance.diagonal()
+        scale = 1.0 / np.sqrt(np.where(variance > 0.0, variance, 1.0))
+        correlation = covariance * scale[:, None] * scale
+        correlation[np.diag_indices(n_cells)] = 1.0
+        score = cholesky(correlation + JITTER * np.eye(n_cells), lower=True) @ rng.standard_normal(
+            (n_cells, n_resamples)
         )
+        return np.asarray(score / np.sqrt(1.0 + JITTER))
+
+    def order(self, n_resamples: int, n_cells: int, rng: np.random.Generator) -> IntArray:
+        """Return the resamples by numbers of events of labels of these rows, for each cell; equal ones stand in any order."""
+        events = ConsistentLabels(self.prob, n_resamples, rng).events(self.of, n_cells).T
+        return np.argsort(events + rng.random(events.shape), axis=1)

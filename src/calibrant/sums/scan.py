@@ -19,7 +19,7 @@ from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.strata import Strata
-from calibrant.sums.sums import BinnedProblem, Sums, Unit
+from calibrant.sums.sums import BinnedProblem, Sums, Unit, cells_of_classes
 
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
@@ -48,16 +48,19 @@ def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)
     unit = Unit.of(problem.weights)
-    scores, cells = _in_chunks(problem, unit, plan)
+    scores, read = _in_chunks(problem, unit, plan)
+    cells, kept = _cells(problem, unit, plan, read), None
+    if plan.keeps_rows and problem.weights.is_unit:
+        kept = KeptRows.of(as_simplex(problem), first, cells_of_classes(plan, cells))
     return Sums(
         plan=plan,
         rows=problem.size,
         weight=problem.weights.total,
         unit=unit,
         n_classes=problem.classes.size,
-        cells=_cells(problem, unit, plan, cells),
+        cells=cells,
         scores=scores,
-        kept=KeptRows.of(as_simplex(problem), first) if plan.keeps_rows and problem.weights.is_unit else None,
+        kept=kept,
     )
 
 

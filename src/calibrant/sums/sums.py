@@ -14,7 +14,7 @@ from calibrant._core.parameters import require
 from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning, Bins, Edges
-from calibrant.notions import Notion
+from calibrant.notions import ClassWise, Notion
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan
 from calibrant.sums.strata import Strata
@@ -127,7 +127,9 @@ class Sums(Record):
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
         )
         scores = self.scores + other.scores
-        kept = None if self.kept is None or other.kept is None else self.kept + other.kept
+        kept = None
+        if self.kept is not None and other.kept is not None:
+            kept = self.kept.joined(other.kept, cells_of_classes(self.plan, cells))
         return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores, kept=kept)
 
     def _joined(
@@ -220,6 +222,15 @@ class Sums(Record):
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
             None if plain["kept"] is None else KeptRows.from_dict(plain["kept"], plain["n_classes"]),
         )
+
+
+def cells_of_classes(plan: Plan, cells: Sequence[Sequence[BinnedProblem]]) -> list[Edges]:
+    """Return the bins of each class that all classes share, of which rows are kept."""
+    found = []
+    for (notion, _), problems in zip(plan.cells, cells, strict=True):
+        if type(notion) is ClassWise and len({one.bins.edges.tobytes() for one in problems}) == 1:
+            found.append(Edges(problems[0].bins.edges))
+    return found
 
 
 def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:

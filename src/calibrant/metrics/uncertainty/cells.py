@@ -21,7 +21,7 @@ from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.metrics.uncertainty.estimate import Law, steps_for
 from calibrant.metrics.uncertainty.rare_events import RareEvents
-from calibrant.notions import Notion
+from calibrant.notions import ClassWise, Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap, CellArray, ConsistentLabels
 from calibrant.sums.kept_rows import MOST as MOST_KEPT
@@ -213,7 +213,11 @@ def _together(notion: Notion, problems: Sequence[BinnedProblem], sums: Sums) -> 
         return None
     prob = sums.kept.prob
     scores = (part.scores(prob) for part in notion.parts(prob))
-    return Together(prob, _placed(prob, notion, problems, scores), sums.rows)
+    of = _placed(prob, notion, problems, scores)
+    if type(notion) is not ClassWise:
+        return Together(prob, of, np.ones(len(prob)))
+    count = np.concatenate([one.bins.count for one in problems]).astype(np.float64)
+    return Together(prob, of, sums.kept.weights(of.astype(np.intp), count, sums.rows))
 
 
 @dataclass(frozen=True, eq=False)
