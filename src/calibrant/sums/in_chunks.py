@@ -56,7 +56,8 @@ def _bins_of_classes(chunk: SimplexProblem, binning: Binning) -> Iterator[Bins]:
     assert isinstance(binning, EqualWidth)
     edges = even_edges(binning.n_bins, chunk.precision)
     # numba would compile another loop for what is strided or cannot be written to.
-    prob, label = (np.require(values, requirements=("C", "W")) for values in (chunk.forecast.as_given, chunk.label))
+    prob = np.require(chunk.forecast.as_given, requirements=("C", "W"))
+    label = np.require(chunk.label, requirements=("C", "W"))
     shape = prob.shape[1], edges.n_cells
     count, events = np.zeros((2, *shape), dtype=np.intp)
     scores = np.zeros(shape)
