@@ -31,6 +31,8 @@ def is_real(values: npt.NDArray[Any]) -> bool:
 
 def are_between(values: FloatArray, low: float, high: float) -> bool:
     """Whether all numbers lie from ``low`` to ``high``; NaN lies nowhere."""
+    if values.size <= BLOCK:
+        return _within(values, low, high)
     return all(_within(values[rows], low, high) for rows in blocks(len(values), values[0].size))
 
 
@@ -73,4 +75,4 @@ def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
 
 def _within(block: FloatArray, low: float, high: float) -> bool:
     # A comparison with NaN fails, and the least of numbers with NaN among them is NaN.
-    return bool(block.min() >= low and block.max() <= high)
+    return bool(np.minimum.reduce(block, axis=None) >= low and np.maximum.reduce(block, axis=None) <= high)
