@@ -82,7 +82,10 @@ def found(label, values):
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("place", [(0, 0), (25, 1), (49, 2)])
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, -0.01, 1.01])
-def test_one_odd_number_in_any_block_is_seen(kind, place, odd):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_one_odd_number_in_any_block_is_seen(kind, place, odd, threads, monkeypatch):
+    monkeypatch.setattr(one_pass, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(one_pass, "n_processors", lambda: threads)
     table = np.full((50, 3), 1 / 3, dtype=kind)
     assert are_probabilities(table, SUM_TOLERANCE)
     table[place] = odd

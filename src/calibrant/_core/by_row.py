@@ -24,7 +24,7 @@ def top_column(values: FloatArray) -> IntArray:
     if n_classes == 2:
         return (values[:, 1] > values[:, 0]).astype(np.intp)
     top: IntArray
-    if n_classes < FEW and values.flags.c_contiguous and are_loaded() and values.size >= FEWEST:
+    if n_classes < FEW and values.flags.carray and are_loaded() and values.size >= FEWEST:
         from calibrant._kernels.binned import top_columns
 
         top = np.empty(n, dtype=np.intp)

@@ -24,6 +24,9 @@ KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "S": "byt
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Integers without a sign, by their bytes."""
 
+ZERO_AND_ONE = np.array([0, 1])
+ZERO_AND_ONE.flags.writeable = False
+
 LARGEST = 2.0**53
 """Size of whole numbers up to which none is skipped in double precision."""
 
@@ -82,7 +85,7 @@ def event_of_score(
         if truth.dtype.kind == "b":
             return np.array([False, True]), truth.view(np.bool_)
         if truth.dtype.kind in "iu" and (occurred := _ones(truth)) is not None:
-            return np.array([0, 1]), occurred
+            return ZERO_AND_ONE, occurred
     classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
     return classes, truth == classes[1]
 
@@ -100,7 +103,7 @@ def _ones(truth: Labels) -> BoolArray | None:
 
 def _are_below(truth: Labels, n_classes: int) -> bool:
     """Whether integers are 0, 1, ..., n_classes - 1: read without their sign, negative ones are the largest."""
-    return truth.dtype.isnative and bool(truth.view(UNSIGNED[truth.dtype.itemsize]).max() < n_classes)
+    return truth.dtype.isnative and bool(np.maximum.reduce(truth.view(UNSIGNED[truth.dtype.itemsize])) < n_classes)
 
 
 def classes_of_score(

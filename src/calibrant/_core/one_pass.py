@@ -6,16 +6,20 @@ the checks that read the table once for each question, find the first number tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.threads import in_order, n_processors
 
 BLOCK = 1 << 16
 """Numbers looked at together: half a megabyte in double precision."""
+
+PARALLEL_FROM = 1 << 21
+"""Numbers from which several threads look."""
 
 ROOM = 0.1
 """Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
@@ -31,7 +35,9 @@ def is_real(values: npt.NDArray[Any]) -> bool:
 
 def are_between(values: FloatArray, low: float, high: float) -> bool:
     """Whether all numbers lie from ``low`` to ``high``; NaN lies nowhere."""
-    return all(_within(values[rows], low, high) for rows in blocks(len(values), values[0].size))
+    if values.size <= BLOCK:
+        return _within(values, low, high)
+    return _all_blocks(values, lambda block: _within(block, low, high))
 
 
 def are_probabilities(values: FloatArray, tolerance: float) -> bool:
@@ -56,13 +62,19 @@ def are_probabilities(values: FloatArray, tolerance: float) -> bool:
     is_fast = n_classes * unit <= ROOM * tolerance
     ones = np.ones(n_classes, dtype=values.dtype if is_fast else np.float64)
     off = tolerance - n_classes * float(np.finfo(ones.dtype).eps)
-    for rows in blocks(*values.shape):
-        block = values[rows]
-        if not (
-            _within(block, 0.0, 1.0) and _within(block.astype(ones.dtype, copy=False) @ ones, 1.0 - off, 1.0 + off)
-        ):
-            return False
-    return True
+
+    def is_well(block: FloatArray) -> bool:
+        return _within(block, 0.0, 1.0) and _within(block.astype(ones.dtype, copy=False) @ ones, 1.0 - off, 1.0 + off)
+
+    return _all_blocks(values, is_well)
+
+
+def _all_blocks(values: FloatArray, is_well: Callable[[FloatArray], bool]) -> bool:
+    """Whether all blocks are well; each of several threads looks at its share of many."""
+    rows = list(blocks(len(values), values[0].size))
+    workers = n_processors() if values.size >= PARALLEL_FROM else 1
+    shares = [rows[number::workers] for number in range(workers)]
+    return all(in_order(lambda own: all(is_well(values[some]) for some in own), shares, workers))
 
 
 def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
@@ -73,4 +85,4 @@ def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
 
 def _within(block: FloatArray, low: float, high: float) -> bool:
     # A comparison with NaN fails, and the least of numbers with NaN among them is NaN.
-    return bool(block.min() >= low and block.max() <= high)
+    return bool(np.minimum.reduce(block, axis=None) >= low and np.maximum.reduce(block, axis=None) <= high)

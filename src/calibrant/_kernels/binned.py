@@ -23,7 +23,7 @@ def add_column(
 ) -> None:  # pragma: no cover - compiled
     """Add rows, events and scores to the bins (edges[b], edges[b + 1]], one row after the other.
 
-    Assumes 0 <= p <= 1, and edges[b] within rounding of b / bins, but for the first, which is -inf, and one more, which is inf.
+    Assumes 0 <= p <= 1, and bins + 2 edges, within rounding of b / bins but for the first, -inf, and the last two, inf.
     """
     bins = edges.size - 2
     for i in range(p.size):

@@ -118,7 +118,8 @@ class Bins(Record):
 
     def _mean(self, total: FloatArray) -> FloatArray:
         weight = self.weight if total.ndim == 1 else self.weight[:, None]
-        mean = np.full(total.shape, np.nan)
+        mean = np.empty(total.shape)
+        mean.fill(np.nan)
         np.divide(total, weight, out=mean, where=weight > 0)
         return mean
 

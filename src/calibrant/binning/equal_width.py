@@ -68,7 +68,9 @@ def _compiled(found: Edges, problem: BinaryProblem) -> Bins:
     def read(rows: slice) -> tuple[IntArray, IntArray, FloatArray]:
         count, events = np.zeros((2, found.n_cells), dtype=np.intp)
         scores = np.zeros(found.n_cells)
-        score, outcome = np.ascontiguousarray(problem.score[rows]), np.ascontiguousarray(problem.outcome[rows])
+        # numba would compile another loop for what is strided or cannot be written to.
+        score = np.require(problem.score[rows], requirements=("C", "W"))
+        outcome = np.require(problem.outcome[rows], requirements=("C", "W"))
         add_column(score, outcome, edges, count, events, scores)
         return count, events, scores
 
@@ -78,8 +80,8 @@ def _compiled(found: Edges, problem: BinaryProblem) -> Bins:
 
 
 def between_infinities(edges: FloatArray) -> FloatArray:
-    """Return the edges as compiled loops look at them: below the first bin lies nothing, and so above the last edge."""
-    return np.concatenate([[-np.inf], edges[1:], [np.inf]])
+    """Return the edges as compiled loops look at them: nothing lies outside the first and the last, of which there are two."""
+    return np.concatenate([[-np.inf], edges[1:-1], [np.inf, np.inf]])
 
 
 @lru_cache(maxsize=8)

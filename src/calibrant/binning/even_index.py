@@ -35,7 +35,7 @@ def even_index(edges: FloatArray, score: FloatArray, unit: float) -> IntArray:
     place -= floor
     at: IntArray = floor.astype(np.intp)
     near = UNITS * n_bins * unit
-    if not (place.min() > near and place.max() < 1.0 - near):
+    if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
         unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
         at[unsure] = locate(edges, score[unsure])
     return at

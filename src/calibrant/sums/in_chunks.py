@@ -54,17 +54,14 @@ def _bins_of_classes(chunk: SimplexProblem, binning: Binning) -> Iterator[Bins]:
     from calibrant._kernels.binned import add_classes
 
     assert isinstance(binning, EqualWidth)
-    edges, prob = even_edges(binning.n_bins, chunk.precision), chunk.forecast.as_given
+    edges = even_edges(binning.n_bins, chunk.precision)
+    # numba would compile another loop for what is strided or cannot be written to.
+    prob = np.require(chunk.forecast.as_given, requirements=("C", "W"))
+    label = np.require(chunk.label, requirements=("C", "W"))
     shape = prob.shape[1], edges.n_cells
     count, events = np.zeros((2, *shape), dtype=np.intp)
     scores = np.zeros(shape)
-    add_classes(
-        prob,
-        np.ascontiguousarray(chunk.label),
-        between_infinities(edges.edges),
-        count.ravel(),
-        events.ravel(),
-        scores.ravel(),
-    )
+    at = between_infinities(edges.edges)
+    add_classes(prob, label, at, count.ravel(), events.ravel(), scores.ravel())
     for held, sums, occurred in zip(count, scores, events, strict=True):
         yield Bins(edges, held, held.astype(np.float64), sums, occurred.astype(np.float64))

@@ -212,12 +212,14 @@ class NormOfBins(Size):
         for share, bins, loss in found:
             held = bins.weight > 0
             values.append(loss[held])
-            weights.append(bins.weight[held] / bins.weight.sum())
+            weights.append(bins.weight[held] / np.add.reduce(bins.weight))
             shares.append(share)
         if self.across is not None:
             own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
             return self.across(np.array(own), np.array(shares))
         scaled = [share * weight for share, weight in zip(shares, weights, strict=True)]
+        if len(values) == 1:
+            return self.norm(values[0], scaled[0])
         return self.norm(np.concatenate(values), np.concatenate(scaled))
 
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
