@@ -21,6 +21,7 @@ from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
+from calibrant._core.text_columns import text_of
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
 from calibrant.calibrators.reading_and_writing import Writing
@@ -111,7 +112,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _fit_data(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
         values = self._received(X, reset=True)
-        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True))
+        words = text_of(y)
+        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True)) if words is None else words
         problem = as_problem(
             truth,
             values,

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.text_columns import text_of
+
 Array = npt.NDArray[Any]
 
 WHOLE = r"^(0|-?[1-9][0-9]*)$"
@@ -210,6 +212,8 @@ class Arrow:
         import pyarrow
 
         data = self.data
+        if (words := text_of(data)) is not None:
+            return words
         if pyarrow.types.is_dictionary(data.type):
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):
