@@ -19,14 +19,20 @@ def text_of(data: Any) -> npt.NDArray[np.str_] | None:
     """
     if isinstance(data, (list, tuple, np.ndarray)):
         return None
-    coded = _coded_by_arrow(data) if hasattr(data, "dictionary_encode") else _coded_by_series(data)
-    if coded is None or not len(coded[0]) or not all(isinstance(word, str) for word in coded[1]):
+    found = _coded_by_arrow(data) if hasattr(data, "dictionary_encode") else _coded_by_series(data)
+    if found is None or not len(found[0]) or not all(isinstance(word, str) for word in found[1]):
         return None
-    code, words = coded
+    code, words = found
     seen = (
         np.bincount(code, minlength=len(words)) > 0
     )  # a category may have no row: its word is not to make others wide
     return np.array([word if occurs else "" for word, occurs in zip(words, seen, strict=True)])[code]
+
+
+def coded(column: Any) -> Any:
+    """Return a column of pyarrow, whole or in chunks, as one array of codes and a dictionary."""
+    found = column.dictionary_encode()
+    return found.unify_dictionaries().combine_chunks() if hasattr(found, "chunks") else found
 
 
 def _coded_by_arrow(column: Any) -> Coded | None:
@@ -35,10 +41,8 @@ def _coded_by_arrow(column: Any) -> Coded | None:
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if column.null_count or not (types.is_string(kind) or types.is_large_string(kind)):
         return None
-    coded = column.dictionary_encode()
-    if hasattr(coded, "chunks"):
-        coded = coded.unify_dictionaries().combine_chunks()
-    return coded.indices.to_numpy(), coded.dictionary.to_pylist()
+    found = coded(column)
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
 
 
 def _coded_by_series(data: Any) -> Coded | None:
@@ -52,9 +56,9 @@ def _coded_by_series(data: Any) -> Coded | None:
         return None if (code < 0).any() else (code, list(words))  # of a missing cell the code is -1
     if not series.implementation.is_polars() or series.null_count():
         return None
-    coded = series.cast(nw.Categorical).to_native() if series.dtype == nw.String else data
-    known = coded.unique()
-    place, code = known.to_physical().to_numpy(), coded.to_physical().to_numpy()
+    categories = series.cast(nw.Categorical).to_native() if series.dtype == nw.String else data
+    known = categories.unique()
+    place, code = known.to_physical().to_numpy(), categories.to_physical().to_numpy()
     words = [""] * (int(place.max(initial=0)) + 1)
     for at, word in zip(place.tolist(), known.to_list(), strict=True):
         words[at] = word
