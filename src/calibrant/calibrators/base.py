@@ -236,7 +236,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Map some rows at a time: a row's result depends on that row alone."""
         n, n_classes = forecast.shape
         if n * n_classes <= self.block:
-            return self._map_forecast(forecast)
+            return np.ascontiguousarray(self._map_forecast(forecast))
         calibrated = np.empty((n, n_classes))
         for rows, part in blocks(forecast, self.block):
             calibrated[rows] = self._map_forecast(part)
@@ -255,6 +255,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _as_numbers(self, found: object) -> FloatArray:
         """Return what a map gave in double precision, if it is real numbers."""
+        if type(found) is np.ndarray and found.dtype == np.float64:
+            return found
         array = (
             np.ma.filled(found.astype(np.float64), np.nan)
             if isinstance(found, np.ma.MaskedArray)
