@@ -1,4 +1,4 @@
-"""Scores in their order: sorted with their outcomes or by their order, selected or sorted, counted or searched."""
+"""Scores in their order: sorted with their outcomes or by their order, selected or sorted."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from calibrant._core.weights import Weights
 from calibrant.binning import EqualMass
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.equal_mass import MOST_SELECTED
-from calibrant.binning.partition import BLOCK, FEW_EDGES, MANY_SCORES, locate
 from calibrant.metrics.roc.ranked import Ranked
 
 scores = st.lists(
@@ -74,16 +73,3 @@ def test_edges_of_many_bins_are_those_of_sorted_scores(n_bins):
     score = np.round(np.random.default_rng(0).random(1000), 2)
     problem = problem_of(score, score > 0.5)
     np.testing.assert_array_equal(EqualMass(n_bins).edges(problem), EqualMass(n_bins).cut(Ordered.of(problem)))
-
-
-@pytest.mark.parametrize("n_edges", [2, 3, 16, FEW_EDGES + 2, FEW_EDGES + 3])
-@pytest.mark.parametrize("n", [MANY_SCORES - 1, MANY_SCORES, BLOCK + 1])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_bin_of_a_score_is_the_same_counted_and_searched(n_edges, n, dtype):
-    rng = np.random.default_rng(n_edges)
-    edges = np.sort(np.concatenate([[0.0, 1.0], rng.integers(0, 65, n_edges - 2) / 64]))  # of equal ones too
-    table = np.round(rng.random((n, 2)) * 64 * 3) / (64 * 3)
-    score = table.astype(dtype)[:, 1]
-    found = locate(edges, score)
-    assert found.dtype == np.intp
-    np.testing.assert_array_equal(found, np.searchsorted(edges[1:-1], score, side="left"))

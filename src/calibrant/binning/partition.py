@@ -12,12 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.result import Record
-
-FEW_EDGES, MANY_SCORES = 40, 1 << 12
-"""Up to so many edges, and from so many scores on, to count the edges below each score takes less time than to search."""
-
-BLOCK = 1 << 13
-"""Scores counted at a time: they stay in the processor's cache."""
+from calibrant._core.sorted_search import places
 
 
 class Partition(ABC):
@@ -105,16 +100,7 @@ class Edges(Record, Partition):
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
     """Return the bin of each score: b with edges[b] < score <= edges[b + 1], the first and the last bin taking the rest."""
-    inner = edges[1:-1]
-    if not (1 <= inner.size <= FEW_EDGES and score.size >= MANY_SCORES):
-        return np.searchsorted(inner, score, side="left")
-    # Comparisons of whole blocks count the edges below each score; a binary search branches where nothing foretells it.
-    count = np.zeros(score.size, dtype=np.uint8)
-    for start in range(0, score.size, BLOCK):
-        some, below = np.ascontiguousarray(score[start : start + BLOCK]), count[start : start + BLOCK]
-        for edge in inner:
-            below += some > edge
-    return count.astype(np.intp)
+    return places(edges[1:-1], score)
 
 
 def _is_equal(a: Any, b: Any) -> bool:

@@ -364,9 +364,14 @@ class BinaryCalibrator(Calibrator):
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
-        return self._mapped(
-            as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR), is_logit=is_logit
-        )
+        valid = as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR)
+        if valid.size <= self.block:
+            return self._mapped(valid, is_logit=is_logit)
+        calibrated = np.empty(valid.size)
+        for start in range(0, valid.size, self.block):
+            rows = slice(start, start + self.block)
+            calibrated[rows] = self._mapped(valid[rows], is_logit=is_logit)
+        return calibrated
 
     def _mapped(self, values: FloatArray, *, is_logit: bool) -> FloatArray:
         """Map scores, or log-odds, and check what the method made of them."""
