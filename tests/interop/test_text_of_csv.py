@@ -1,5 +1,7 @@
 """Cells of a CSV file as numbers, booleans or words: the law of a column, whichever reader and however often a cell occurs."""
 
+import csv
+import io
 import re
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from calibrant.interop.columns import SAMPLE, Text, is_figure
 from calibrant.interop.files import read_forecast
-from calibrant.interop.tables import read_table
+from calibrant.interop.tables import ROWS, FileTable, read_table, write_table
 
 WHOLES = ["0", "7", "-2", " 30 ", "9223372036854775807"]
 NUMBERS = [*WHOLES, "0.5", "-.5", "+0", "0e5", "1e-300", "inf", "-Infinity", "1.", "+1.25", "0.1\t"]
@@ -105,3 +107,31 @@ def test_classes_of_a_file_are_named_by_its_columns(tmp_path):
     forecast = read_forecast(tmp_path / "t.csv")
     assert forecast.labels() == ["b", "a"]
     assert forecast.y_true.tolist() == ["a", "b"] * 30
+
+
+@settings(max_examples=60)
+@given(
+    table=st.lists(st.tuples(*[st.text(st.sampled_from('ab1.,;\t"\r\n \0é'), max_size=3)] * 3), min_size=1, max_size=8),
+    plain=st.booleans(),
+    n_columns=st.integers(1, 3),
+    separator=st.sampled_from(",;\t"),
+)
+def test_cells_are_written_as_by_the_csv_module(table, plain, n_columns, separator, tmp_path_factory):
+    rows = [["".join(filter(str.isalnum, cell)) if plain else cell for cell in row[:n_columns]] for row in table]
+    columns = {f"c{k}": Text(list(cells)) for k, cells in enumerate(zip(*rows, strict=True))}
+    expected = io.StringIO()
+    writer = csv.writer(expected, lineterminator="\n", delimiter=separator)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    path = tmp_path_factory.mktemp("written") / "t.csv"
+    write_table(path, FileTable(columns, separator=separator))
+    assert path.read_bytes().decode() == expected.getvalue()
+
+
+def test_rows_are_written_in_blocks_some_with_quotes(tmp_path):
+    cells = [f"{k}" for k in range(2 * ROWS + 3)]
+    cells[ROWS + 1] = 'say "so"'
+    write_table(tmp_path / "t.csv", FileTable({"a": Text(cells), "b": Text(cells[::-1])}))
+    found = read_table(tmp_path / "t.csv")
+    assert found.columns["a"].cells() == cells
+    assert found.columns["b"].cells() == cells[::-1]
