@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import logit, softmax
 
-from calibrant._core.links import log_odds_of_logits, log_prob_of_logit, prob_of_logit
+from calibrant._core.links import (
+    LEAST_SCORE,
+    MANY_COLUMNS,
+    log_odds_of_logits,
+    log_prob_of_logit,
+    prob_of_logit,
+    prob_of_scores,
+)
 
 Z = np.random.default_rng(0).normal(size=(500, 40)) * 3
 maps_of_logits = pytest.mark.parametrize("link", [prob_of_logit, log_prob_of_logit, log_odds_of_logits])
@@ -42,3 +49,23 @@ def test_logits_are_left_as_they_are(link):
     before = Z.copy()
     link(Z)
     np.testing.assert_array_equal(Z, before)
+
+
+@pytest.mark.parametrize("n_columns", [2, 10, MANY_COLUMNS - 1, MANY_COLUMNS, MANY_COLUMNS + 40])
+def test_probabilities_of_scores_are_those_of_scipy_at_any_temperature(n_columns):
+    scores = np.random.default_rng(n_columns).normal(size=(50, n_columns)) * 30
+    before = scores.copy()
+    for temperature in (1e-4, 1.0, 1.7, 1e4):
+        raised = np.maximum(scores / temperature, (scores / temperature).max(axis=1, keepdims=True) + LEAST_SCORE)
+        for table in (scores, np.asfortranarray(scores), scores[::-1][::-1]):
+            found = prob_of_scores(table, temperature)
+            np.testing.assert_allclose(found, softmax(raised, axis=1), rtol=1e-12)
+            np.testing.assert_array_equal(found, prob_of_scores(scores, temperature))
+            assert found.min() > 0.0
+    np.testing.assert_array_equal(scores, before)
+
+
+def test_scores_in_single_precision_give_probabilities_in_double():
+    single = Z.astype(np.float32)
+    np.testing.assert_array_equal(prob_of_scores(single, 1.5), prob_of_scores(single.astype(np.float64), 1.5))
+    assert prob_of_scores(single).dtype == np.float64

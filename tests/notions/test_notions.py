@@ -41,6 +41,7 @@ from calibrant.notions import (
     TopLabel,
     WithinGroups,
     as_notion,
+    base,
     binary_problems,
     top_label,
 )
@@ -604,6 +605,24 @@ def test_more_than_one_in_all_that_was_spoken_of_is_divided_by_its_sum():
     prob = np.array([[0.45, 0.45, 0.1]])
     merged = ThresholdedClassWise(0.4).merge(prob, [np.array([0.9]), np.array([0.6]), np.array([])])
     np.testing.assert_allclose(merged, [[0.6, 0.4, 0.0]])
+
+
+@pytest.mark.parametrize("notion", [ClassWise(), Confidence(), TopKConfidence(2), ThresholdedClassWise(0.1)], ids=repr)
+@pytest.mark.parametrize("n_classes", [3, 100])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_row_is_merged_by_itself_whatever_the_size_of_the_table(notion, n_classes, normalize):
+    rng = np.random.default_rng(n_classes)
+    n = 2 * base.BLOCK // n_classes + 5
+    prob = rng.dirichlet(np.ones(n_classes), n).astype(np.float32).astype(np.float64)
+
+    def merged(rows):
+        scores = [part.scores(rows) for part in notion.parts(rows)]
+        return notion.merge(rows, [np.sqrt(score) for score in scores], normalize=normalize)
+
+    some = np.append(np.arange(0, n, n // 20), n - 1)
+    expected = np.concatenate([merged(prob[row : row + 1]) for row in some])
+    np.testing.assert_allclose(merged(prob)[some], expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(merged(np.asfortranarray(prob)), merged(prob))
 
 
 def test_a_row_without_a_part_stays_as_it_is():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -54,7 +57,31 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
         ) from None
     if isinstance(native, nw.LazyFrame):
         raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
-    return np.asarray(native.to_numpy()) if isinstance(native, (nw.DataFrame, nw.Series)) else _of_object(name, data)
+    if isinstance(native, nw.DataFrame) and _is_of_arrow_numbers(native):
+        return np.column_stack([column.to_numpy() for column in native.iter_columns()])
+    if isinstance(native, (nw.DataFrame, nw.Series)):
+        if native.implementation.is_pyarrow():
+            native = nw.from_native(_decoded(data), allow_series=True)
+        return np.asarray(native.to_numpy())
+    return _of_object(name, data)
+
+
+def _decoded(data: Any) -> Any:
+    """Return a column or table of pyarrow without dictionaries, since NumPy is told of no nulls in those that are in chunks."""
+    import pyarrow
+
+    if isinstance(data, pyarrow.Table):
+        return pyarrow.table([_decoded(column) for column in data.columns], names=data.column_names)
+    return data.cast(data.type.value_type) if pyarrow.types.is_dictionary(data.type) else data
+
+
+def _is_of_arrow_numbers(table: nw.DataFrame[Any]) -> bool:
+    """Whether pandas keeps numbers of pyarrow, none missing: of columns it makes arrays, of the table an object a cell."""
+    return (
+        any(hasattr(dtype, "pyarrow_dtype") for dtype in getattr(table.to_native(), "dtypes", ()))
+        and all(dtype.is_numeric() or dtype.is_boolean() for dtype in table.schema.values())
+        and not any(column.null_count() for column in table.iter_columns())
+    )
 
 
 def _of_object(name: str, data: Any) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import absent, as_array, more, some
 from calibrant._core.one_pass import are_between, blocks
 from calibrant._core.problem import BoolArray, IntArray
+from calibrant._core.text_columns import text_of
 
 Labels = npt.NDArray[np.generic]
 
@@ -44,6 +45,8 @@ USUAL = Named()
 
 def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     """Labels as a one-dimensional array of integers, strings or booleans."""
+    if (words := text_of(y_true)) is not None:
+        return words
     array = as_array(name, y_true)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} must hold class labels; got complex numbers. Complex data not supported.")
@@ -237,8 +240,7 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
 def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
     """Labels of dtype object or StringDType as strings, booleans or numbers, if they are all of one kind."""
     cells = array.tolist()
-    found = [_kind(cell) for cell in cells]
-    kinds = set(found)
+    kinds = {_kind(cell) for cell in dict(zip(map(type, cells), cells, strict=True)).values()}  # one cell of each type
     if len(kinds) == 1 and kinds <= {"text", "boolean", "number"}:
         plain = np.array(cells)
         try:
@@ -249,6 +251,7 @@ def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
                 f"{name} must hold labels within the range of float64, up to 1.8e308; got {reprlib.repr(cells[at])} at "
                 f"index {at}. Pass such labels as strings."
             ) from None
+    found = [_kind(cell) for cell in cells]
     odd = next((at for at, cell in enumerate(cells) if absent(cell)), found.index(min(kinds, key=found.count)))
     hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
     if name == "labels":

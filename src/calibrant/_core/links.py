@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ CLIP = float(np.finfo(np.float64).eps)
 
 LEAST_SCORE = -700.0
 """A calibrated score ends this far below the highest of its row, so that no probability becomes zero."""
+
+MANY_COLUMNS = 64
+"""Length of rows along which NumPy sums as fast as down columns; along shorter ones it takes up to six times as long."""
 
 
 def clipped(prob: FloatArray) -> FloatArray:
@@ -79,23 +82,22 @@ def prob_of_logit(logit: FloatArray) -> FloatArray:
 
     Else a step of a map, which begins at the score of some row, would lie above that score when the row comes again.
     """
-    prob = _powers(logit, -np.inf)
+    prob = np.array(logit, dtype=np.float64, order="C")
+    prob -= prob.max(axis=1, keepdims=True)
+    np.exp(prob, out=prob)
     prob /= np.sort(prob, axis=1).sum(axis=1, keepdims=True)
     return prob
 
 
-def prob_of_scores(scores: FloatArray) -> FloatArray:
-    """Softmax over the columns, never zero: that of scores raised to `LEAST_SCORE` below the highest of their row."""
-    prob = _powers(scores, LEAST_SCORE)
-    prob /= prob.sum(axis=1, keepdims=True)
-    return prob
+def prob_of_scores(scores: FloatArray, temperature: float = 1.0) -> FloatArray:
+    """Softmax of scores / temperature over the columns, never zero: they end `LEAST_SCORE` below the highest of their row.
 
-
-def _powers(scores: FloatArray, least: float) -> FloatArray:
-    """Return exponentials of what scores are above the highest of their row, raised to ``least`` before."""
-    powers = np.array(scores, dtype=np.float64, order="C")
+    Of few columns the table that is returned has its columns one after the other in memory.
+    """
+    order: Literal["F", "C"] = "F" if scores.shape[1] < MANY_COLUMNS else "C"
+    powers: FloatArray = np.divide(scores, temperature, dtype=np.float64, order=order)
     powers -= powers.max(axis=1, keepdims=True)
-    if least > -np.inf:
-        np.maximum(powers, least, out=powers)
+    np.maximum(powers, LEAST_SCORE, out=powers)
     np.exp(powers, out=powers)
+    powers /= powers.sum(axis=1, keepdims=True)
     return powers

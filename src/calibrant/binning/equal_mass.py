@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
+from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import OrderedBinning, require_bins
 from calibrant.binning.distinct_scores import Ordered
 
 ROUNDING = 1e-12
+
+MOST_SELECTED = 100
+"""Bins up to which their edges are found sooner than the scores are sorted."""
 
 
 @declare("binning", "equal-mass", symbol="EM", source="Zadrozny and Elkan 2001")
@@ -33,6 +39,12 @@ class EqualMass(OrderedBinning):
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
 
+    def edges(self, problem: BinaryProblem) -> FloatArray:
+        """Return the scores at which the cumulative weight reaches the equal shares; one bin where there are no rows."""
+        if problem.weights.is_unit and 2 <= self.n_bins <= min(MOST_SELECTED, problem.size):
+            return selected_edges(problem.score, self.n_bins)
+        return super().edges(problem)
+
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
         return equal_mass_edges(ordered, self.n_bins)
@@ -51,14 +63,26 @@ def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
 
+def selected_edges(score: FloatArray, n_bins: int) -> FloatArray:
+    """Edges of bins of an equal number of scores, no more of them than scores, which need not be sorted for that."""
+    last = _rows_reached(score.size, n_bins) - 1
+    cuts = np.unique(np.partition(score, last)[last])
+    return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+
+
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
     """Cumulative weight at which each bin but the last ends."""
-    total, k = ordered.total, np.arange(1, n_bins)
-    if ordered.is_whole:  # numbers of rows: the first bins take the remainder
-        base, remainder = divmod(total, n_bins)
-        return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
+    if ordered.is_whole:
+        return np.asarray(_rows_reached(ordered.total, n_bins), dtype=np.float64)
     # Sums of fractions are rounded: a share that is reached but for rounding is reached.
-    return np.asarray(total * k / n_bins * (1.0 - ROUNDING), dtype=np.float64)
+    return np.asarray(ordered.total * np.arange(1, n_bins) / n_bins * (1.0 - ROUNDING), dtype=np.float64)
+
+
+def _rows_reached(total: float, n_bins: int) -> npt.NDArray[Any]:
+    """Rows up to the end of each bin but the last: the first bins take what is left over."""
+    base, remainder = divmod(total, n_bins)
+    k = np.arange(1, n_bins)
+    return k * base + np.minimum(k, remainder)
 
 
 def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:

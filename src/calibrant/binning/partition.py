@@ -12,6 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.result import Record
+from calibrant._core.sorted_search import places
 
 
 class Partition(ABC):
@@ -99,7 +100,7 @@ class Edges(Record, Partition):
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
     """Return the bin of each score: b with edges[b] < score <= edges[b + 1], the first and the last bin taking the rest."""
-    return np.searchsorted(edges[1:-1], score, side="left")
+    return places(edges[1:-1], score)
 
 
 def _is_equal(a: Any, b: Any) -> bool:

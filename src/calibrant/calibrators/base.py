@@ -21,6 +21,7 @@ from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem, as_simplex, two_columns
 from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
+from calibrant._core.text_columns import text_of
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
 from calibrant.calibrators.reading_and_writing import Writing
@@ -111,7 +112,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _fit_data(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
         values = self._received(X, reset=True)
-        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True))
+        words = text_of(y)
+        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True)) if words is None else words
         problem = as_problem(
             truth,
             values,
@@ -234,7 +236,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Map some rows at a time: a row's result depends on that row alone."""
         n, n_classes = forecast.shape
         if n * n_classes <= self.block:
-            return self._map_forecast(forecast)
+            return np.ascontiguousarray(self._map_forecast(forecast))
         calibrated = np.empty((n, n_classes))
         for rows, part in blocks(forecast, self.block):
             calibrated[rows] = self._map_forecast(part)
@@ -253,6 +255,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _as_numbers(self, found: object) -> FloatArray:
         """Return what a map gave in double precision, if it is real numbers."""
+        if type(found) is np.ndarray and found.dtype == np.float64:
+            return found
         array = (
             np.ma.filled(found.astype(np.float64), np.nan)
             if isinstance(found, np.ma.MaskedArray)
@@ -360,9 +364,14 @@ class BinaryCalibrator(Calibrator):
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
-        return self._mapped(
-            as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR), is_logit=is_logit
-        )
+        valid = as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR)
+        if valid.size <= self.block:
+            return self._mapped(valid, is_logit=is_logit)
+        calibrated = np.empty(valid.size)
+        for start in range(0, valid.size, self.block):
+            rows = slice(start, start + self.block)
+            calibrated[rows] = self._mapped(valid[rows], is_logit=is_logit)
+        return calibrated
 
     def _mapped(self, values: FloatArray, *, is_logit: bool) -> FloatArray:
         """Map scores, or log-odds, and check what the method made of them."""

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.text_columns import coded, text_of
+
 Array = npt.NDArray[Any]
 
 WHOLE = r"^(0|-?[1-9][0-9]*)$"
@@ -19,6 +21,12 @@ WHOLE = r"^(0|-?[1-9][0-9]*)$"
 CODE = r"^[+-]?0[0-9]"
 FIGURE = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", re.IGNORECASE)
 """A number: what pyarrow parses, and not the other spellings of Python, such as 1_0 and full-width digits."""
+
+PLUS, MINUS, ZERO, BASE = *map(np.uint8, b"+-0"), np.uint8(10)
+"""Signs, and the bytes of digits: so many from that of zero on."""
+
+SAMPLE = 1000
+"""Cells at the beginning of a column that tell whether most of its cells differ."""
 
 MISSING = ("", "nan", "NaN")
 """Cells that are no number in a column of numbers. In a column of words only an empty cell is missing."""
@@ -119,19 +127,9 @@ class Text:
 
     @cached_property
     def _parsed(self) -> Array:
-        numbers = _numbers_of_list if isinstance(self.data, list) else _numbers_of_arrow
-        found = numbers(self.data)
-        if found is None and self.decimal == ",":
-            found = numbers([cell.replace(",", ".") for cell in self.cells()])
-        if found is not None:
-            return found
-        cells = self.cells()
-        distinct = set(cells)
-        if distinct <= {"True", "False"} or distinct <= {"true", "false"}:
-            return np.isin(np.array(cells), ("True", "true"))
-        if "" in distinct:
-            return np.array([cell or None for cell in cells], dtype=object)
-        return np.array(cells)
+        distinct, code = _distinct(self.data)
+        found = _of_one_kind(distinct, self.decimal)
+        return found if code is None else found[code]
 
     def wrong_cell(self) -> int:
         """Return the row of the first cell for which the column is none of numbers; of a missing one only if no other is."""
@@ -142,7 +140,7 @@ class Text:
 
     def cells(self) -> list[str]:
         """Return the cells."""
-        return self.data if isinstance(self.data, list) else self.data.to_pylist()
+        return _listed(self.data)
 
     def arrow(self) -> Any:
         """Return the cells as strings of pyarrow."""
@@ -153,6 +151,40 @@ class Text:
     def sliced(self, rows: slice) -> Text:
         """Return some of the rows."""
         return Text(self.data[rows], decimal=self.decimal)
+
+
+def _distinct(cells: Any) -> tuple[Any, Array | None]:
+    """Return the cells that differ, and which of them stands in each row; where most differ all cells, and nothing."""
+    sample = _listed(cells[:SAMPLE])
+    if 2 * len(set(sample)) >= len(sample):
+        return cells, None
+    if not isinstance(cells, list):
+        found = coded(cells)
+        return found.dictionary, found.indices.to_numpy()
+    place = {cell: at for at, cell in enumerate(dict.fromkeys(cells))}
+    return list(place), np.fromiter(map(place.__getitem__, cells), dtype=np.intp, count=len(cells))
+
+
+def _of_one_kind(data: Any, decimal: str) -> Array:
+    """Return whole numbers, numbers, booleans or words: it depends on which cells there are, not on how many."""
+    numbers = _numbers_of_list if isinstance(data, list) else _numbers_of_arrow
+    found = numbers(data)
+    cells = _listed(data) if found is None else []
+    if found is None and decimal == ",":
+        found = _numbers_of_list([cell.replace(",", ".") for cell in cells])
+    if found is not None:
+        return found
+    distinct = set(cells)
+    if distinct <= {"True", "False"} or distinct <= {"true", "false"}:
+        return np.isin(np.array(cells), ("True", "true"))
+    if "" in distinct:
+        return np.array([cell or None for cell in cells], dtype=object)
+    return np.array(cells)
+
+
+def _listed(data: Any) -> list[str]:
+    found: list[str] = data if isinstance(data, list) else data.to_pylist()
+    return found
 
 
 def _numbers_of_list(cells: list[str]) -> Array | None:
@@ -168,17 +200,36 @@ def _numbers_of_arrow(cells: Any) -> Array | None:
     import pyarrow
     from pyarrow import compute
 
-    if isinstance(cells, list):
-        return _numbers_of_list(cells)
-    stripped = compute.utf8_trim_whitespace(cells)
-    if compute.all(compute.match_substring_regex(stripped, WHOLE)).as_py():
-        return _or_none(lambda: stripped.cast(pyarrow.int64()).to_numpy())
-    missing = compute.is_in(stripped, value_set=pyarrow.array(MISSING))
-    codes = compute.any(compute.match_substring_regex(stripped, CODE)).as_py()
-    if codes or compute.all(missing).as_py():
-        return None
-    known = compute.if_else(missing, "nan", stripped)
-    return _or_none(lambda: known.cast(pyarrow.float64()).to_numpy())
+    def trimmed(some: Any) -> Any:
+        return compute.utf8_trim_whitespace(some)
+
+    chunks = getattr(cells, "chunks", [cells])
+    if all(compute.all(compute.match_substring_regex(trimmed(chunk), WHOLE), min_count=0).as_py() for chunk in chunks):
+        return _or_none(lambda: trimmed(cells).cast(pyarrow.int64()).to_numpy())
+    found = _or_none(lambda: cells.cast(pyarrow.float64()).to_numpy())  # most often nothing is missing, or has spaces
+    if found is None or np.isnan(found).all():
+        cells = trimmed(cells)
+        missing = compute.is_in(cells, value_set=pyarrow.array(MISSING))
+        if compute.all(missing).as_py():
+            return None
+        cells = compute.if_else(missing, "nan", cells)
+        found = _or_none(lambda: cells.cast(pyarrow.float64()).to_numpy())
+    return None if found is None or _has_code(cells) else found
+
+
+def _has_code(cells: Any) -> bool:
+    """Whether a cell of pyarrow, none of which has spaces around it, is as ``CODE``: that is seen in its first three bytes."""
+    for chunk in getattr(cells, "chunks", [cells]):
+        _, offsets, data = chunk.buffers()
+        if not len(chunk) or data is None:
+            continue
+        ends = np.frombuffer(offsets, dtype=np.int32, count=chunk.offset + len(chunk) + 1)[chunk.offset :]
+        letter = np.append(np.frombuffer(data, dtype=np.uint8, count=int(ends[-1])), np.zeros(3, dtype=np.uint8))
+        first = letter[ends[:-1]]
+        start = ends[:-1] + ((first == PLUS) | (first == MINUS))
+        if ((start + 1 < ends[1:]) & (letter[start] == ZERO) & (letter[start + 1] - ZERO < BASE)).any():
+            return True
+    return False
 
 
 def is_figure(cell: str) -> bool:
@@ -210,6 +261,8 @@ class Arrow:
         import pyarrow
 
         data = self.data
+        if (words := text_of(data)) is not None:
+            return words
         if pyarrow.types.is_dictionary(data.type):
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):

@@ -69,12 +69,13 @@ class ForecastTable:
         if truth.dtype.kind == "b":
             return as_booleans(names)
         known: list[Any] = names
+        seen = set(np.unique(truth).tolist())
         if truth.dtype.kind in "iu":
-            numbers = as_whole_numbers(names, set(truth.tolist()))
+            numbers = as_whole_numbers(names, seen)
             if numbers is None:
                 return None
             known = numbers
-        strange = sorted(set(truth.tolist()) - set(known))
+        strange = sorted(seen - set(known))
         if not strange:
             return known
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import by_row
-from calibrant._core.links import FloatArray
+from calibrant._core.links import MANY_COLUMNS, FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
 
@@ -20,6 +20,9 @@ EXACT_SUM = 1e-13
 
 EXACT_SHARES = 1e-9
 """The same of shares, which are sums of many weights."""
+
+BLOCK = 1 << 15
+"""Numbers merged at a time: all that is made of them on the way stays in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,11 +222,13 @@ class Notion(ABC):
         for part, values in zip(self.parts(prob), calibrated, strict=True):
             part.put(merged, values)
             part.put(spoken, True)
-        if spoken.all():
-            return _divided_by_sums(merged) if normalize else merged
-        merged, full = _rescale_rest(prob, merged, spoken)
-        if normalize and full.any():
-            merged[full] = _divided_by_sums(merged[full])
+        if not spoken.all():
+            for rows in _blocks(*prob.shape):
+                some, own, is_spoken = (_by_columns(table[rows]) for table in (prob, merged, spoken))
+                merged[rows] = _rescaled(some, own, is_spoken, normalize)
+        elif normalize:
+            for rows in _blocks(*prob.shape):
+                merged[rows] = _divided_by_sums(_by_columns(merged[rows]))
         return merged
 
     def _simplex(self, problem: Problem) -> SimplexProblem:
@@ -237,6 +242,24 @@ class Notion(ABC):
 
     def __hash__(self) -> int:
         return hash(type(self))
+
+
+def _blocks(n: int, n_classes: int) -> Iterator[slice]:
+    step = max(1, BLOCK // n_classes)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _by_columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a table whose sums of rows are taken column by column, where that is faster."""
+    return np.asfortranarray(table) if table.shape[1] < MANY_COLUMNS else table
+
+
+def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize: bool) -> FloatArray:
+    """Return the rows with what is left for the classes not spoken of; full ones divided by their sums, if asked for."""
+    rescaled, full = _rescale_rest(prob, merged, spoken)
+    if normalize and full.any():
+        rescaled[full] = _divided_by_sums(rescaled[full])
+    return rescaled
 
 
 def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> tuple[FloatArray, BoolArray]:

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import spline as twin
+from scipy.interpolate import CubicSpline
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns
@@ -11,7 +12,7 @@ from calibrant import ByNotion, SplineCalibration, load_digits_forecast
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.weights import Weights
 from calibrant.solvers import newton
-from calibrant.solvers.logistic import recalibration_of
+from calibrant.solvers.logistic import Recalibration, recalibration_of
 from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -164,6 +165,34 @@ def test_between_the_knots_it_is_the_natural_spline_of_its_values():
     x = np.linspace(-2, 6, 41)
     expected = [twin.deviation(knots.tolist(), values.tolist(), z) for z in x]
     np.testing.assert_allclose(natural_spline(knots, values, x), expected, atol=1e-12)
+
+
+@settings(max_examples=50)
+@given(
+    gaps=st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=20),
+    seed=st.integers(0, 99),
+    scale=st.sampled_from([1e-9, 1.0, 1e9]),
+)
+def test_its_pieces_are_those_of_scipy(gaps, seed, scale):
+    knots = np.append(0.0, np.cumsum(gaps))
+    values = scale * np.random.default_rng(seed).normal(size=knots.size)
+    x = np.append(knots, np.linspace(0.0, knots[-1], 50))
+    half = knots[-1] / 2.0
+    expected = CubicSpline(knots / half, values, bc_type="natural")(x / half)
+    np.testing.assert_allclose(natural_spline(knots, values, x), expected, rtol=1e-12, atol=1e-12 * scale)
+
+
+def test_sums_over_the_rows_between_knots_are_those_of_each_row():
+    x = np.array([-2.0, -1.5, 0.0, 0.0, 2.5, 3.0])
+    rows = Recalibration(x, np.ones(6), np.ones(6))
+    curves = Curves(rows, np.array([-2.0, -1.6, -1.55, 0.0, 1.0, 2.0, 3.0]))  # some have no rows between them
+    gap = np.array([0, 2, 3, 3, 5, 5])
+    place = (x - curves.knots[gap]) / np.diff(curves.knots)[gap]
+    mass, powers = np.arange(1.0, 7.0), np.arange(18.0).reshape(6, 3)
+    np.testing.assert_array_equal(curves.place, place)
+    by_row = np.stack([np.bincount(gap, mass * place**k, 6) for k in range(4)], axis=1)
+    np.testing.assert_allclose(curves.moments(mass, 4), by_row, rtol=1e-14)
+    np.testing.assert_allclose(curves.polynomials(powers), (powers[gap] * place[:, None] ** [0, 1, 2]).sum(axis=1))
 
 
 def test_exchanging_the_classes_exchanges_the_probabilities():

@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import absent, as_array, more
 from calibrant._core.parameters import refuse, require
+from calibrant._core.text_columns import text_of
 
 
 def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return a group a row, as splitters take it: objects that have no order, such as words beside numbers, by numbers."""
+    if (words := text_of(groups)) is not None:
+        return words
     array = as_array("groups", groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

@@ -157,7 +157,7 @@ class HistogramBinning(BinaryCalibrator):
 
     def _apply(self, score: FloatArray) -> FloatArray:
         value = self.value_[locate(self.edges_, score)]
-        return np.where(np.isnan(value), score, value)
+        return np.where(np.isnan(value), score, value) if np.isnan(self.value_).any() else value
 
 
 def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:

@@ -11,6 +11,7 @@ from calibrant._core.links import EPSILON, FloatArray
 from calibrant._core.parameters import choice, flag, number, numbers, require
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant._core.registry import declare
+from calibrant._core.sorted_search import places
 from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
@@ -195,7 +196,7 @@ def check_steps(left_name: str, left: FloatArray, value_name: str, value: FloatA
 
 def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:
     """Give each score the value of the last step that begins at or below it; below all, the first value."""
-    return value[np.searchsorted(left[1:], score, side="right")]
+    return value[places(left[1:], score, side="right")]
 
 
 def knots(first: FloatArray, last: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -211,7 +212,7 @@ def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray
     """
     if knot.size == 1:
         return np.full(score.shape, value[0])
-    at = np.clip(np.searchsorted(knot, score, side="right") - 1, 0, knot.size - 2)
+    at = places(knot[1:-1], score, side="right")
     left, right, low, high = knot[at], knot[at + 1], value[at], value[at + 1]
     part = (np.clip(score, left, right) - left) / (right - left)
     # low + (high - low) may round to less than high, so that the last knot has its own value only if it is given it.

@@ -131,5 +131,5 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     def _parts(self, forecast: Forecast) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the three forecasts that are mixed."""
         prob = prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
-        scaled = prob_of_scores(forecast.log_prob / self.temperature_)
+        scaled = prob_of_scores(forecast.log_prob, self.temperature_)
         return scaled, prob, np.broadcast_to(1.0 / prob.shape[1], prob.shape)

@@ -106,7 +106,7 @@ class TemperatureScaling(MulticlassCalibrator):
         check_temperature(self.temperature_)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
-        return prob_of_scores(_scores(forecast) / self.temperature_)
+        return prob_of_scores(_scores(forecast), self.temperature_)
 
 
 def check_temperature(temperature: float) -> None:

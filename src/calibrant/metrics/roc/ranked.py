@@ -45,9 +45,7 @@ class Ranked:
     @cached_property
     def others(self) -> FloatArray:
         """Weight of the non-events on each step."""
-        problem, order = self.ordered.problem, self.ordered.order
-        other = np.where(problem.outcome, 0.0, problem.weight)[order]
-        return self._on_steps(np.add.reduceat(other, self.ordered.starts))
+        return self._on_steps(self.ordered.other_sum)
 
     @property
     def has_both(self) -> bool:

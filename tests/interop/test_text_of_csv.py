@@ -1,0 +1,137 @@
+"""Cells of a CSV file as numbers, booleans or words: the law of a column, whichever reader and however often a cell occurs."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from calibrant.interop.columns import SAMPLE, Text, is_figure
+from calibrant.interop.files import read_forecast
+from calibrant.interop.tables import ROWS, FileTable, read_table, write_table
+
+WHOLES = ["0", "7", "-2", " 30 ", "9223372036854775807"]
+NUMBERS = [*WHOLES, "0.5", "-.5", "+0", "0e5", "1e-300", "inf", "-Infinity", "1.", "+1.25", "0.1\t"]
+CODES = ["00", "007", "-01", "+00.5", "01e3"]
+BLANKS = ["", "nan", "NaN", " "]
+WORDS = [
+    "x",
+    "True",
+    "true",
+    "False",
+    "1_0",
+    "0x1p3",
+    "18446744073709551616",
+    "dög",
+    "é0",
+    "+",
+    "0-",
+    "--1",
+    "0,5",
+    "-0,25",
+]
+
+cells = st.one_of(
+    *[
+        st.lists(st.sampled_from(kind), min_size=1, max_size=6)
+        for kind in (WHOLES, NUMBERS, NUMBERS + BLANKS, CODES + NUMBERS)
+    ],
+    *[
+        st.lists(st.sampled_from(kind), min_size=1, max_size=6)
+        for kind in (BLANKS, ["True", "False"], ["0,5", "1", "2,5"])
+    ],
+    st.lists(st.sampled_from(NUMBERS + CODES + BLANKS + WORDS), min_size=1, max_size=6),
+)
+
+
+def by_the_law(given_, decimal):
+    """Return what the cells are, one by one."""
+    for point in (given_, [cell.replace(",", ".") for cell in given_])[: 2 if decimal == "," else 1]:
+        bare = [cell.strip() for cell in point]
+        if all(re.fullmatch("0|-?[1-9][0-9]*", cell) for cell in bare):
+            if all(abs(int(cell)) < 2**63 for cell in bare):
+                return np.array([int(cell) for cell in bare], dtype=np.int64)
+        elif set(bare) - set(BLANKS) and all(cell in BLANKS or is_figure(cell) for cell in bare):
+            return np.array([float(cell or "nan") for cell in bare])
+    if set(given_) <= {"True", "False"} or set(given_) <= {"true", "false"}:
+        return np.array([cell in ("True", "true") for cell in given_])
+    return np.array([cell or None for cell in given_], dtype=object) if "" in given_ else np.array(given_)
+
+
+def held(given_):
+    """Return the cells as the readers hold them, also cut from among others."""
+    column = pa.array(given_, pa.string())
+    among = pa.array(["007", *given_, "", "x"], pa.string()).slice(1, len(given_))
+    return [given_, column, pa.chunked_array([column[:1], column[1:]]), pa.chunked_array([among[:2], among[2:]])]
+
+
+@settings(max_examples=60)
+@given(given_=cells, times=st.sampled_from([1, 4]), decimal=st.sampled_from(".,"))
+@example(given_=[], times=1, decimal=".")
+@example(given_=["0"], times=1, decimal=".")
+@example(given_=["0", "5"], times=1, decimal=".")
+def test_a_column_is_what_all_its_cells_are(given_, times, decimal):
+    """Given once most cells differ and are read one by one; given four times they are read by what differs."""
+    expected = by_the_law(given_ * times, decimal)
+    for data in held(given_ * times):
+        found = Text(data, decimal=decimal).values()
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("last", ["x", "0.25", "007", ""])
+def test_a_cell_behind_many_equal_ones_counts_as_well(last):
+    many = ["1"] * (2 * SAMPLE) + [last]
+    for data in held(many):
+        np.testing.assert_array_equal(Text(data).values(), by_the_law(many, "."))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_quote_anywhere_lets_cells_have_lines(newline, tmp_path):
+    """Without one the file is read faster: both give the same cells, over more than a block."""
+    rows = [f"{k},word {k}" for k in range(150_000)]
+    (tmp_path / "plain.csv").write_bytes(newline.join(["k,w", *rows]).encode())
+    (tmp_path / "quoted.csv").write_bytes(newline.join(["k,w", *rows, '-1,"two\nlines"']).encode())
+    plain, quoted = (read_table(tmp_path / f"{name}.csv") for name in ("plain", "quoted"))
+    assert plain["k"].tolist() == list(range(150_000))
+    assert quoted["k"].tolist() == [*plain["k"].tolist(), -1]
+    assert quoted["w"].tolist() == [*plain["w"].tolist(), "two\nlines"]
+
+
+def test_classes_of_a_file_are_named_by_its_columns(tmp_path):
+    (tmp_path / "t.csv").write_text("label,p_b,p_a\n" + "a,0.25,0.75\nb,0.5,0.5\n" * 30)
+    forecast = read_forecast(tmp_path / "t.csv")
+    assert forecast.labels() == ["b", "a"]
+    assert forecast.y_true.tolist() == ["a", "b"] * 30
+
+
+@settings(max_examples=60)
+@given(
+    table=st.lists(st.tuples(*[st.text(st.sampled_from('ab1.,;\t"\r\n \0é'), max_size=3)] * 3), min_size=1, max_size=8),
+    plain=st.booleans(),
+    n_columns=st.integers(1, 3),
+    separator=st.sampled_from(",;\t"),
+)
+def test_cells_are_written_as_by_the_csv_module(table, plain, n_columns, separator, tmp_path_factory):
+    rows = [["".join(filter(str.isalnum, cell)) if plain else cell for cell in row[:n_columns]] for row in table]
+    columns = {f"c{k}": Text(list(cells)) for k, cells in enumerate(zip(*rows, strict=True))}
+    expected = io.StringIO()
+    writer = csv.writer(expected, lineterminator="\n", delimiter=separator)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    path = tmp_path_factory.mktemp("written") / "t.csv"
+    write_table(path, FileTable(columns, separator=separator))
+    assert path.read_bytes().decode() == expected.getvalue()
+
+
+def test_rows_are_written_in_blocks_some_with_quotes(tmp_path):
+    cells = [f"{k}" for k in range(2 * ROWS + 3)]
+    cells[ROWS + 1] = 'say "so"'
+    write_table(tmp_path / "t.csv", FileTable({"a": Text(cells), "b": Text(cells[::-1])}))
+    found = read_table(tmp_path / "t.csv")
+    assert found.columns["a"].cells() == cells
+    assert found.columns["b"].cells() == cells[::-1]
