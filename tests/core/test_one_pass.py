@@ -108,6 +108,22 @@ def test_many_classes_in_single_precision_are_summed_in_double():
     assert not are_probabilities(table, SUM_TOLERANCE)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(40,), (40, 3)])
+@pytest.mark.filterwarnings("error")
+def test_logits_are_finite_in_either_precision(kind, shape):
+    logit = np.linspace(-30, 30, int(np.prod(shape))).reshape(shape).astype(kind)
+    problem = as_problem(np.zeros(40, dtype=int), logit, input="logit")
+    found = problem.logit if isinstance(problem, BinaryProblem) else problem.forecast.values
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, logit)
+    for odd in (np.nan, np.inf, -np.inf):
+        logit.flat[17] = odd
+        assert not are_between(logit, -1e100, 1e100)
+        with pytest.raises(ValueError, match="y_prob must be finite; got"):
+            as_problem(np.zeros(40, dtype=int), logit, input="logit")
+
+
 def test_blocks_cover_every_row_once():
     for n, k in ((0, 1), (1, 1), (11, 1), (12, 1), (13, 1), (50, 3), (5, 100)):
         rows = np.concatenate([np.arange(n)[some] for some in blocks(n, k)] or [np.arange(0)])

@@ -84,5 +84,6 @@ def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
 
 
 def _within(block: FloatArray, low: float, high: float) -> bool:
-    # A comparison with NaN fails, and the least of numbers with NaN among them is NaN.
-    return bool(np.minimum.reduce(block, axis=None) >= low and np.maximum.reduce(block, axis=None) <= high)
+    # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
+    least, highest = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
+    return float(least) >= low and float(highest) <= high
