@@ -64,7 +64,7 @@ class Ordered:
 
     @cached_property
     def other_sum(self) -> FloatArray:
-        """Weight of the other rows on each score."""
+        """Weight of the rows without the event on each score."""
         if self._is_unit:
             return self.weight - self.outcome_sum
         return self._sums(np.where(self.problem.outcome, 0.0, self.problem.weight))
