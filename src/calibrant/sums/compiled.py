@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.loading import pays
 from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem
-from calibrant._core.threads import n_processors
+from calibrant._core.threads import in_order, n_processors
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
 from calibrant.sums.strata import BITS, UNIT, CountArray, Strata, is_upper
@@ -170,9 +169,7 @@ def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_class
         return own
 
     totals = [Totals.of_no_rows(edges, n_classes) for _ in loops]
-    workers = min(n_processors(), -(-n // ROWS))
-    with ThreadPoolExecutor(workers) as pool:
-        for own in (pool.map if workers > 1 else map)(read, range(0, n, ROWS)):
-            for total, sums in zip(totals, own, strict=True):
-                total.add(*sums)
+    for own in in_order(read, range(0, n, ROWS), n_processors()):
+        for total, sums in zip(totals, own, strict=True):
+            total.add(*sums)
     return totals

@@ -11,8 +11,9 @@ from calibrant._core.links import FloatArray
 from calibrant._core.loading import pays
 from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem, as_simplex, row_blocks
 from calibrant._core.threads import in_order, n_processors
-from calibrant.binning import Binning, Bins
+from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.base import chunks
+from calibrant.binning.even_index import even_index
 from calibrant.notions import Notion
 from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
@@ -113,7 +114,10 @@ def _cut(binary: BinaryProblem, binning: Binning, *, noise: bool) -> tuple[Bins,
     if has_loop(binary, binning):
         return cut_column(binary, binning)
     bins = binning(binary)
-    return bins, Strata.of(binary, bins)
+    if type(binning) is not EqualWidth:
+        return bins, Strata.of(binary, bins)
+    unit = float(np.finfo(binary.precision).eps)
+    return bins, Strata.of(binary, bins, lambda score: even_index(bins.edges, score, unit))
 
 
 def _named(

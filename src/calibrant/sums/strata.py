@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, BoolArray
+from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.result import Record
 from calibrant.binning import Bins
+from calibrant.binning.base import Index
 
 CountArray = npt.NDArray[np.int64]
 
@@ -55,19 +56,20 @@ class Strata(Record):
         return cls(count, units >> BITS, units & (UNIT - 1))
 
     @classmethod
-    def of(cls, problem: BinaryProblem, bins: Bins) -> Strata:
-        """Sum over the rows of a problem, which was cut into these bins."""
+    def of(cls, problem: BinaryProblem, bins: Bins, index: Index | None = None) -> Strata:
+        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way."""
         n_bins, flipped = len(bins), is_upper(bins.edges)
         found = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, n_bins), *((2, 2, n_bins),) * 2)))
         for start in range(0, problem.size, CHUNK_OF_BINS):
             rows = slice(start, start + CHUNK_OF_BINS)
-            found += cls._of_chunk(problem.score[rows], problem.outcome[rows], bins, flipped)
+            score = problem.score[rows]
+            at = bins.index(score) if index is None else index(score)
+            found += cls._of_chunk(score.astype(np.float64, copy=False), problem.outcome[rows], at, flipped)
         return found
 
     @classmethod
-    def _of_chunk(cls, score: FloatArray, outcome: BoolArray, bins: Bins, flipped: BoolArray) -> Strata:
-        n_bins, p = len(bins), score.astype(np.float64, copy=False)
-        at = bins.index(score)
+    def _of_chunk(cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray) -> Strata:
+        n_bins = flipped.size
         m = np.where(flipped[at], 1.0 - p, p)
         stratum = at + n_bins * outcome
         count = np.bincount(stratum, minlength=2 * n_bins).astype(np.int64, copy=False)

@@ -37,6 +37,18 @@ def test_at_any_rate_the_events_are_binomial(factor):
         assert events.max() <= n
 
 
+def test_where_many_events_were_expected_and_none_occurs_their_number_is_that_of_its_rate():
+    """Cells of 10 000 rows with a rate of 0.3 or 0.8, whose events become rare, and of a single row."""
+    rng, n, p = np.random.default_rng(0), np.array([10_000.0, 10_000.0, 1.0]), np.array([0.3, 0.8, 0.5])
+    events = rng.binomial(n.astype(int)[:, None], p[:, None], size=(3, DRAWS)).astype(float)
+    found = RareEvents.of(events, n, p, rng)
+    np.testing.assert_allclose(found.at(p), events, atol=3)  # of a spread of 46 and 40
+    for rate in (np.array([1e-4, 1.0 - 1e-4, 0.5]), np.array([0.0, 1.0, 0.0]), np.array([0.05, 0.9, 1.0])):
+        drawn, variance = found.at(rate), n * rate * (1 - rate)
+        assert (np.abs(drawn.mean(axis=1) - n * rate) <= 4.5 * np.sqrt(variance / DRAWS) + 0.05 * (variance > 10)).all()
+        np.testing.assert_allclose(drawn.var(axis=1), variance, rtol=0.06)
+
+
 def test_where_the_rate_rises_events_are_added_and_none_is_taken_away():
     found = rare(500)[1]
     assert (found.at(np.minimum(1.2 * P, 1.0)) >= found.at(P)).all()

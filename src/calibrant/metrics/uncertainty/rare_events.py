@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray
+from calibrant.sums.noise import Mixture
 
 LevelArray = npt.NDArray[np.float32]
 
@@ -30,7 +32,6 @@ class RareEvents:
 
     n: FloatArray
     level: LevelArray
-    rng: np.random.Generator
 
     @classmethod
     def of(cls, events: FloatArray, n: FloatArray, rate: FloatArray, rng: np.random.Generator) -> RareEvents:
@@ -39,11 +40,15 @@ class RareEvents:
         count = np.where(often[:, None], n[:, None] - events, events)
         u = rng.random(events.shape)
         level = np.full(events.shape, 1.0 - LEFT)
-        for cells, k, below, reached in _terms(n, np.where(often, 1.0 - rate, rate)):
+        seldom = np.where(often, 1.0 - rate, rate)
+        many = n * seldom > MOST
+        for cells, k, below, reached in _terms(n, np.where(many, 0.0, seldom)):
             here = count[cells] == k
             between = (below + u[cells].T * (reached - below)).T
             level[cells] = np.where(here, between, level[cells])
-        return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32), rng)
+        mean, spread = (n * seldom)[many, None], np.sqrt(n * seldom * (1.0 - seldom))[many, None]
+        level[many] = np.clip(ndtr((count[many] - mean) / spread), LEFT, 1.0 - LEFT)
+        return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32))
 
     def at(self, rate: FloatArray) -> FloatArray:
         """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws)."""
@@ -56,8 +61,8 @@ class RareEvents:
         below = np.float32(1.0) - self.level[mostly]
         events[mostly] = self.n[mostly, None] - _quantiles(self.n[mostly], 1.0 - rate[mostly], below)
         if many.any():
-            rows, size = self.n[many, None].astype(np.int64), (int(many.sum()), self.level.shape[1])
-            events[many] = self.rng.binomial(rows, rate[many, None], size=size)
+            n, level = self.n[many], np.clip(self.level[many].astype(np.float64), LEFT, 1.0 - LEFT)
+            events[many] = np.clip(np.rint(Mixture(n * rate[many], n).quantiles(level)), 0.0, n[:, None])
         return events
 
 
