@@ -27,7 +27,7 @@ class Ordered:
     @classmethod
     def of(cls, problem: BinaryProblem) -> Ordered:
         """Sort a problem that has rows."""
-        if problem.weights.is_unit and problem.score.dtype.kind == "f" and problem.score.min() >= 0.0:
+        if problem.weights.is_unit and problem.score.dtype.kind == "f" and problem.score.min(initial=0.0) >= 0.0:
             score, occurred = _sorted_together(problem.score, problem.outcome)
             starts = _starts_of_distinct(score)
             return cls(problem, starts, score[starts], occurred)

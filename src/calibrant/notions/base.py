@@ -228,7 +228,9 @@ class Notion(ABC):
                 merged[rows] = _rescaled(some, own, is_spoken, normalize)
         elif normalize:
             for rows in _blocks(*prob.shape):
-                merged[rows] = _divided_by_sums(_by_columns(merged[rows]))
+                merged[rows] = _divided_by_sums(
+                    merged[rows]
+                )  # by rows: another order of summing moves scores over edges
         return merged
 
     def _simplex(self, problem: Problem) -> SimplexProblem:
