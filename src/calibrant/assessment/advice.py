@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray, log_cost
-from calibrant._core.parameters import together, whole
+from calibrant._core.parameters import require, together, whole
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import find
 from calibrant._core.result import Result
@@ -251,8 +251,8 @@ def advise(
 def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
     """Return the held-out rows, of the same classes."""
     together(other_true=other_true, other_prob=other_prob)
-    if data.get("y_pred") is not None:
-        raise ValueError("other_true must be left out where y_pred is given; got both. Compare tables of all classes.")
+    no_pair, hint = data.get("y_pred") is None, "Compare tables of all classes"
+    require(no_pair, "other_true must be left out where y_pred is given", got="both", hint=hint)
     how: Any = {name: value for name, value in data.items() if name in ("input", "rows")}
     named = Named("other_true", "other_prob", "sample_weight")
     return as_problem(other_true, other_prob, labels=problem.classes.tolist(), named=named, **how)

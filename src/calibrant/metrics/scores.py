@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibrant._core.by_row import sum_of_squares
 from calibrant._core.links import CLIP, FloatArray
+from calibrant._core.parameters import require
 from calibrant._core.problem import BoolArray, SimplexProblem
 from calibrant._core.validation import DataOptions
 from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
@@ -47,11 +48,12 @@ class BrierLoss:
     scale_by_half: bool | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
-        if not (self.scale_by_half == "auto" or isinstance(self.scale_by_half, (bool, np.bool_))):
-            raise ValueError(
-                f"scale_by_half must be True, False or 'auto'; got {self.scale_by_half!r}. "
-                "Leave it out to halve the loss of two classes, as scikit-learn does."
-            )
+        require(
+            self.scale_by_half == "auto" or isinstance(self.scale_by_half, (bool, np.bool_)),
+            "scale_by_half must be True, False or 'auto'",
+            value=self.scale_by_half,
+            hint="Leave it out to halve the loss of two classes, as scikit-learn does",
+        )
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""

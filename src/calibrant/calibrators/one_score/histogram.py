@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._core.links import EPSILON, FloatArray
-from calibrant._core.parameters import choice, flag, number, numbers, require, source
+from calibrant._core.parameters import choice, flag, number, numbers, refuse, require, source
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -201,9 +201,12 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
     try:
         edges = np.array(binning, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(
-            f"binning must be a number of bins, a Binning or edges; got {binning!r}. Pass one, such as EqualMass(15)."
-        ) from None
+        refuse(
+            "binning must be a number of bins, a Binning or edges",
+            value=binning,
+            hint="Pass one, such as EqualMass(15)",
+            error=TypeError,
+        )
     require(
         edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all(),
         "edges must increase from 0 to 1",

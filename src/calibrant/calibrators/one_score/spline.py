@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import numbers
+from calibrant._core.parameters import numbers, require
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import MOST_LOGIT, Input
@@ -144,8 +144,7 @@ class SplineCalibration(LogOddsCalibrator):
 
     def _check_loaded(self) -> None:
         numbers("knots_", self.knots_, shape=(None,), least=-MOST_LOGIT, most=MOST_LOGIT, order="rising")
-        if self.knots_.size < 2:
-            raise ValueError(f"knots_ must be at least 2; got {self.knots_.size}. Fit anew.")
+        require(self.knots_.size >= 2, "knots_ must be at least 2", value=self.knots_.size, hint="Fit anew")
         numbers("deviation_", self.deviation_, shape=self.knots_.shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:

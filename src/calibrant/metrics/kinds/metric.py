@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import refuse
+from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
@@ -147,14 +147,15 @@ class Metric(Entry, ABC):
         return np.array([self.value(a.taken(drawn)) - self.value(b.taken(drawn)) for drawn in rows])
 
     def _spread(self, draws: FloatArray, n_resamples: int) -> float:
-        if n_resamples < 2:
-            raise ValueError(f"n_resamples must be at least 2 for a standard error; got {n_resamples}. 1000 is usual.")
+        must = "n_resamples must be at least 2 for a standard error"
+        require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
         finite = draws[np.isfinite(draws)]
-        if 2 * finite.size < n_resamples or finite.size < 2:
-            raise ValueError(
-                f"metric must be a number on most samples of the rows; {self.name} is on {finite.size} of {n_resamples}. "
-                "Choose a metric that is defined for them, or more rows."
-            )
+        require(
+            2 * finite.size >= n_resamples and finite.size >= 2,
+            "metric must be a number on most samples of the rows",
+            given=f"{self.name} is on {finite.size} of {n_resamples}",
+            hint="Choose a metric that is defined for them, or more rows",
+        )
         return float(finite.std(ddof=1))
 
     def losses(self, problem: Problem) -> FloatArray | None:
@@ -247,8 +248,10 @@ class Own(Metric):
     def estimate(self, setting: Setting) -> Estimate:
         """Call the estimator."""
         if self.estimator is None:
-            raise ValueError(
-                f"metric must have an estimator for an interval; {self.name} has none. Pass estimator= to Own."
+            refuse(
+                "metric must have an estimator for an interval",
+                given=f"{self.name} has none",
+                hint="Pass estimator= to Own",
             )
         own = {"notion": setting.notion} if self.takes_notion else {}
         return self.estimator(setting.problem, setting.resampling, **own)
@@ -277,8 +280,11 @@ def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:
     if isinstance(metric, str):
         found = metric_named(metric)
     elif not callable(metric):
-        raise TypeError(
-            f"metric must be a name or a function of (y_true, y_prob); got {metric!r}. See `calibrant list metrics`."
+        refuse(
+            "metric must be a name or a function of (y_true, y_prob)",
+            value=metric,
+            hint="See `calibrant list metrics`",
+            error=TypeError,
         )
     elif isinstance(known := named(metric), Metric):
         found = known

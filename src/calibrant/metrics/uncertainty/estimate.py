@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 from calibrant._core.links import FloatArray
 from calibrant._core.one_pass import blocks
+from calibrant._core.parameters import refuse
 from calibrant._core.weights import Weights
 from calibrant.sums.draws import Bootstrap
 
@@ -105,7 +106,11 @@ class Estimate:
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval; a ValueError where there is none."""
         if self.lower is None or self.upper is None:
-            raise ValueError(f"the interval of an estimate must exist to be asked for; {NO_INTERVAL}.")
+            refuse(
+                "the interval of an estimate must exist to be asked for",
+                given="no interval is known to cover",
+                hint="Compare with the noise floor",
+            )
         return self.lower, self.upper
 
 
