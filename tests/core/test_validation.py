@@ -15,6 +15,7 @@ from calibrant import EqualWidth, assess, calibration_error, expected_calibratio
 from calibrant._core.problem import BinaryProblem, SimplexProblem
 from calibrant._core.rows import ROUNDING
 from calibrant._core.validation import as_numbers, as_problem
+from calibrant.notions import Binary
 
 Y = np.array([0, 1, 2])
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
@@ -596,6 +597,17 @@ def test_a_column_in_any_container_is_the_same(wrap):
 def test_names_in_any_container_are_the_same(names):
     problem = as_problem(names, P, labels=["a", "b", "c"])
     assert problem.label.tolist() == [0, 1, 2]
+
+
+def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():
+    score = np.array([0.35, 0.05, 0.15, 0.6, 0.7, 0.45])
+    for kind in ("f4", "f8"):
+        swapped = np.dtype(kind).newbyteorder("S")
+        for prob in (score, np.column_stack([1.0 - score, score])):
+            problems = [as_problem([0, 1] * 3, prob.astype(dtype)) for dtype in (kind, swapped)]
+            assert [one.precision for one in problems] == [np.dtype(kind)] * 2
+            cut = [EqualWidth(20)(next(Binary().split(one))).count for one in problems]
+            np.testing.assert_array_equal(*cut)
 
 
 def test_single_precision_is_taken_for_the_number_that_it_is():

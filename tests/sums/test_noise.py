@@ -10,7 +10,7 @@ from calibrant._core.validation import as_problem
 from calibrant.metrics.kinds.metric import metric_named
 from calibrant.metrics.uncertainty import cells as uncertainty
 from calibrant.metrics.uncertainty.cells import cells, consistent_deviations
-from calibrant.notions import Binary, ClassWise, Flattened, Notion, TopKConfidence, TopLabel
+from calibrant.notions import Binary, ClassWise, Flattened, Notion, ThresholdedClassWise, TopKConfidence, TopLabel
 from calibrant.notions.base import Part
 from calibrant.sums import Plan, scan
 from calibrant.sums.draws import ConsistentLabels
@@ -109,6 +109,30 @@ def test_cells_vary_together_as_they_do_by_rows(prob, monkeypatch):
     number = np.flatnonzero(by_row[0].weight > 0).searchsorted(held)  # empty cells are left out of the other
     ours, theirs = np.corrcoef(by_sums[1][:, number].T), np.corrcoef(by_row[1][:, held].T)
     np.testing.assert_allclose(ours, theirs, atol=5 * np.sqrt(2 / 1500) + 0.03)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "rest", "dtype"), [(2, 1e-9, "f8"), (2, 1e-6, "f8"), (3, 1e-16, "f8"), (3, 1e-8, "f4")]
+)
+def test_rows_that_are_nearly_certain_have_correlations(n_classes, rest, dtype):
+    """Of p near one the variance of a row is the difference of nearly equal numbers."""
+    top = np.random.default_rng(0).integers(0, n_classes, 5000)
+    prob = np.where(top[:, None] == np.arange(n_classes), 1.0 - (n_classes - 1) * rest, rest)
+    prob[0] = 1.0 / n_classes
+    table = assess(top, prob.astype(dtype), metrics=["classwise-ece"], n_resamples=20, rng=0)
+    assert 0.0 <= table["classwise-ece"].lower <= table["classwise-ece"].upper < 0.01
+
+
+def test_entries_without_a_cell_have_none_where_empty_cells_are_left_out(monkeypatch):
+    """Bins below the threshold are empty, and the last bin holds rows: what is in no cell is not in that one."""
+    prob = softmax(np.random.default_rng(1).normal(0, 2, (5000, 3)))
+    notion = ThresholdedClassWise(0.5)
+    monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0)
+    table = cells(problem_of(prob), notion, EqualWidth(5))
+    assert not table.count[0]
+    assert table.count[-1]
+    for of, kept in ((table.held.of, prob), (table.held.together.of, table.together.prob)):
+        np.testing.assert_array_equal(of >= 0, kept >= 0.5)
 
 
 def test_a_draw_exceeds_all_of_nineteen_others_once_in_twenty():

@@ -145,7 +145,8 @@ def as_problem(
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if not all_is_well:
         values = _as_declared(values, input, rows, named.forecast, remedies)
-    precision = array.dtype if is_real(array) and input == "probability" and rows == "as-given" else DOUBLE
+    given = array.dtype.newbyteorder("=")  # single precision in any order of bytes
+    precision = given if given.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
         score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)

@@ -213,8 +213,10 @@ class Together:
         cell, p = self.of[row, column], self.prob[row, column]
         placed = csr_array((np.sqrt(self.weight)[row] * p, (row, cell)), shape=(len(self.prob), n_cells))
         covariance = -(placed.T @ placed).toarray()
-        covariance[np.diag_indices(n_cells)] += np.bincount(cell, self.weight[row] * p, n_cells)
-        variance = covariance.diagonal()
+        variance = covariance.diagonal() + np.bincount(cell, self.weight[row] * p, n_cells)
+        # Of rows that are nearly certain this difference is rounding, and the sum over the other cells, of one sign, is none.
+        covariance[np.diag_indices(n_cells)] = 0.0
+        variance = np.maximum(variance, -covariance.sum(axis=1))
         scale = 1.0 / np.sqrt(np.where(variance > 0.0, variance, 1.0))
         correlation = covariance * scale[:, None] * scale
         correlation[np.diag_indices(n_cells)] = 1.0

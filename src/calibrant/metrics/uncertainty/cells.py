@@ -100,10 +100,11 @@ class Cells:
         some = self.count > 0.0
         if self.moments is None or some.all() or not some.any():
             return self
-        number = np.where(some, np.cumsum(some) - 1, -1).astype(np.int32)
+        # The last number is that of no cell, -1.
+        number = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
         return replace(
             self,
-            placed=lambda: number[self.of],  # no row is in a cell without rows
+            placed=lambda: number[self.of],
             count=self.count[some],
             weight=self.weight[some],
             scale=self.scale[some],
