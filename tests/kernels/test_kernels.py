@@ -14,9 +14,12 @@ from calibrant._core import loading
 from calibrant._core.problem import DOUBLE
 from calibrant._core.validation import as_problem
 from calibrant._kernels.binned import add_column
-from calibrant._kernels.resampled import categorical, sums_at
-from calibrant.binning import sums_over
+from calibrant._kernels.resampled import categorical, events_at, sums_at
+from calibrant._kernels.strata import class_cells, column_cells, top_cells
+from calibrant.binning import EqualWidth, sums_over
 from calibrant.binning.equal_width import between_infinities, even_edges
+from calibrant.notions import ClassWise, Confidence, TopLabel
+from calibrant.sums.strata import Strata, is_upper
 
 
 def run_kernel(label, score, n_bins):
@@ -155,3 +158,54 @@ def test_kernels_work_where_nothing_can_be_written():
     """Root may write anywhere, so numba is told that no folder will do; it then raises at decoration, as it really does."""
     done = subprocess.run([sys.executable, "-c", WITHOUT_A_PLACE_TO_CACHE], capture_output=True, text=True, check=False)
     assert done.stdout == "computed\n", done.stderr
+
+
+def strata_of(binary, n_bins):
+    """Count, sum of m and sum of m² of each bin, for rows without and with the event, and sums of scores."""
+    bins = EqualWidth(n_bins)(binary)
+    strata = Strata.of(binary, bins)
+    units = strata.whole * (1 << 40) + strata.part
+    return np.stack([strata.count, units[0], units[1]], axis=-1), bins.score_sum
+
+
+@given(rows=tables(), n_bins=st.integers(1, 20), is_single=st.booleans())
+def test_compiled_cells_of_all_classes_equal_those_of_each_problem(rows, n_bins, is_single):
+    label, prob, _ = rows
+    problem = as_problem(label, prob.astype(np.float32) if is_single else prob, labels=range(prob.shape[1]))
+    edges = even_edges(n_bins, problem.precision).edges
+    given, true, upper = problem.forecast.as_given, problem.label, is_upper(edges)
+    shape = prob.shape[1], n_bins
+    for loop, notion in ((class_cells, ClassWise()), (top_cells, TopLabel())):
+        units, scores = np.zeros((2, *shape, 3), dtype=np.int64), np.zeros((shape[0] + 1, n_bins))
+        loop(given, true, edges, upper, units, scores)
+        for j, binary in enumerate(notion.split(problem)):
+            expected, sums = strata_of(binary, n_bins)
+            np.testing.assert_array_equal(units[:, j], expected)
+            np.testing.assert_allclose(scores[j], sums, rtol=1e-12)
+    expected, sums = strata_of(next(Confidence().split(problem)), n_bins)
+    np.testing.assert_array_equal(units.sum(axis=1), expected)  # those of top labels, whatever the class
+    np.testing.assert_allclose(scores[-1], sums, rtol=1e-12)
+
+
+@given(rows=columns(), n_bins=st.integers(1, 20))
+def test_compiled_cells_of_a_column_equal_its_strata(rows, n_bins):
+    label, score, _ = rows
+    problem = as_problem(label, score)
+    edges = even_edges(n_bins, DOUBLE).edges
+    units, scores = np.zeros((2, n_bins, 3), dtype=np.int64), np.zeros(n_bins)
+    column_cells(problem.score, problem.outcome, edges, is_upper(edges), units, scores)
+    expected, sums = strata_of(problem, n_bins)
+    np.testing.assert_array_equal(units, expected)
+    np.testing.assert_allclose(scores, sums, rtol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100])
+def test_events_of_drawn_labels_are_counted_in_their_cells(block):
+    rng = np.random.default_rng(block)
+    cumulative, u = np.cumsum(rng.dirichlet(np.ones(4), 30), axis=1), rng.random((6, 30))
+    cumulative[:, -1] = 1.0
+    of = rng.integers(-1, 9, (30, 4)).astype(np.int32)
+    events = np.zeros((6, 9))
+    events_at(cumulative, of, u, block, events)
+    expected = [sums_at(of, categorical(cumulative, one), np.ones(30), 9) for one in u]
+    np.testing.assert_array_equal(events, expected)
