@@ -52,6 +52,29 @@ def test_quantiles_of_few_events_are_those_of_the_binomial_law(size, mu):
     np.testing.assert_array_equal(found, binom.ppf(levels, size, mu / size))
 
 
+@pytest.mark.parametrize("rest", [1e-7, 1e-5, 1e-4])
+@pytest.mark.parametrize("extra", [(), (0.3,), (0.5, 0.5), (0.9,)])
+def test_cells_of_rows_near_0_and_near_1_vary_as_these_rows_do(rest, extra, monkeypatch):
+    score = np.concatenate([np.full(2600, rest), np.full(2400, 1.0 - rest), extra])
+    problem = problem_of(np.column_stack([1.0 - score, score]))
+    _, by_sums = drawn(problem, Binary(), EqualWidth(1), by_sums=True, monkeypatch=monkeypatch)
+    events = by_sums[:, 0] * score.size + score.sum()
+    np.testing.assert_allclose(events, np.rint(events), rtol=0, atol=1e-6)
+    variance = score @ (1.0 - score)
+    error = np.sqrt((variance + variance**2) / DRAWS)
+    assert abs(events.mean() - score.sum()) < 5 * np.sqrt(variance / DRAWS)
+    assert abs(np.mean((events - score.sum()) ** 2) - variance) < 5 * error
+    _, by_row = drawn(problem, Binary(), EqualWidth(1), by_sums=False, draws=400, monkeypatch=monkeypatch)
+    assert abs(np.abs(by_row).mean() - np.abs(by_sums).mean()) < 5 * np.sqrt(variance / 400) / score.size
+
+
+def test_no_other_cells_are_steady():
+    problem = problem_of(softmax(np.random.default_rng(0).normal(0.0, 3.0, (5000, 3))))
+    for notion, binning in ((ClassWise(), EqualWidth(15)), (TopLabel(), EqualMass(10)), (Flattened(), EqualWidth(1))):
+        moments = Moments.of(scan(problem, Plan.of_cells([(notion, binning)], noise=True)).cells[0])
+        assert moments.steady.cell.size == 0
+
+
 @pytest.mark.parametrize(("size", "mu"), [(1000, 45.0), (300, 100.0), (1_000_000, 100_000.0)])
 def test_quantiles_of_many_events_are_nearer_to_those_of_the_binomial_law_than_one_event(size, mu):
     levels = (np.arange(999) + 0.5) / 999

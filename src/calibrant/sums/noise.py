@@ -23,6 +23,9 @@ FEW = 40.0
 MOST_CELLS, MOST_PAIRS = 2048, 1 << 27
 """Cells, and pairs of entries of rows, up to which covariances are summed: 15 bins of 128 classes."""
 
+ROUNDING = 1e-6
+"""Part by which a variance is below another for certain."""
+
 JITTER = 1e-9
 """Added to the variance of each cell in units of itself: some combinations of cells do not vary at all."""
 
@@ -78,9 +81,22 @@ class Moments:
         least = np.maximum(np.ceil(mu), 1.0)  # fewer rows cannot have so many events
         return Mixture(mu, np.clip(size, least, np.maximum(self.rows, least)))
 
+    @cached_property
+    def steady(self) -> Steady:
+        """Law of the cells whose number varies less than a binomial one of its mean: there m are near 0 and near 1."""
+        mu, variance = self.first.sum(axis=0), self.first.sum(axis=0) - self.second.sum(axis=0)
+        least = np.ceil(mu)
+        cell = np.flatnonzero(variance < (mu - mu**2 / np.maximum(least, 1.0)) * (1.0 - ROUNDING))
+        nearest = np.rint(mu[cell])
+        off = mu[cell] - nearest
+        # No whole number of the mean mu varies less than |off| - off².
+        moved = np.maximum(variance[cell] + off**2, np.abs(off))
+        return Steady(cell, nearest, (moved + off) / 2.0, (moved - off) / 2.0)
+
     def events(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw numbers of events of labels that the forecast draws, shape (n_resamples, n_cells); cells are independent."""
         against = self.law.drawn(n_resamples, rng)
+        self.steady.put(against, rng.random((n_resamples, self.steady.cell.size)))
         return np.where(self.is_upper, self.rows - against, against)
 
     def events_together(self, together: Together, n_resamples: int, rng: np.random.Generator) -> FloatArray:
@@ -93,7 +109,9 @@ class Moments:
         if together.has_correlations(self.rows.size):
             score = together.scores(n_resamples, self.rows.size, rng)
             score[self.is_upper] *= -1.0
-            against = self.law.quantiles(ndtr(score)).T
+            levels = ndtr(score)
+            against = self.law.quantiles(levels).T
+            self.steady.put(against, levels[self.steady.cell].T)
             return np.where(self.is_upper, self.rows - against, against)
         events = np.sort(self.events(n_resamples, rng).T, axis=1)
         found = np.empty_like(events)
@@ -115,6 +133,23 @@ class Moments:
         drawn = rng.multinomial(total, self.count.ravel() / total, size=n_resamples).reshape(n_resamples, 2, -1)
         noise = np.sqrt(drawn * variance) * rng.standard_normal(drawn.shape)
         return np.asarray((drawn * residual + noise).sum(axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Steady:
+    """Numbers that are mostly the same: the ``nearest`` to the mean, one more and one less with these probabilities.
+
+    Each is an array of shape (d,), for d of the cells, whose numbers are ``cell``.
+    """
+
+    cell: IntArray
+    nearest: FloatArray
+    more: FloatArray
+    less: FloatArray
+
+    def put(self, against: FloatArray, levels: FloatArray) -> None:
+        """Write the quantiles at levels (n_resamples, d) into the columns of these cells, of (n_resamples, n_cells)."""
+        against[:, self.cell] = self.nearest - (levels < self.less) + (levels > 1.0 - self.more)
 
 
 @dataclass(frozen=True, eq=False)
