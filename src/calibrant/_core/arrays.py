@@ -77,9 +77,11 @@ def _decoded(data: Any) -> Any:
 
 def _is_of_arrow_numbers(table: nw.DataFrame[Any]) -> bool:
     """Whether pandas keeps numbers of pyarrow, none missing: of columns it makes arrays, of the table an object a cell."""
+    import narwhals as nw
+
     return (
         any(hasattr(dtype, "pyarrow_dtype") for dtype in getattr(table.to_native(), "dtypes", ()))
-        and all(dtype.is_numeric() or dtype.is_boolean() for dtype in table.schema.values())
+        and all(dtype.is_numeric() or dtype == nw.Boolean for dtype in table.schema.values())
         and not any(column.null_count() for column in table.iter_columns())
     )
 

@@ -185,7 +185,7 @@ def test_the_estimate_is_a_percentage_with_its_noise_floor():
     assert fine.pvalue > 0.05
     assert coarse.pvalue == 0.01
     assert (fine.lower, fine.upper) == (None, None)
-    with pytest.raises(ValueError, match="no interval is known to cover; compare with the noise floor"):
+    with pytest.raises(ValueError, match=r"no interval is known to cover\. Compare with the noise floor"):
         _ = fine.interval
     assert coarse.value == calibration_error(shifted, p, binning=EqualMass(15), loss="binomial test") > 50.0
     assert coarse.noise_floor == pytest.approx(fine.noise_floor)
