@@ -281,3 +281,11 @@ def test_an_assessment_states_areas_with_intervals():
         assert found[word].lower < found[word].value < found[word].upper
         assert found[word].pvalue is None
     assert found["hull-auc"].lower == found["roc-auc"].lower
+
+
+@pytest.mark.parametrize("n_classes", [3, 6, 7, 11])
+def test_the_mean_of_equal_areas_is_their_area(n_classes):
+    for seed in range(20):
+        y = np.random.default_rng(seed).integers(0, n_classes, 60)
+        y[:n_classes] = np.arange(n_classes)
+        assert area_under_roc_hull_score(y, np.full((60, n_classes), 1.0 / n_classes)) == 0.5

@@ -128,11 +128,13 @@ def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     value, influence, unseen, fewest = 0.0, np.zeros(simplex.size), 0.0, np.inf
     undefined: list[BinaryProblem] = []
     parts: list[Spread] = []
+    values: list[float] = []
     for part, binary in zip(notion.parts(simplex.prob), notion.split(problem), strict=True):
         if binary.size == 0:  # a class that is never predicted
             continue
         one = measure(binary)
         value += binary.share * one.value
+        values.append(one.value)
         influence[part.rows] += binary.share * one.influence
         unseen += binary.share**2 * one.unseen
         fewest = min(fewest, one.fewest)
@@ -140,6 +142,8 @@ def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
         if np.isnan(one.value):
             undefined.append(binary)
     warn_of_one_kind(undefined, "an AUC")
+    if values:  # a mean lies between them, but for rounding
+        value = float(np.clip(value, np.min(values), np.max(values)))
     return Area(value, influence, unseen, fewest, tuple(parts))
 
 
