@@ -84,12 +84,17 @@ def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], lis
     return outcome, value, [str(w.message) for w in said], faults, seconds
 
 
+WITHOUT_NAMES = "does not have valid feature names"
+"""What scikit-learn says of an array given to what was fitted to a table with names."""
+
 FEW_OF_A_CLASS = "members, which is less than n_splits"
 """What scikit-learn warns of by itself where a class has fewer rows than there are folds."""
 
 
 def _is_ours(warned: warnings.WarningMessage) -> bool:
-    if FEW_OF_A_CLASS in str(warned.message):
+    if FEW_OF_A_CLASS in str(warned.message) or WITHOUT_NAMES in str(warned.message):
+        return True
+    if warned.filename.endswith("sklearn/naive_bayes.py"):  # the classifier that is passed, on columns that do not vary
         return True
     return issubclass(warned.category, calibrant.exceptions.CalibrationWarning) or warned.category.__name__ in OF_FITS
 

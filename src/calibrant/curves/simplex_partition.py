@@ -157,7 +157,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     >>> simplex_partition(lambda prob: prob, resolution=10)
     SimplexPartition(<lambda>, triangles=100)
     """
-    whole("resolution", resolution, least=2, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
+    whole("resolution", resolution, least=2, most=10_000, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
     refuse_unfitted(calibrator)
     classes = three_classes(calibrator)
     vertex, triangle, sides = small_triangles(resolution)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import number
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.registry import declare
 from calibrant.notions.base import Notion, Part
@@ -46,12 +46,8 @@ class ThresholdedClassWise(Notion):
     name = "thresholded-class-wise"
 
     def __post_init__(self) -> None:
-        require(
-            self.threshold is None or 0.0 <= self.threshold <= 1.0,
-            "threshold must be a probability in [0, 1]",
-            value=self.threshold,
-            hint="Leave it out for 1 / n_classes",
-        )
+        if self.threshold is not None:
+            number("threshold", self.threshold, least=0.0, most=1.0, hint="Leave it out for 1 / n_classes")
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that reach the threshold in class j."""
