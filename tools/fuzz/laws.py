@@ -94,8 +94,8 @@ FEW_OF_A_CLASS = "members, which is less than n_splits"
 def _is_ours(warned: warnings.WarningMessage) -> bool:
     if FEW_OF_A_CLASS in str(warned.message) or WITHOUT_NAMES in str(warned.message):
         return True
-    if warned.filename.endswith("sklearn/naive_bayes.py"):  # the classifier that is passed, on columns that do not vary
-        return True
+    if warned.category is RuntimeWarning and "/sklearn/" in warned.filename:
+        return True  # the classifier that is passed, on columns that do not vary
     return issubclass(warned.category, calibrant.exceptions.CalibrationWarning) or warned.category.__name__ in OF_FITS
 
 
