@@ -240,6 +240,10 @@ POINTS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll(
 REST = 400  # milliseconds: the picture is put in order when the hand rests
 
 
+def places(points):
+    return np.array([float(point.get_attribute("cx")) for point in points])
+
+
 def corners(page, number=0):
     return page.evaluate(CORNERS, number)
 
@@ -287,7 +291,8 @@ def test_thirty_six_steps_lead_once_around(solid):
 
 def test_the_near_side_follows_the_mouse(solid):
     page = solid(viewport={"width": 1000, "height": 900}).page
-    before = page.evaluate(POINTS, 0)
+    points = page.query_selector_all("svg.solid >> nth=0 >> .points circle")  # handles: put in order anew, they stay
+    before = places(points)
     picture = page.query_selector("svg.solid")
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
@@ -296,8 +301,8 @@ def test_the_near_side_follows_the_mouse(solid):
     page.mouse.down()
     page.mouse.move(x + 30, y, steps=3)
     page.mouse.up()
-    page.wait_for_timeout(60)
-    moved = np.array(page.evaluate(POINTS, 0)) - before  # the last drawn were nearest
+    page.wait_for_timeout(REST)
+    moved = places(points) - before  # the last drawn were nearest
     assert moved[-20:].mean() > 3
     assert moved[:20].mean() < -3
     page.mouse.move(x + 200, y, steps=3)
