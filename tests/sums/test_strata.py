@@ -142,7 +142,7 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
     plain = scan(problem, PLAN)
     monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
-    monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 500)
+    monkeypatch.setattr(calibrant.sums.compiled, "CHUNK", 500)
     monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
 
@@ -164,7 +164,7 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
 
 @pytest.mark.usefixtures("compiled")
 def test_the_number_of_threads_makes_no_difference(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "ROWS", 100)
+    monkeypatch.setattr(calibrant.sums.compiled, "CHUNK", 100)
     problem, found = table(1000, 3), []
     for workers in (1, 3):
         monkeypatch.setattr(calibrant.sums.compiled, "n_processors", partial(int, workers))

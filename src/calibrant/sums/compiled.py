@@ -12,6 +12,7 @@ from calibrant._core.loading import pays
 from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem
 from calibrant._core.threads import in_order, n_processors
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
+from calibrant.binning.base import CHUNK
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
 from calibrant.sums.strata import BITS, UNIT, CountArray, Strata, is_upper
 
@@ -19,9 +20,6 @@ SAVED = 5e-8
 """Seconds saved a number."""
 
 MOST_BINS = 1 << 16
-
-ROWS = 1 << 16
-"""Rows whose scores are summed at a time, one after the other, by one thread."""
 
 BLOCK = 1 << 16
 """Numbers of a table that stay in the processor's cache while they are read twice."""
@@ -80,7 +78,7 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
     def loop(rows: slice, units: CountArray, scores: FloatArray) -> None:
         column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
 
-    return _summed([loop], binary.size, ROWS, edges, 1)[0].of_classes[0]
+    return _summed([loop], binary.size, CHUNK, edges, 1)[0].of_classes[0]
 
 
 def _totals(simplex: SimplexProblem, binning: Binning, kinds: Sequence[type[Notion]]) -> list[Totals]:
@@ -162,14 +160,14 @@ def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_class
 
     def read(start: int) -> list[tuple[CountArray, FloatArray]]:
         own = [(np.zeros((2, *shape, 3), dtype=np.int64), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
-        end = min(start + ROWS, n)
+        end = min(start + CHUNK, n)
         for first in range(start, end, step):
             for loop, (units, scores) in zip(loops, own, strict=True):
                 loop(slice(first, min(first + step, end)), units, scores)
         return own
 
     totals = [Totals.of_no_rows(edges, n_classes) for _ in loops]
-    for own in in_order(read, range(0, n, ROWS), n_processors()):
+    for own in in_order(read, range(0, n, CHUNK), n_processors()):
         for total, sums in zip(totals, own, strict=True):
             total.add(*sums)
     return totals
