@@ -83,6 +83,7 @@ def under_law(page, chosen, folder, *laws):
     return done.stdout + done.stderr
 
 
+@pytest.mark.deep
 def test_what_extending_declares_keeps_the_laws(tmp_path):
     pytest.importorskip("matplotlib")
     assert all(DECLARED.values())

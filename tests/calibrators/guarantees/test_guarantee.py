@@ -577,6 +577,7 @@ def test_every_promise_is_kept_over_two_thousand_draws(name, interior):
     assert tl_ece.mean() <= found.sharp_expected_error + slack <= found.expected_error
 
 
+@pytest.mark.deep
 def test_a_third_of_the_bounds_would_not_be_kept():
     marginal, conditional, _, tl_ece = kept_shares("COINS", True, cut=1 / 3)
     assert not promised(marginal)

@@ -59,7 +59,10 @@ WIDTHS = {
 }
 
 
-@pytest.mark.parametrize(("name", "weighted"), [(name, False) for name in NAMES] + [(name, True) for name in FEW])
+@pytest.mark.parametrize(
+    ("name", "weighted"),
+    [(name, False) for name in NAMES] + [pytest.param(name, True, marks=pytest.mark.deep) for name in FEW],
+)
 def test_away_from_calibration_both_tails_and_the_width_are_what_is_promised(name, weighted):
     found, truth = estimates(2.0, weighted)[name]
     below, above = misses(found, truth)
