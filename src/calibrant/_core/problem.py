@@ -116,6 +116,14 @@ class BinaryProblem(WeightedRows):
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
         )
 
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes."""
+        is_logit = self.logit is not None
+        forecast = two_columns(self.score if self.logit is None else self.logit, is_logit=is_logit)
+        forecast = replace(forecast, given_in=self.precision)
+        label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
+        return SimplexProblem(forecast, label, self.weights, self.classes, of_predictions)
+
     def __repr__(self) -> str:
         name = f"{self.name}, " if self.name else ""
         return f"BinaryProblem({name}rows={self.size}, share={self.share:.4g})"
@@ -237,10 +245,4 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    if isinstance(problem, SimplexProblem):
-        return problem
-    is_logit = problem.logit is not None
-    forecast = two_columns(problem.score if problem.logit is None else problem.logit, is_logit=is_logit)
-    forecast = replace(forecast, given_in=problem.precision)
-    label, of_predictions = problem.outcome.astype(np.intp), problem.predicted is not None
-    return SimplexProblem(forecast, label, problem.weights, problem.classes, of_predictions)
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()

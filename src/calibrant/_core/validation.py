@@ -18,6 +18,7 @@ import numpy.typing as npt
 from calibrant._core import links
 from calibrant._core import rows as row_sums
 from calibrant._core.arrays import absent, as_array, columns_of, first, index, more
+from calibrant._core.in_batches import InBatches
 from calibrant._core.labels import (
     USUAL,
     Labels,
@@ -104,8 +105,8 @@ class DataOptions(TypedDict, total=False):
 
 
 def as_problem(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | InBatches,
+    y_prob: npt.ArrayLike | None = None,
     *,
     sample_weight: npt.ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
@@ -128,6 +129,20 @@ def as_problem(
         raise TypeError(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
+        )
+    if isinstance(y_true, InBatches):
+        said = {
+            "y_prob": y_prob,
+            "sample_weight": sample_weight,
+            "labels": labels,
+            "pos_label": pos_label,
+            "y_pred": y_pred,
+        }
+        return _of_batches(y_true, [name for name, value in said.items() if value is not None])
+    if y_prob is None:
+        raise TypeError(
+            f"{named.forecast} must be given beside {named.truth}; it is missing. Pass the predicted probabilities, or "
+            "calibrant.predictions(...) alone, which has both."
         )
     truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
@@ -163,6 +178,16 @@ def as_problem(
     forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
     problem = SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def _of_batches(predictions: InBatches, said: Sequence[str]) -> Problem:
+    """Return the problem of rows that are read in batches, which know all that there is to say of them."""
+    if said:
+        raise TypeError(
+            f"{', '.join(said)} must be left out beside predictions that are read in batches; got both. "
+            "Say it where they are made: calibrant.predictions(...)."
+        )
+    return predictions.as_problem()
 
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:

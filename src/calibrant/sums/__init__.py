@@ -4,7 +4,8 @@
 """
 
 from calibrant.sums.plan import Plan, RowScore
+from calibrant.sums.predictions import Predictions
 from calibrant.sums.scan import scan
 from calibrant.sums.sums import BinnedProblem, Sums
 
-__all__ = ["BinnedProblem", "Plan", "RowScore", "Sums", "scan"]
+__all__ = ["BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "scan"]

@@ -19,8 +19,10 @@ from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan, distinct
+from calibrant.sums.predictions import Predictions
 from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit, cells_of_classes
+from calibrant.sums.unread import UnreadBinary, UnreadSimplex, unread
 
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
@@ -28,13 +30,13 @@ PARALLEL_FROM = 1 << 20
 Cells = tuple[BinnedProblem, ...]
 
 
-def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
+def scan(problem: Problem | Predictions, plan: Plan, *, first: int = 0) -> Sums:
     """Read the rows of a problem once, and sum what the plan asks for.
 
     Parameters
     ----------
-    problem : BinaryProblem or SimplexProblem
-        A valid problem, or a batch of one, which may have no rows.
+    problem : BinaryProblem, SimplexProblem or Predictions
+        A valid problem, or a batch of one, which may have no rows; or predictions that are read in batches.
     plan : Plan
         What is asked for. A notion that labels decide is fitted to the problem: for batches call ``plan.fitted_to`` first.
     first : int, default=0
@@ -45,6 +47,13 @@ def scan(problem: Problem, plan: Plan, *, first: int = 0) -> Sums:
     Sums
         Those of no rows are neutral: other sums plus them are the other sums.
     """
+    if isinstance(problem, Predictions):
+        problem = unread(problem)
+    if isinstance(problem, (UnreadBinary, UnreadSimplex)):
+        fitted = plan.fitted_to(problem)
+        sums = problem.reduce(lambda batch, at: scan(batch, fitted, first=at))
+        problem.reading.totals = sums
+        return sums
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)

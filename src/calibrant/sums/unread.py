@@ -1,0 +1,184 @@
+"""Problems whose rows are not in memory: sums over them can be had, and asking for the rows themselves is refused in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from calibrant._core.links import FloatArray
+from calibrant._core.parameters import refuse
+from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.weights import Weights
+
+if TYPE_CHECKING:
+    from calibrant.sums.predictions import M, Predictions
+    from calibrant.sums.sums import Sums
+
+
+def unread(predictions: Predictions) -> Problem:
+    """Return predictions that are read in batches as a problem of their kind."""
+    head = predictions.head()
+    return UnreadSimplex(predictions, head) if isinstance(head, SimplexProblem) else UnreadBinary(predictions, head)
+
+
+class Reading:
+    """What has been read of predictions so far: sums over all rows, once there are any."""
+
+    def __init__(self, predictions: Predictions, head: Problem) -> None:
+        self.predictions, self.head = predictions, head
+
+    @cached_property
+    def totals(self) -> Sums:
+        """Sums of all rows, of which their number and weight are asked."""
+        from calibrant.sums.plan import Plan
+        from calibrant.sums.scan import scan
+
+        return self.predictions.reduce(lambda batch, first: scan(batch, Plan(), first=first))
+
+
+class UnreadBinary(BinaryProblem):
+    """A binary problem that is read in batches."""
+
+    reading: Reading
+
+    def __init__(self, predictions: Predictions, head: BinaryProblem) -> None:
+        reading = Reading(predictions, head)
+        shown = {"share": 1.0, "name": "", "classes": predictions.classes, "precision": predictions.precision}
+        self.__dict__.update(shown, predicted=None, reading=reading, weights=UnreadWeights(reading))
+
+    @property
+    def size(self) -> int:
+        """Number of rows; they are read for it, if they have not been read yet."""
+        return self.reading.totals.rows
+
+    @property
+    def score(self) -> FloatArray:
+        """Not there."""
+        refuse_rows()
+
+    @property
+    def outcome(self) -> BoolArray:
+        """Not there."""
+        refuse_rows()
+
+    @property
+    def logit(self) -> FloatArray | None:
+        """None of probabilities; logits are not there."""
+        return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
+
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        """Rows are not there."""
+        refuse_rows()
+
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes, which is not read yet either."""
+        return UnreadSimplex(self.reading.predictions, as_simplex(self.reading.head), self.reading)
+
+    def reduce(self, read: Callable[[Problem, int], M]) -> M:
+        """Read the batches."""
+        return self.reading.predictions.reduce(read)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(classes={self.classes.tolist()})"
+
+
+class UnreadSimplex(SimplexProblem):
+    """A problem of a forecast of K classes that is read in batches; those of a binary problem are taken as two columns."""
+
+    reading: Reading
+
+    def __init__(self, predictions: Predictions, head: SimplexProblem, reading: Reading | None = None) -> None:
+        reading = Reading(predictions, head) if reading is None else reading
+        forecast = UnreadForecast(reading, head.forecast, predictions.precision)
+        weights = UnreadWeights(reading)
+        self.__dict__.update(
+            reading=reading, forecast=forecast, weights=weights, classes=predictions.classes, is_of_predictions=False
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of rows; they are read for it, if they have not been read yet."""
+        return self.reading.totals.rows
+
+    @property
+    def label(self) -> IntArray:
+        """Not there."""
+        refuse_rows()
+
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        """Rows are not there."""
+        refuse_rows()
+
+    def reduce(self, read: Callable[[Problem, int], M]) -> M:
+        """Read the batches, as tables of two columns if they are of one."""
+        return self.reading.predictions.reduce(lambda batch, first: read(as_simplex(batch), first))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(classes={self.classes.tolist()})"
+
+
+class UnreadForecast(Forecast):
+    """Probabilities or logits that are read in batches."""
+
+    def __init__(self, reading: Reading, head: Forecast, precision: np.dtype[np.floating[Any]]) -> None:
+        self.__dict__.update(reading=reading, n_classes=head.shape[1], is_logit=head.is_logit, given_in=precision)
+
+    @property
+    def values(self) -> FloatArray:
+        """Not there."""
+        refuse_rows()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and classes."""
+        return vars(self)["reading"].totals.rows, vars(self)["n_classes"]
+
+
+class UnreadWeights(Weights):
+    """Weights of rows that are read in batches: whether there are any is known, and their sums once rows were read."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.__dict__.update(reading=reading, is_unit=reading.head.weights.is_unit, whole=None)
+
+    @property
+    def _totals(self) -> Sums:
+        totals: Sums = vars(self)["reading"].totals
+        return totals
+
+    def __len__(self) -> int:
+        return self._totals.rows
+
+    @property
+    def values(self) -> FloatArray:
+        """Not there."""
+        refuse_rows()
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return self._totals.weight
+
+    @cached_property
+    def are_counts(self) -> bool:
+        """Whether they are numbers of equal rows."""
+        return self._totals.unit.are_counts
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """Rows that a weight of one stands for."""
+        return self._totals.unit.rows_per_weight
+
+
+Unread = UnreadBinary | UnreadSimplex
+
+
+def refuse_rows() -> NoReturn:
+    """Refuse to have all rows in memory."""
+    refuse(
+        "this needs all rows in memory",
+        got="predictions that are read in batches, of which there are only sums",
+        hint="Take a sample: function(**predictions.sample(100_000)); or leave the figure out",
+    )
