@@ -119,8 +119,7 @@ class BinaryProblem(WeightedRows):
     def in_two_columns(self) -> SimplexProblem:
         """Return the same rows as a forecast of two classes."""
         is_logit = self.logit is not None
-        forecast = two_columns(self.score if self.logit is None else self.logit, is_logit=is_logit)
-        forecast = replace(forecast, given_in=self.precision)
+        forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
         return SimplexProblem(forecast, label, self.weights, self.classes, of_predictions)
 
@@ -180,6 +179,63 @@ class Forecast:
         n, n_classes = self.values.shape
         return n, n_classes
 
+    @property
+    def top(self) -> IntArray:
+        """The column of the highest probability of each row, of equal ones the first."""
+        return by_row.top_column(self.as_given)
+
+    def of(self, label: IntArray) -> FloatArray:
+        """Return the probability that each row gives to the class of this number."""
+        return by_row.entry(self.as_given, label)
+
+    def squared_losses(self, problem: SimplexProblem) -> FloatArray:
+        """Return the squared distance of each row to the corner of its class: sum p^2 - 2 p_y + 1, without a one-hot table."""
+        losses = by_row.sum_of_squares(self.as_given)
+        losses -= 2.0 * problem.of_true
+        losses += 1.0
+        return losses
+
+
+class OfOneEvent(Forecast):
+    """The probability of one event, or its logit, as a forecast of two classes: no table is made where none is needed."""
+
+    event: FloatArray
+
+    def __init__(self, event: FloatArray, is_logit: bool, given_in: np.dtype[np.floating[Any]]) -> None:
+        self.__dict__.update(event=event, is_logit=is_logit, given_in=given_in)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Probabilities or logits as a table, shape (n, 2)."""
+        return two_columns(self.event, is_logit=self.is_logit).values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and classes."""
+        return self.event.size, 2
+
+    def at(self, rows: IntArray | BoolArray | slice) -> Forecast:
+        """Return some rows."""
+        return OfOneEvent(self.event[rows], self.is_logit, self.precision)
+
+    @property
+    def top(self) -> IntArray:
+        """One where the event is more likely than not."""
+        return super().top if self.is_logit else (self.event > 1.0 - self.event).astype(np.intp)
+
+    def of(self, label: IntArray) -> FloatArray:
+        """Return the probability that each row gives to the class of this number."""
+        return super().of(label) if self.is_logit else np.where(label, self.event, 1.0 - self.event)
+
+    def squared_losses(self, problem: SimplexProblem) -> FloatArray:
+        """Return twice the squared distance of the event to its outcome."""
+        if self.is_logit:
+            return super().squared_losses(problem)
+        losses = self.event - problem.label
+        losses *= losses
+        losses *= 2.0
+        return losses
+
 
 @dataclass(frozen=True, eq=False)
 class SimplexProblem(WeightedRows):
@@ -212,12 +268,12 @@ class SimplexProblem(WeightedRows):
     @cached_property
     def top(self) -> IntArray:
         """The predicted class of each row, shape (n,): that of the highest probability, of equal ones the first."""
-        return by_row.top_column(self.forecast.as_given)
+        return self.forecast.top
 
     @cached_property
     def of_true(self) -> FloatArray:
         """Probability of the true class of each row, shape (n,)."""
-        return by_row.entry(self.forecast.as_given, self.label)
+        return self.forecast.of(self.label)
 
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         weights = self.weights.part(rows) if weights is None else weights

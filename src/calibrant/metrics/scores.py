@@ -8,7 +8,6 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.by_row import sum_of_squares
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import BoolArray, SimplexProblem
@@ -28,11 +27,8 @@ def hits(problem: SimplexProblem) -> FloatArray:
 
 
 def squared_losses(problem: SimplexProblem) -> FloatArray:
-    """Squared distance to the corner of the true class: sum p^2 - 2 p_y + 1, without a one-hot table."""
-    losses = sum_of_squares(problem.forecast.as_given)
-    losses -= 2.0 * problem.of_true
-    losses += 1.0
-    return losses
+    """Squared distance to the corner of the true class."""
+    return problem.forecast.squared_losses(problem)
 
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
