@@ -62,6 +62,9 @@ from .report import write_report as write_report
 from .planning import rows_for as rows_for
 from .interop import show_versions as show_versions
 
+# Read what is larger than memory
+from .interop import predictions as predictions
+
 # Data
 from .datasets import load_digits_forecast as load_digits_forecast
 

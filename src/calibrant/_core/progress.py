@@ -12,8 +12,8 @@ Advance = Callable[[int], object]
 
 
 @contextmanager
-def progress_bar(total: int, *, show: bool, desc: str, unit: str) -> Iterator[Advance]:
-    """Open a bar of so many units; it is gone when the block ends, however it ends."""
+def progress_bar(total: int | None, *, show: bool, desc: str, unit: str) -> Iterator[Advance]:
+    """Open a bar of so many units, None if that is not known; it is gone when the block ends, however it ends."""
     if not show:
         yield _ignored
         return

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -60,3 +63,60 @@ def in_order(work: Callable[[Item], Found], items: Sequence[Item], n_workers: in
         return
     with ThreadPoolExecutor(min(n_workers, len(items))) as pool:
         yield from pool.map(work, items)
+
+
+def streamed(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:
+    """Do the same of items that are made as they are asked for: only a few more of them than workers are there at a time."""
+    if n_workers < 2:
+        yield from map(work, items)
+        return
+    running: deque[Future[Found]] = deque()
+    pool = ThreadPoolExecutor(n_workers)
+    try:
+        for item in items:
+            running.append(pool.submit(work, item))
+            if len(running) > n_workers:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
+    """Make items in a thread of their own, at most so many before they are asked for; an error is raised where it would be."""
+    queue: Queue[tuple[bool, Item | BaseException | None]] = Queue(most)
+    is_over = Event()
+
+    def put(made: bool, what: Item | BaseException | None) -> bool:
+        while not is_over.is_set():
+            try:
+                queue.put((made, what), timeout=0.1)
+            except Full:
+                continue
+            return True
+        return False
+
+    def make() -> None:
+        try:
+            for item in items:
+                if not put(True, item):
+                    return
+            put(False, None)
+        except BaseException as error:  # it is raised where the items are asked for
+            put(False, error)
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            made, what = queue.get()
+            if made:
+                yield what  # type: ignore[misc]
+            elif isinstance(what, BaseException):
+                raise what
+            else:
+                return
+    finally:
+        is_over.set()
+        thread.join()

@@ -1,3 +1,4 @@
 from .persistence import load_calibrator as load_calibrator
 from .persistence import save_calibrator as save_calibrator
 from .versions import show_versions as show_versions
+from .batches.front import predictions as predictions

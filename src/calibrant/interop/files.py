@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,23 +123,38 @@ def read_forecast(
 ) -> ForecastTable:
     """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
     whole = read_table(path)
+    where = str(path)
+    found = choose_columns(whole, label=label, prob=prob, logit=logit, label_optional=label_optional, where=where)
+    label_column, chosen = found.label_column, found.forecast_columns
+    _require_columns(whole, chosen, where=where)
+    _require_one_length(whole, [*chosen, *([] if label_column is None else [label_column])], where=where)
+    table = whole.sliced(rows, len(whole.columns[chosen[0]]))
+    _require_numbers(table, chosen, where=where, first=rows.start or 0)
+    return replace(found, table=_unpacked(table, chosen), forecast_columns=_unpacked_names(table, chosen))
+
+
+def choose_columns(
+    whole: FileTable,
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    label_optional: bool = False,
+    where: str,
+) -> ForecastTable:
+    """Choose the columns of a table, by their names alone."""
     guessed: list[str] = []
-    label_column = _choose_label(whole, label, guessed, optional=label_optional, where=str(path))
+    label_column = _choose_label(whole, label, guessed, optional=label_optional, where=where)
     if prob is not None and logit is not None:
         raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
     rest = [name for name in whole if name != label_column]
     if prob is not None or logit is not None:
-        chosen = select(rest, prob or logit or "", where=str(path))
+        chosen = select(rest, prob or logit or "", where=where)
         input: Input = "probability" if prob is not None else "logit"
     else:
-        chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=str(path))
+        chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
         guessed.append(f"{input} {_span(chosen)}")
-    _require_columns(whole, chosen, where=str(path))
-    _require_one_length(whole, [*chosen, *([] if label_column is None else [label_column])], where=str(path))
-    table = whole.sliced(rows, len(whole.columns[chosen[0]]))
-    _require_numbers(table, chosen, where=str(path), first=rows.start or 0)
-    names = _unpacked_names(table, chosen)
-    return ForecastTable(_unpacked(table, chosen), label_column, names, input, tuple(guessed), str(path))
+    return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
 
 
 def _require_columns(table: FileTable, chosen: Sequence[str], *, where: str) -> None:

@@ -154,7 +154,7 @@ def read_table(path: str | os.PathLike[str]) -> FileTable:
         raise
     except Exception as error:
         raise ValueError(
-            f"{source} must be a readable {kind} file; it is not: {_first_line(error)}. Was it cut or damaged?"
+            f"{source} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
         ) from error
     if not any(map(len, table.columns.values())):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
@@ -170,7 +170,7 @@ def _read_csv(path: Path) -> FileTable:
         first = {separator: _first_lines(path, separator) for separator in SEPARATORS}
     except UnicodeDecodeError as error:
         raise ValueError("its text is not UTF-8; save it as UTF-8") from error
-    separator = max(first, key=lambda one: _parts(*first[one]))  # of equal ones the first
+    separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
     names, _ = first[separator]
     if not names:
         return FileTable({})
@@ -232,7 +232,7 @@ def _first_lines(path: Path, separator: str) -> tuple[list[str], list[str]]:
         return next(filled, []), next(filled, [])
 
 
-def _parts(names: list[str], cells: list[str]) -> tuple[bool, int]:
+def parts_alike(names: list[str], cells: list[str]) -> tuple[bool, int]:
     """Return whether a separator parts two lines alike, and into how many."""
     return 1 < len(names) == len(cells), len(names)
 
@@ -336,7 +336,7 @@ def write_table(
             if (end := _ending_behind(error)) is not None:
                 raise end from None
             raise ValueError(
-                f"the table must be writable as {kind}; {path} could not be: {_first_line(error)}. "
+                f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
                 "Make room, drop the column, or choose another format."
             ) from error
 
@@ -426,7 +426,7 @@ def _of_name(name: str, make: Callable[[], Cells]) -> Cells:
     try:
         return make()
     except (TypeError, NotImplementedError) as error:  # pyarrow's for what it cannot do is one of the latter
-        raise TypeError(f"{_first_line(error)}, for the column {name!r}") from error
+        raise TypeError(f"{first_line(error)}, for the column {name!r}") from error
 
 
 def _require_arrow(job: str, path: Path) -> None:
@@ -436,5 +436,6 @@ def _require_arrow(job: str, path: Path) -> None:
         )
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

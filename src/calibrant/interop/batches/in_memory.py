@@ -1,0 +1,95 @@
+"""Batches of pairs: labels and probabilities, as arrays, lists or data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.labels import as_labels
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input, as_problem
+from calibrant.interop.batches.decoding import Decoding
+from calibrant.interop.batches.pieces import Damaged, Found, Piece
+from calibrant.interop.batches.streamed import OnError, Streamed
+
+Pair = tuple[Any, ...]
+"""Labels, probabilities, and weights if there are any."""
+
+Pairs = Iterable[Pair] | Callable[[], Iterable[Pair]]
+
+
+class Batches(Streamed):
+    """Predictions that are given as pairs: a collection of them, an iterator, or a function that returns a fresh iterator.
+
+    Parameters
+    ----------
+    batches : iterable of tuples, or callable that returns one
+        Labels, probabilities, and weights if there are any, of each batch.
+    labels : sequence of length n_classes, optional
+        The class of each column. By default 0, 1, ..., or the names of the columns of a data frame.
+    input : {"probability", "logit"}, default="probability"
+        What the numbers are.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        What is done with them before they are checked.
+    on_error : {"raise", "skip"}, default="raise"
+        What is done with a batch that is wrong.
+    reads_once : bool, default=False
+        Whether the batches can be had once alone, as those of an iterator.
+    """
+
+    def __init__(
+        self,
+        batches: Pairs,
+        *,
+        labels: Sequence[Any] | None = None,
+        input: Input = "probability",
+        rows: Rows = "as-given",
+        on_error: OnError = "raise",
+        reads_once: bool = False,
+        **options: Any,
+    ) -> None:
+        def decoding(piece: Piece) -> Decoding:
+            return Decoding.of(piece, input=input, rows=rows, labels=labels_of(piece, labels))
+
+        super().__init__(
+            lambda: pieces_of(batches() if callable(batches) else batches),
+            decoding,
+            reads_once=reads_once or (not callable(batches) and iter(batches) is batches),
+            on_error=on_error,
+            **options,
+        )
+
+
+def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
+    """Turn pairs into pieces; a batch without rows is none."""
+    for number, (truth, prob, *weight) in enumerate(pairs):
+        if len(truth) or len(prob):
+            yield _piece(f"batch {number}", truth, prob, *weight)
+
+
+def _piece(place: str, truth: Any, prob: Any, weight: Any = None) -> Found:
+    try:
+        values, found = as_array("y_prob", prob), as_labels(truth, "y_true")
+        weights = None if weight is None else as_array("sample_weight", weight)
+        if len(found) != len(values):
+            raise ValueError(
+                f"y_true and y_prob must have the same number of rows; got {len(found)} and {len(values)}. "
+                "Pass one label a row."
+            )
+    except (ValueError, TypeError) as error:
+        return Damaged(type(error)(f"{place}: {error}"), len(truth))
+    names = columns_of(prob)
+    return Piece(found, (values,), weights, place, 0, names=None if names is None else tuple(names))
+
+
+def labels_of(piece: Piece, labels: Sequence[Any] | None) -> list[Any] | None:
+    """Return the class of each column for all batches, from the first one: those given, its columns' names, or 0, 1, ..."""
+    n, k = len(piece), piece.n_columns
+    names = None if piece.names is None else list(piece.names)
+    # Probabilities that are wrong are no matter of the classes.
+    even = np.full(n, 0.5) if k is None else np.full((n, k), 1.0 / k)
+    classes = as_problem(piece.truth, even, labels=labels, column_names=names).classes
+    return None if labels is None and k is not None and np.array_equal(classes, np.arange(k)) else classes.tolist()

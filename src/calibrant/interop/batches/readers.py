@@ -1,0 +1,210 @@
+"""Files as batches of Arrow, with nothing more in memory than a few of them."""
+
+from __future__ import annotations
+
+import csv as lines_of
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from calibrant.interop.batches.addresses import File
+from calibrant.interop.batches.pieces import Damaged
+from calibrant.interop.tables import SEPARATORS, first_line, parts_alike
+
+QUEUED = 1 << 22
+"""Bytes of a file that are read at a time."""
+
+
+class Rows(NamedTuple):
+    """A record batch, where it stands, and the number of its first row there."""
+
+    batch: Any
+    place: str
+    row: int
+
+
+class Reader(ABC):
+    """What reads a file."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of its columns."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of its rows, where that is known before they are read."""
+        return None
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
+        """Yield these columns in batches of so many rows at most, labels of text by codes."""
+
+    def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
+        """Return what cannot be read, with words that name it."""
+        where = f"{self.file.name}, {place}" if place else self.file.name
+        return Damaged(
+            ValueError(f"{where} must be readable; it is not: {first_line(error)}. Was it cut or damaged?"), n_rows
+        )
+
+
+class ParquetReader(Reader):
+    """A Parquet file: row group by row group, of each the columns that are asked for."""
+
+    def _open(self, label: str | None = None) -> Any:
+        from pyarrow import parquet
+
+        words = None if label is None else [label]
+        source = self.file.system.open_input_file(self.file.path)
+        return parquet.ParquetFile(source, buffer_size=QUEUED, pre_buffer=False, read_dictionary=words)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+        with self._open() as file:
+            return list(file.schema_arrow.names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of its rows, as its end says."""
+        with self._open() as file:
+            return int(file.metadata.num_rows)
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
+        """Read one row group after the other; one that is damaged is passed over."""
+        try:
+            file = self._open(label)
+        except Exception as error:
+            yield self.damaged(error)
+            return
+        with file:
+            for group in range(file.num_row_groups):
+                place, row = f"row group {group}", 0
+                n_rows = file.metadata.row_group(group).num_rows
+                found = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
+                try:
+                    for batch in found:
+                        yield Rows(batch, f"{self.file.name}, {place}", row)
+                        row += len(batch)
+                except Exception as error:
+                    yield self.damaged(error, place, n_rows - row)
+
+
+class FeatherReader(Reader):
+    """A Feather file, which holds record batches."""
+
+    def _open(self, columns: Sequence[str] | None = None) -> Any:
+        from pyarrow import ipc
+
+        source = self.file.system.open_input_file(self.file.path)
+        file = ipc.open_file(source)
+        if columns is None:
+            return file
+        at = [file.schema.get_field_index(name) for name in columns]
+        return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+        with self._open() as file:
+            return list(file.schema.names)
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
+        """Read one record batch after the other."""
+        try:
+            file = self._open(columns)
+        except Exception as error:
+            yield self.damaged(error)
+            return
+        with file:
+            for number in range(file.num_record_batches):
+                try:
+                    batch = file.get_batch(number)
+                except Exception as error:
+                    yield self.damaged(error, f"record batch {number}")
+                    continue
+                yield Rows(batch, f"{self.file.name}, record batch {number}", 0)
+
+
+class CsvReader(Reader):
+    """A CSV file, of which the first lines tell the separator and the names, as where it is read whole."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        with file.system.open_input_stream(file.path) as source:
+            start = source.read(1 << 20).decode("utf-8-sig", errors="replace")
+        self.is_quoted = '"' in start
+        lines = start.splitlines()
+        self.blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
+        first = {separator: _first_two(lines[self.blank :], separator) for separator in SEPARATORS}
+        self.separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
+        self._names = first[self.separator][0]
+
+    @property
+    def names(self) -> list[str]:
+        """Names in its first line."""
+        return self._names
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
+        """Read block after block; other columns are not parsed."""
+        import pyarrow
+        from pyarrow import csv
+
+        kinds = {name: pyarrow.float64() for name in columns}
+        if label is not None:
+            kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        try:
+            file = csv.open_csv(
+                self.file.system.open_input_stream(self.file.path),
+                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.blank + 1, block_size=QUEUED),
+                parse_options=csv.ParseOptions(
+                    delimiter=self.separator,
+                    newlines_in_values=self.is_quoted,
+                    ignore_empty_lines=len(self._names) != 1,
+                ),
+                convert_options=csv.ConvertOptions(
+                    column_types=kinds,
+                    include_columns=list(columns),
+                    decimal_point="," if self.separator == ";" else ".",
+                ),
+            )
+        except Exception as error:
+            yield self.damaged(error)
+            return
+        row = 0
+        with file:
+            while True:
+                try:
+                    batch = file.read_next_batch()
+                except StopIteration:
+                    return
+                except Exception as error:
+                    yield self.damaged(error, f"after row {row}")
+                    return
+                yield Rows(batch, self.file.name, row)
+                row += len(batch)
+
+
+READERS: dict[str, Callable[[File], Reader]] = {"parquet": ParquetReader, "feather": FeatherReader, "csv": CsvReader}
+
+
+def reader_of(file: File) -> Reader:
+    """Return what reads a file; that it cannot be read at all is said with its name."""
+    made = READERS[file.kind]
+    try:
+        found = made(file)
+        found.names  # noqa: B018 - it is read for them
+    except Exception as error:
+        raise ValueError(
+            f"{file.name} must be a readable {file.kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
+        ) from error
+    return found
+
+
+def _first_two(lines: Sequence[str], separator: str) -> tuple[list[str], list[str]]:
+    """Return the names, and the cells of the next line."""
+    filled = (row for row in lines_of.reader(lines, delimiter=separator) if row)
+    return next(filled, []), next(filled, [])

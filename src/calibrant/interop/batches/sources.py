@@ -1,0 +1,206 @@
+"""Where pieces come from: files, streams of Arrow, and what a program hands over batch by batch."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from calibrant.interop.batches.addresses import Address, File, files_of
+from calibrant.interop.batches.arrow import Columns, piece_of
+from calibrant.interop.batches.pieces import Damaged, Found
+from calibrant.interop.batches.readers import Reader, reader_of
+
+
+class Source(ABC):
+    """Batches of Arrow with named columns, which can be asked for again."""
+
+    reads_once = False
+    is_parsed = False
+    n_rows: int | None = None
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of the columns."""
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """What it is called in messages."""
+
+    @abstractmethod
+    def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
+        """Yield the rows of these columns, in batches of so many at most if that can be chosen."""
+
+
+class Files(Source):
+    """Files of tables, one after the other."""
+
+    def __init__(self, source: Address | Sequence[Address]) -> None:
+        self.files = files_of(source)
+        self.first = reader_of(self.files[0])
+        self.is_parsed = self.files[0].kind == "csv"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of the first file."""
+        return self.first.names
+
+    @property
+    def where(self) -> str:
+        """The first file."""
+        return self.files[0].name
+
+    @cached_property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        """Number of rows of all files, where each says it."""
+        known = 0
+        for file in self.files:
+            if file.kind != "parquet":
+                return None
+            try:
+                known += reader_of(file).n_rows or 0
+            except (ValueError, OSError):  # it is said where it is read
+                return None
+        return known
+
+    def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
+        """Read one file after the other; a file that cannot be read, or lacks a column, is damaged."""
+        for file in self.files:
+            try:
+                reader = reader_of(file)
+                _require_columns(reader, file, columns)
+            except (ValueError, OSError) as error:
+                yield Damaged(error)
+                continue
+            for one in reader.batches(columns.names, columns.label, rows):
+                yield one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
+
+
+class Stream(Source):
+    """An object with ``__arrow_c_stream__``, or a data set of pyarrow, of which only the columns chosen are read."""
+
+    def __init__(self, source: Any) -> None:
+        import pyarrow
+
+        self.source, self._reader = source, None
+        self.reads_once = isinstance(source, pyarrow.RecordBatchReader)
+        if not hasattr(source, "scanner"):
+            self._reader = pyarrow.RecordBatchReader.from_stream(source)
+        self._names = list((source if self._reader is None else self._reader).schema.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return self._names
+
+    @property
+    def where(self) -> str:
+        """The kind of the object."""
+        return f"the {type(self.source).__name__}"
+
+    def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
+        """Open the stream, and read it to its end."""
+        import pyarrow
+
+        reader, self._reader = self._reader, None
+        if hasattr(self.source, "scanner"):
+            reader = self.source.scanner(columns=columns.names, batch_size=rows).to_reader()
+        elif reader is None:
+            reader = pyarrow.RecordBatchReader.from_stream(self.source)
+        yield from _pieces(reader, columns)
+
+
+class Tables(Source):
+    """Tables that a program hands over one by one: of Arrow, or data frames."""
+
+    def __init__(self, tables: Callable[[], Iterable[Any]], first: Any, *, reads_once: bool) -> None:
+        self.tables, self.reads_once = tables, reads_once
+        self._names = list(as_arrow(first).schema.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of the first table."""
+        return self._names
+
+    @property
+    def where(self) -> str:
+        """The tables."""
+        return "the first batch"
+
+    def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
+        """Turn each table into batches of Arrow."""
+        yield from _pieces((as_arrow(table) for table in self.tables()), columns)
+
+
+def _pieces(tables: Iterable[Any], columns: Columns) -> Iterator[Found]:
+    """Number the tables; a table may hold its columns in several chunks."""
+    for number, table in enumerate(tables):
+        row = 0
+        missing = [name for name in columns.names if name not in table.schema.names]
+        if missing:
+            yield Damaged(_lacks(f"batch {number}", missing[0], table.schema.names))
+            continue
+        for batch in table.to_batches() if hasattr(table, "to_batches") else (table,):
+            yield _piece(batch, columns, f"batch {number}", row)
+            row += len(batch)
+
+
+def _piece(batch: Any, columns: Columns, place: str, row: int) -> Found:
+    """Return the rows of a batch; one whose columns are no labels or numbers is damaged."""
+    try:
+        return piece_of(batch, columns, place, row)
+    except (ValueError, TypeError) as error:
+        return Damaged(type(error)(f"{place}: {error}"), len(batch))
+
+
+def _require_columns(reader: Reader, file: File, columns: Columns) -> None:
+    for name in columns.names:
+        if name not in reader.names:
+            raise _lacks(file.name, name, reader.names)
+
+
+def _lacks(where: str, name: str, names: Sequence[str]) -> ValueError:
+    return ValueError(
+        f"{where} must have the column {name!r}, as the first; it has {', '.join(map(repr, names[:12]))}. Rename it."
+    )
+
+
+def as_arrow(table: Any) -> Any:
+    """Return a table or a record batch of Arrow."""
+    import pyarrow
+
+    if isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
+        return table
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+        return pyarrow.table(table)
+    if hasattr(table, "dtypes") and hasattr(table, "columns"):
+        return pyarrow.Table.from_pandas(table, preserve_index=False)
+    raise TypeError(
+        f"a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame; got {type(table).__name__}. Convert it."
+    )
+
+
+def is_addresses(source: Any) -> bool:
+    """Whether it is a path, or a list of paths."""
+    given = source if isinstance(source, (list, tuple)) and len(source) else [source]
+    return all(isinstance(one, (str, os.PathLike)) for one in given)
+
+
+def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:
+    """Return the first batch of an iterable or a function, a function that gives all of them, and whether only once."""
+    if callable(source):
+        begun = [iter(source())]
+        first = next(begun[0], None)
+        head = [] if first is None else [first]
+        return first, lambda: chain(head, begun.pop()) if begun else source(), False
+    batches = iter(source)
+    first = next(batches, None)
+    if batches is not source:
+        return first, lambda: source, False
+    rest: Iterable[Any] = chain([] if first is None else [first], batches)
+    return first, lambda: rest, True
