@@ -25,21 +25,21 @@ class Fold(NamedTuple):
     left_out: FloatArray
 
 
-def folds_of(problem: SimplexProblem) -> Iterator[Fold]:
-    """Leave out about a fifth of the weight at a time; no fold, if that is all there is.
+def folds_of(problem: SimplexProblem, n_folds: int = N_FOLDS) -> Iterator[Fold]:
+    """Leave out about a fifth of the weight at a time, or another part; no fold, if that is all there is.
 
-    Equal rows, those of one hash, are dealt out one by one to the folds in turn, from fold (hash modulo 5) on, and each of
+    Equal rows, those of one hash, are dealt out one by one to the folds in turn, from fold (hash modulo folds) on, and each of
     them has the same part in every fold that gets some. Left out together, as many as a tree makes, they would leave the
     others with rates that are far off.
     """
     row_hash, group = np.unique(hash_of_rows(problem), return_inverse=True)
     total = np.bincount(group, problem.weight).astype(np.float64, copy=False)
     number = _rounded(total * problem.weights.rows_per_weight)
-    start = (row_hash % np.uint64(N_FOLDS)).astype(np.float64)
-    rounds, rest = np.divmod(number, N_FOLDS)
+    start = (row_hash % np.uint64(n_folds)).astype(np.float64)
+    rounds, rest = np.divmod(number, n_folds)
     part = problem.weight / number[group]
-    for fold in range(N_FOLDS):
-        dealt = rounds + np.clip(rest - (fold - start) % N_FOLDS, 0.0, 1.0)
+    for fold in range(n_folds):
+        dealt = rounds + np.clip(rest - (fold - start) % n_folds, 0.0, 1.0)
         # Where all are dealt to one fold nothing is kept, not even rounding.
         left_out = np.where((dealt < number)[group], part * dealt[group], problem.weight)
         kept = problem.weight - left_out

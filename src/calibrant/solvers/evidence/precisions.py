@@ -1,0 +1,184 @@
+"""Precisions of groups of weights by Laplace evidence: weights and precisions are found together.
+
+All weights w of group h have the prior N(0, exp(-rho_h)), and rho_h the prior N(m_h, s_h^2). At weights w the log loss of all
+rows has gradient g and Hessian H. With these fixed, A = H + diag(exp(rho)) gives the weights v = A^-1 (H w - g), and gamma_h =
+count_h - exp(rho_h) tr_h(A^-1) of them are held by the rows and not by the prior; rho_h then maximises
+
+    gamma_h rho / 2  -  exp(rho) |v_h|^2 / 2  -  (rho - m_h)^2 / (2 s_h^2),
+
+MacKay's update with a prior on rho. Then w moves to v, by a step that is halved until it lowers the penalised log loss.
+[MacKay, Bayesian interpolation, 1992; Tipping, Sparse Bayesian learning and the relevance vector machine, 2001]
+
+Where steps are long, precisions that follow them can cycle. So a precision changes by a factor of at most exp(2) before H is made
+anew, and none changes while the quadratic model promises a step more than `FAR`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+
+from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
+from calibrant.solvers.evidence.logit import Logit, Look
+
+LEAST, MOST = -6.0, 14.0
+"""Logarithms of precisions lie between these."""
+
+MOST_OUTER, MOST_INNER = 30, 30
+LAST_CHANGE, LAST_OUTER_CHANGE, LAST_GAIN = 0.02, 0.05, 1e-3
+"""The change of rho at which the inner and the outer iteration end, and the gain in nats of the last step."""
+
+FARTHEST, FAR = 2.0, 4.0
+"""How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move."""
+
+FAIR_SHARE, MOST_HALVINGS = 1e-4, 30
+MOST_SCALAR_STEPS = 50
+
+
+class Prior(NamedTuple):
+    """Mean and spread of rho of each group, shape (G,)."""
+
+    mean: FloatArray
+    spread: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Weights and precisions at which the evidence is about largest.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d,)
+        Weights of least penalised loss.
+    rho : ndarray of shape (G,)
+        Logarithms of the precisions.
+    determined : ndarray of shape (G,)
+        Effective degrees of freedom: how many weights of each group the rows determine.
+    look : Look
+        Log loss, gradient and Hessian there, or near it.
+    log_evidence : float
+        Logarithm of the evidence, in nats, without the prior of rho.
+    n_iter : int
+        Hessians made.
+    """
+
+    w: FloatArray
+    rho: FloatArray
+    determined: FloatArray
+    look: Look
+    log_evidence: float
+    n_iter: int
+
+
+class Factored:
+    """The matrix H + diag(ridge), factored by Cholesky."""
+
+    def __init__(self, hessian: FloatArray, ridge: FloatArray) -> None:
+        matrix = np.array(hessian, order="F")
+        matrix[np.diag_indices(len(ridge))] += ridge
+        self.factor, failed = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
+        if failed:  # rounding of a large Hessian: only then more than the prior is added
+            matrix = np.array(hessian, order="F")
+            matrix[np.diag_indices(len(ridge))] += ridge + ROUNDING * float(np.abs(hessian.diagonal()).max())
+            self.factor, _ = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return the solution for a right-hand side."""
+        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
+        return solution
+
+    @property
+    def inverse_diagonal(self) -> FloatArray:
+        """Diagonal of the inverse."""
+        inverse = dtrtri(self.factor, lower=1)[0]
+        diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
+        return diagonal
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the determinant."""
+        return 2.0 * float(np.log(self.factor.diagonal()).sum())
+
+
+ROUNDING = 1e-9
+"""Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
+
+
+def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
+    """Find weights and precisions, from weights zero and the mean of the prior.
+
+    Parameters
+    ----------
+    logit : Logit
+        The log loss of all rows.
+    group : ndarray of shape (d,)
+        Group of each weight.
+    prior : Prior
+        Of the logarithm of the precision of each group.
+    """
+    w, rho = np.zeros(logit.size), prior.mean.copy()
+    look = logit.at(w)
+    for n_iter in range(1, MOST_OUTER + 1):
+        v, new, determined = _updated(look, w, rho, group, prior)
+        moved, rho = float(np.abs(new - rho).max()), new
+        ridge = np.exp(rho)[group]
+        w, look, gain = _moved(logit, look, w, v, ridge)
+        if gain < LAST_GAIN and moved < LAST_OUTER_CHANGE:
+            break
+    factored = Factored(look.hessian, ridge)
+    half = 0.5 * (rho[group].sum() - factored.log_det)
+    return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
+
+
+def _updated(
+    look: Look, w: FloatArray, rho: FloatArray, group: IntArray, prior: Prior
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weights of the quadratic model, and the precisions that its evidence asks for."""
+    right = look.hessian @ w - look.gradient
+    count = np.bincount(group, minlength=rho.size).astype(np.float64)
+    low, high = np.maximum(rho - FARTHEST, LEAST), np.minimum(rho + FARTHEST, MOST)
+    for number in range(MOST_INNER):
+        ridge = np.exp(rho)[group]
+        factored = Factored(look.hessian, ridge)
+        v = factored.solved(right)
+        held = np.bincount(group, factored.inverse_diagonal, minlength=rho.size) * np.exp(rho)
+        determined = np.clip(count - held, 0.0, count)
+        if number == 0 and (look.gradient + ridge * w) @ (w - v) > FAR:
+            break
+        square = np.bincount(group, v**2, minlength=rho.size)
+        before, rho = rho, np.clip(_best_rho(rho, determined, square, prior), low, high)
+        if np.abs(rho - before).max() < LAST_CHANGE:
+            break
+    return v, rho, determined
+
+
+def _best_rho(rho: FloatArray, determined: FloatArray, square: FloatArray, prior: Prior) -> FloatArray:
+    """Maximise what stands above over each rho, by Newton's steps; it is concave."""
+    curvature = 1.0 / prior.spread**2
+    for _ in range(MOST_SCALAR_STEPS):
+        pull = 0.5 * np.exp(rho) * square
+        step = np.clip((0.5 * determined - pull - curvature * (rho - prior.mean)) / (pull + curvature), -1.0, 1.0)
+        rho = np.clip(rho + step, LEAST, MOST)
+        if np.abs(step).max() < 1e-6:
+            break
+    return rho
+
+
+def _moved(
+    logit: Logit, look: Look, w: FloatArray, v: FloatArray, ridge: FloatArray
+) -> tuple[FloatArray, Look, float]:
+    """Return weights nearer to v with a lower penalised loss, and the gain that the slope promised."""
+    step = v - w
+    gain = -float((look.gradient + ridge * w) @ step)
+    before, length = look.value + 0.5 * float(ridge @ w**2), 1.0
+    for _ in range(MOST_HALVINGS):
+        there = w + length * step
+        new = logit.at(there)
+        if new.value + 0.5 * float(ridge @ there**2) <= before - FAIR_SHARE * length * gain:
+            return there, new, gain
+        length *= 0.5
+    return w, look, 0.0
