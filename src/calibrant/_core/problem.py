@@ -117,7 +117,13 @@ class BinaryProblem(WeightedRows):
         )
 
     def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes."""
+        """Return the same rows as a forecast of two classes.
+
+        Returns
+        -------
+        SimplexProblem
+            A table of the probabilities of no event and of the event.
+        """
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None

@@ -13,13 +13,14 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.assessment.table import chosen_metrics, default_metrics
 from calibrant.binning import Binning, as_binning
 from calibrant.notions import Notion
-from calibrant.sums import Plan, scan
+from calibrant.sums import Plan, Predictions, scan
 from calibrant.sums.plan import distinct
+from calibrant.sums.unread import is_unread, refuse_rows
 
 
 def measure(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     metrics: Sequence[str] | None = None,
     notion: str | Notion | None = None,
@@ -30,8 +31,8 @@ def measure(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     metrics : sequence of str, optional
@@ -76,5 +77,8 @@ def measure(
     chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), CLIP)
     plans = [metric.plan(problem, cut, notion) for _, metric in chosen.values()]
     cells = distinct(pair for plan in plans for pair in plan.cells)
+    for (word, _), plan in zip(chosen.values(), plans, strict=True):
+        if is_unread(problem) and not (plan.cells or plan.scores):
+            refuse_rows(repr(word))
     sums = scan(problem, Plan(tuple(cells), tuple(one for plan in plans for one in plan.scores), powers=1))
     return {word: metric.of_sums(sums, problem, cut, notion) for word, metric in chosen.values()}

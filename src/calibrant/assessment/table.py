@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import CLIP
 from calibrant._core.parameters import list_of_names, resamples
-from calibrant._core.problem import BinaryProblem, Problem, as_simplex
+from calibrant._core.problem import BinaryProblem, as_simplex
 from calibrant._core.progress import tracked
 from calibrant._core.result import DrawnResult, Picture, shown_pvalue
 from calibrant._core.spelling import meant
@@ -22,13 +22,13 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.kinds.metric import Metric, metric_named
-from calibrant.metrics.log_losses import LogLoss
-from calibrant.metrics.uncertainty.cells import draws_from_sums
+from calibrant.metrics.log_losses import Impossible, LogLoss
 from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
-from calibrant.metrics.uncertainty.several import cells_of, estimates
+from calibrant.metrics.uncertainty.several import estimates, plan_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, scan
+from calibrant.sums import Plan, Predictions, scans
 from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.unread import is_unread
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
@@ -92,6 +92,8 @@ class Assessment(DrawnResult):
         One minus the coverage of the intervals, a fraction.
     n_resamples : int
         Resamples behind intervals and p-values.
+    left_out : int
+        Batches that were wrong and are left out, of predictions that are read in batches.
     """
 
     _table = Table("metric", "rows.metric", *under("rows.estimate", *FIGURES), "rows.event")
@@ -110,6 +112,7 @@ class Assessment(DrawnResult):
     class_weight: dict[str, float]
     level: float
     n_resamples: int
+    left_out: int = 0
 
     @property
     def event(self) -> str | None:
@@ -121,7 +124,8 @@ class Assessment(DrawnResult):
     def heading(self) -> str:
         """Number of rows and classes, and the event or the notion, in words."""
         spoken = f"notion: {self.curve.notion}" if self.event is None else f"event: {self.event}"
-        return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}"
+        missing = f", {self.left_out} batches left out" if self.left_out else ""
+        return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}{missing}"
 
     def __getitem__(self, metric: str) -> Estimate:
         """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""
@@ -166,8 +170,8 @@ class Assessment(DrawnResult):
 
 
 def assess(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     metrics: Sequence[str] | None = None,
     notion: str | Notion | None = None,
@@ -183,8 +187,8 @@ def assess(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
     metrics : sequence of str, optional
@@ -249,15 +253,17 @@ def assess(
         list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
     chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
-    for _, metric in chosen.values():
-        metric.warn_impossible(problem)
     metrics_of, cut = [metric for _, metric in chosen.values()], as_binning(binning)
     simplex = as_simplex(problem)
     predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
-    asked = cells_of(metrics_of, problem, cut, notion)
-    sums = scan(problem, Plan.of_cells(asked, noise=draws_from_sums(problem)))
-    of_curves = scan(problem, Plan.of_cells(pair for pair in shown if pair not in asked))
+    plan = plan_of(metrics_of, problem, cut, notion)
+    asked = plan.cells
+    sums, of_curves = scans(problem, plan, Plan.of_cells(pair for pair in shown if pair not in asked))
+    impossible = {name: metric.impossible(problem, sums) for name, (_, metric) in chosen.items()}
+    for events in impossible.values():
+        if events is not None:
+            events.warn()
     found = estimates(
         metrics_of,
         problem,
@@ -270,8 +276,11 @@ def assess(
     curve, class_curve = (
         curve_of_sums((sums if pair in asked else of_curves).of(*pair), *pair, level) for pair in shown
     )
-    rows = [_row(word, metric, found[name], problem, curve) for name, (word, metric) in chosen.items()]
-    class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
+    rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
+    if is_unread(problem):  # of these classes the curve has the events
+        class_weight = np.array([panel.bins.outcome_sum.sum() for panel in class_curve.panels])
+    else:
+        class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
         rows=tuple(rows),
         curve=curve,
@@ -281,6 +290,7 @@ def assess(
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,
+        left_out=problem.reading.predictions.left_out[0] if is_unread(problem) else 0,
     )
 
 
@@ -293,9 +303,8 @@ def chosen_metrics(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, 
     return by_name
 
 
-def _row(word: str, metric: Metric, estimate: Estimate, problem: Problem, curve: ReliabilityCurve) -> Row:
+def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | None, curve: ReliabilityCurve) -> Row:
     also = tuple(other for other in (*metric.words, *metric.names) if other != word)
-    events = metric.impossible(problem)
     note = "" if events is None else events.note
     if estimate.upper is None:
         note = NO_INTERVAL

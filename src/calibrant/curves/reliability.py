@@ -20,7 +20,7 @@ from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import BinnedProblem, Plan, scan
+from calibrant.sums import BinnedProblem, Plan, Predictions, scan
 
 IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
@@ -86,8 +86,8 @@ class ReliabilityCurve(DrawnResult):
 
 
 def reliability_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -99,8 +99,8 @@ def reliability_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

@@ -14,7 +14,7 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, scan
+from calibrant.sums import Plan, Predictions, scan
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,8 @@ class ScoreDistribution(DrawnResult):
 
 
 def score_distribution(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 40,
@@ -93,8 +93,8 @@ def score_distribution(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

@@ -14,6 +14,7 @@ from calibrant._core.problem import BoolArray, SimplexProblem
 from calibrant._core.validation import DataOptions
 from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
 from calibrant.metrics.log_losses import LogLoss
+from calibrant.sums import Predictions
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
@@ -65,13 +66,15 @@ ACCURACY = MeanOfRows("accuracy", "Acc", "-", higher_is_better=True, per_row=hit
 
 
 @ACCURACY.declare
-def accuracy(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+def accuracy(
+    y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]
+) -> float:
     """Share of rows whose most probable class is the true one, in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities. Of equal ones the first class is predicted; one column predicts its event above 1/2. With ``y_pred``
         that is what is predicted.
@@ -96,13 +99,19 @@ NLL = MeanOfRows("nll", "NLL", "Good 1952", range=(0.0, np.inf), per_row=LogLoss
 
 
 @NLL.declare
-def log_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, clip: float = CLIP, **data: Unpack[DataOptions]) -> float:
+def log_loss(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    clip: float = CLIP,
+    **data: Unpack[DataOptions],
+) -> float:
     """Mean negative log-probability of the true class (NLL, log loss), in [0, inf]; probability 0 costs 36.04 unless clip=0.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; or logits with ``input="logit"``, whose log-probabilities are exact and not clipped.
     clip : float, default=2.220446049250313e-16
@@ -150,8 +159,8 @@ BRIER = MeanOfRows("brier", "Brier", "Brier 1950", range=(0.0, 2.0), per_row=Bri
 
 @BRIER.declare
 def brier_score_loss(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     scale_by_half: bool | Literal["auto"] = "auto",
     **data: Unpack[DataOptions],
@@ -160,8 +169,8 @@ def brier_score_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     scale_by_half : bool or "auto", default="auto"
@@ -197,13 +206,15 @@ MEAN_BRIER = MeanOfRows("mean-brier", "Brier (mean)", "Brier 1950", also=("brier
 
 
 @MEAN_BRIER.declare
-def mean_class_brier_loss(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+def mean_class_brier_loss(
+    y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]
+) -> float:
     """Brier score divided by the number of classes, in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     **data : DataOptions

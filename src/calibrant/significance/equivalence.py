@@ -25,11 +25,18 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric, as_metric
-from calibrant.metrics.uncertainty.cells import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
+from calibrant.metrics.uncertainty.cells import (
+    Sizes,
+    consistent_deviations,
+    labels_drawn,
+    resampled_deviations,
+    smoothed_deviations,
+)
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.significance.null import TIE, Draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.draws import Bootstrap, ConsistentLabels, Rng, as_rng
+from calibrant.sums import Predictions
+from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""
@@ -76,8 +83,8 @@ class EquivalenceResult(TestResult):
 
 @declare("test", "equivalence", symbol="EQ", source="Wellek 2010")
 def equivalence_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     bound: float = 0.02,
     metric: str = "ece",
@@ -91,8 +98,8 @@ def equivalence_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     bound : float, default=0.02
@@ -166,7 +173,7 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
         hint="Pass a number of bins or EqualMass(10)",
     )
     simplex, table = as_simplex(residuals.problem), residuals.cells()
-    labels = ConsistentLabels(simplex.prob, n_resamples, rng)
+    labels = labels_drawn(simplex, n_resamples, rng)
     bootstrap = Bootstrap(simplex.size, n_resamples, rng)
     kinds = [*consistent_deviations(simplex, [table], labels, labels), resampled_deviations(simplex, table, bootstrap)]
     if residuals.lens.has_bins:

@@ -17,13 +17,14 @@ from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Function, Metric, as_metric
 from calibrant.significance.null import TIE, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult, hypothesis_of
+from calibrant.sums import Predictions
 from calibrant.sums.draws import Rng, as_rng
 
 
 @declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")
 def resampling_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     metric: str | Function = "classwise-ece",
     binning: int | Binning | None = None,
@@ -38,8 +39,8 @@ def resampling_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     metric : str or callable, default="classwise-ece"

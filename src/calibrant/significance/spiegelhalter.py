@@ -17,6 +17,8 @@ from calibrant._core.warnings import CalibrationWarning
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.null import standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.sums import Predictions
+from calibrant.sums.unread import added
 
 BLOCK = 1 << 22
 """Probabilities looked at together."""
@@ -27,8 +29,8 @@ ROUNDING = 1e-14
 
 @declare("test", "spiegelhalter", symbol="Z", source="Spiegelhalter 1986")
 def spiegelhalter_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -37,8 +39,8 @@ def spiegelhalter_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -78,7 +80,7 @@ def spiegelhalter_test(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    excess, variance = _excess(problem, chosen)
+    excess, variance = added(problem, lambda rows: _excess(rows, chosen), "Spiegelhalter's Z").tolist()
     if variance > 0:
         z = excess / np.sqrt(variance)
     else:
@@ -101,8 +103,8 @@ def spiegelhalter_test(
     )
 
 
-def _excess(problem: Problem, notion: Notion) -> tuple[float, float]:
-    """Return half of what the notion's Brier score, summed over rows, exceeds its expectation by, and the variance of that."""
+def _excess(problem: Problem, notion: Notion) -> FloatArray:
+    """Return half of what the notion's Brier score, summed, exceeds its expectation by, and its variance, shape (2,)."""
     simplex = as_simplex(problem)
     squared = simplex.weights.of_variance
     step = max(1, BLOCK // simplex.prob.shape[1])
@@ -113,7 +115,7 @@ def _excess(problem: Problem, notion: Notion) -> tuple[float, float]:
         gain = _gain(prob, notion)
         excess += float(simplex.weight[rows] @ gain[np.arange(label.size), label])
         variance += float(squared[rows] @ np.einsum("ij,ij,ij->i", prob, gain, gain))
-    return excess, variance
+    return np.array([excess, variance])
 
 
 def _gain(prob: FloatArray, notion: Notion) -> FloatArray:

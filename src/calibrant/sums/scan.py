@@ -22,7 +22,7 @@ from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.predictions import Predictions
 from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit, cells_of_classes
-from calibrant.sums.unread import UnreadBinary, UnreadSimplex, unread
+from calibrant.sums.unread import is_unread, unread
 
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
@@ -49,11 +49,8 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int = 0) -> Sums:
     """
     if isinstance(problem, Predictions):
         problem = unread(problem)
-    if isinstance(problem, (UnreadBinary, UnreadSimplex)):
-        fitted = plan.fitted_to(problem)
-        sums = problem.reduce(lambda batch, at: scan(batch, fitted, first=at))
-        problem.reading.totals = sums
-        return sums
+    if is_unread(problem):
+        return scans(problem, plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)
@@ -72,6 +69,25 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int = 0) -> Sums:
         scores=scores,
         kept=kept,
     )
+
+
+class Several(tuple[Sums, ...]):
+    """Sums of several plans, which add up one by one."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Several) -> Several:  # type: ignore[override]
+        return Several(map(add, self, other))
+
+
+def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
+    """Return the sums of several plans; rows that are read in batches are read once for all of them."""
+    if not is_unread(problem):
+        return tuple(scan(problem, plan) for plan in plans)
+    fitted = [plan.fitted_to(problem) for plan in plans]
+    found = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in fitted))
+    problem.reading.totals = found[0]
+    return found
 
 
 def _in_chunks(problem: Problem, unit: Unit, plan: Plan) -> tuple[FloatArray, dict[int, Cells]]:

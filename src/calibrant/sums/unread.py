@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 
+from calibrant._core.in_batches import InBatches, M
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.weights import Weights
-
-if TYPE_CHECKING:
-    from calibrant.sums.predictions import M, Predictions
-    from calibrant.sums.sums import Sums
+from calibrant.sums.plan import Plan
+from calibrant.sums.sums import Sums, Unit
 
 
-def unread(predictions: Predictions) -> Problem:
+def unread(predictions: InBatches) -> Problem:
     """Return predictions that are read in batches as a problem of their kind."""
     head = predictions.head()
     return UnreadSimplex(predictions, head) if isinstance(head, SimplexProblem) else UnreadBinary(predictions, head)
@@ -27,16 +26,18 @@ def unread(predictions: Predictions) -> Problem:
 class Reading:
     """What has been read of predictions so far: sums over all rows, once there are any."""
 
-    def __init__(self, predictions: Predictions, head: Problem) -> None:
+    def __init__(self, predictions: InBatches, head: Problem) -> None:
         self.predictions, self.head = predictions, head
 
     @cached_property
     def totals(self) -> Sums:
         """Sums of all rows, of which their number and weight are asked."""
-        from calibrant.sums.plan import Plan
-        from calibrant.sums.scan import scan
+        return self.predictions.reduce(lambda batch, first: _totals_of(batch))
 
-        return self.predictions.reduce(lambda batch, first: scan(batch, Plan(), first=first))
+
+def _totals_of(batch: Problem) -> Sums:
+    none, rows, weights = Plan(), batch.size, batch.weights
+    return Sums(none, rows, weights.total, Unit.of(weights), batch.classes.size, (), np.zeros((0, none.powers)))
 
 
 class UnreadBinary(BinaryProblem):
@@ -44,7 +45,7 @@ class UnreadBinary(BinaryProblem):
 
     reading: Reading
 
-    def __init__(self, predictions: Predictions, head: BinaryProblem) -> None:
+    def __init__(self, predictions: InBatches, head: BinaryProblem) -> None:
         reading = Reading(predictions, head)
         shown = {"share": 1.0, "name": "", "classes": predictions.classes, "precision": predictions.precision}
         self.__dict__.update(shown, predicted=None, reading=reading, weights=UnreadWeights(reading))
@@ -90,7 +91,7 @@ class UnreadSimplex(SimplexProblem):
 
     reading: Reading
 
-    def __init__(self, predictions: Predictions, head: SimplexProblem, reading: Reading | None = None) -> None:
+    def __init__(self, predictions: InBatches, head: SimplexProblem, reading: Reading | None = None) -> None:
         reading = Reading(predictions, head) if reading is None else reading
         forecast = UnreadForecast(reading, head.forecast, predictions.precision)
         weights = UnreadWeights(reading)
@@ -175,10 +176,24 @@ class UnreadWeights(Weights):
 Unread = UnreadBinary | UnreadSimplex
 
 
-def refuse_rows() -> NoReturn:
+def is_unread(problem: Problem) -> TypeGuard[Unread]:
+    """Whether the rows of a problem are read in batches, so that only sums over them can be had."""
+    return isinstance(problem, (UnreadBinary, UnreadSimplex))
+
+
+def added(problem: Problem, read: Callable[[Problem], M], what: str) -> M:
+    """Return what ``read`` finds in the rows; what it finds in batches adds up, where they have no weights."""
+    if not is_unread(problem):
+        return read(problem)
+    if not problem.weights.is_unit:
+        refuse_rows(f"{what} of weighted rows")
+    return problem.reduce(lambda batch, first: read(batch))
+
+
+def refuse_rows(what: str = "this") -> NoReturn:
     """Refuse to have all rows in memory."""
     refuse(
-        "this needs all rows in memory",
+        f"{what} needs all rows in memory",
         got="predictions that are read in batches, of which there are only sums",
-        hint="Take a sample: function(**predictions.sample(100_000)); or leave the figure out",
+        hint="Take a sample, function(**predictions.sample(100_000)), or leave it out",
     )

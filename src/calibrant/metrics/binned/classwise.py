@@ -9,20 +9,25 @@ import numpy.typing as npt
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.through_lens import point
+from calibrant.sums import Predictions
 
 CW_ECE = point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise")
 
 
 @CW_ECE.declare
 def classwise_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Calibration error of each class against the rest, averaged over classes (CW-ECE), in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     binning : int or Binning, default=15
@@ -61,14 +66,18 @@ CW_MCE = point(
 
 @CW_MCE.declare
 def classwise_maximum_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Largest gap in any bin of any class against the rest (CW-MCE), in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     binning : int or Binning, default=15
@@ -111,14 +120,18 @@ MEAN_MCE = point(
 
 @MEAN_MCE.declare
 def classwise_mean_maximum_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Largest gap of each class against the rest, averaged over classes, in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     binning : int or Binning, default=15
@@ -152,14 +165,18 @@ MAX_ECE = point(
 
 @MAX_ECE.declare
 def classwise_worst_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Calibration error of the worst class against the rest, in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     binning : int or Binning, default=15

@@ -10,6 +10,7 @@ from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning, EqualMass
 from calibrant.metrics.kinds.through_lens import point
 from calibrant.notions import Notion
+from calibrant.sums import Predictions
 
 MASS = EqualMass(15)
 
@@ -19,8 +20,8 @@ ECE = point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017")
 
 @ECE.declare
 def expected_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -30,8 +31,8 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -69,8 +70,8 @@ MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
 
 @MCE.declare
 def maximum_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -80,8 +81,8 @@ def maximum_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -114,8 +115,8 @@ RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
 
 @RMSCE.declare
 def root_mean_squared_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -125,8 +126,8 @@ def root_mean_squared_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

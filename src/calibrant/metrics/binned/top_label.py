@@ -9,14 +9,15 @@ import numpy.typing as npt
 from calibrant._core.validation import DataOptions
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.through_lens import point
+from calibrant.sums import Predictions
 
 TL_ECE = point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-label")
 
 
 @TL_ECE.declare
 def top_label_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
@@ -25,8 +26,8 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. With ``y_pred``, of shape (n_samples,): the probability of the class that
         each row predicts.
@@ -72,8 +73,8 @@ TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-l
 
 @TL_MCE.declare
 def top_label_maximum_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
@@ -82,8 +83,8 @@ def top_label_maximum_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. With ``y_pred``, of shape (n_samples,): the probability of the class that
         each row predicts.

@@ -14,10 +14,12 @@ from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Difference, Metric
 from calibrant.metrics.log_losses import Impossible, LogLoss, impossible_of
 from calibrant.metrics.uncertainty.estimate import Estimate, mean_estimate
+from calibrant.metrics.uncertainty.means import Centred, Endless, estimate_of_sums
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, RowScore, Sums, scan
 from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.unread import Unread, is_unread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +51,24 @@ class MeanOfRows(Metric):
             self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
         return sums.mean(self.name)
 
+    def plan_of_estimate(self, problem: Unread) -> Plan:
+        """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
+        head = as_simplex(problem.reading.head)
+        first, *others = self.plan(head).scores
+        scores: list[tuple[str, RowScore]] = [(self.name, Centred.near(self.losses, head.at(slice(0, 4096)))), *others]
+        if isinstance(self.per_row, LogLoss) and self.per_row.clip == 0.0:
+            scores.append((self._endless, Endless(first[1])))
+        return Plan(scores=tuple(scores))
+
+    @property
+    def has_sums(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def _endless(self) -> str:
+        return f"{self.name}: infinite"
+
     @property
     def _impossible(self) -> str:
         return f"{self.name}: events of probability 0"
@@ -64,6 +84,9 @@ class MeanOfRows(Metric):
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean."""
+        if is_unread(setting.problem):
+            assert setting.sums is not None
+            return estimate_of_sums(setting.sums, self.name, self._endless, setting.resampling.level)
         losses, weights = self.losses(setting.simplex), setting.simplex.weights
         return mean_estimate(losses, weights, setting.bootstrap, level=setting.resampling.level)
 
@@ -86,9 +109,12 @@ class MeanOfRows(Metric):
         )
         return losses
 
-    def impossible(self, problem: Problem) -> Impossible | None:
-        """Return what a log loss minds."""
-        return impossible_of(self.per_row, problem)
+    def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
+        """Return what a log loss minds, from sums where they have counted it."""
+        if sums is None or self._impossible not in dict(sums.plan.scores):
+            return impossible_of(self.per_row, problem)
+        assert isinstance(self.per_row, LogLoss)
+        return self.per_row.counted(sums.total(self._impossible), problem.weights)
 
     def clipped(self, clip: float) -> Self:
         """Return a log loss with this clip."""

@@ -26,8 +26,9 @@ from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
-from calibrant.sums import Plan, Sums
+from calibrant.sums import Plan, Predictions, Sums
 from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.unread import Unread
 
 Function = Callable[..., float]
 F = TypeVar("F", bound=Function)
@@ -90,7 +91,9 @@ class Metric(Entry, ABC):
         object.__setattr__(self, "target", function)
         return function
 
-    def of(self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, data: DataOptions, **changes: Any) -> float:
+    def of(
+        self, y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None, data: DataOptions, **changes: Any
+    ) -> float:
         """Return the metric of labels and a forecast, with some of its attributes changed."""
         return self.changed(**changes).value(as_problem(y_true, y_prob, **data))
 
@@ -171,14 +174,23 @@ class Metric(Entry, ABC):
         """
         return None
 
-    def impossible(self, problem: Problem) -> Impossible | None:
-        """Return the events of probability 0 that occurred, where it minds them."""
+    def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
+        """Return the events of probability 0 that occurred, where it minds them; the sums may have counted them."""
         return None
+
+    def plan_of_estimate(self, problem: Unread) -> Plan:
+        """Return what sums an estimate needs beyond those of the cells, of rows that are read in batches."""
+        return Plan()
 
     def warn_impossible(self, problem: Problem, name: str = "") -> None:
         """Warn of events of probability 0 that occurred, of the forecast of that name, where it minds them."""
         if (found := self.impossible(problem)) is not None:
             found.warn(name)
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether it is the mean of one value a row, whose interval is had from sums."""
+        return False
 
     # What may be changed, and what may be asked for
 

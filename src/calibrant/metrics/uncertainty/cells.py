@@ -26,6 +26,7 @@ from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap, CellArray, ConsistentLabels
 from calibrant.sums.kept_rows import MOST as MOST_KEPT
 from calibrant.sums.noise import Moments, Together
+from calibrant.sums.unread import is_unread
 
 Draws = Iterable[IntArray]
 
@@ -152,7 +153,13 @@ class Cells:
 def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
     """Whether noise is drawn from sums: rows are many, count alike, and are not known to the notions by their places."""
     known = all(notion.one_score_a_row or named(type(notion)) is not None for notion in notions)
-    return known and problem.size > MOST_BY_ROW and problem.weights.is_unit
+    return known and problem.weights.is_unit and (is_unread(problem) or problem.size > MOST_BY_ROW)
+
+
+def labels_drawn(problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> ConsistentLabels:
+    """Return labels that the forecast draws; of rows that are read in batches none, whose noise is drawn from sums alone."""
+    prob = np.empty((0, problem.classes.size)) if is_unread(problem) else problem.prob
+    return ConsistentLabels(prob, n_resamples, rng)
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
@@ -375,8 +382,7 @@ def noise_of(
 
     With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
     """
-    weight = problem.weight
-    equal = 1.0 if problem.weights.is_unit else float(weight.sum() ** 2 / (weight.size * (weight @ weight)))
+    equal = 1.0 if problem.weights.is_unit else _equal_share(problem.weight)
     return [
         Noise(
             table,
@@ -387,6 +393,11 @@ def noise_of(
         )
         for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
     ]
+
+
+def _equal_share(weight: FloatArray) -> float:
+    """Return how many equal rows a row is worth."""
+    return float(weight.sum() ** 2 / (weight.size * (weight @ weight)))
 
 
 def consistent_deviations(

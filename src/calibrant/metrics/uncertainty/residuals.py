@@ -12,12 +12,20 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size
-from calibrant.metrics.uncertainty.cells import Cells, Noise, Sizes, bootstrap_deviations, cells, consistent_deviations
+from calibrant.metrics.uncertainty.cells import (
+    Cells,
+    Noise,
+    Sizes,
+    bootstrap_deviations,
+    cells,
+    consistent_deviations,
+    labels_drawn,
+)
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.metrics.uncertainty.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap
 
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
@@ -86,7 +94,7 @@ class Residuals:
         if not self.has_fixed_cells:
             return self.value, self._redrawn(n_resamples, rng)
         simplex = as_simplex(self.problem)
-        labels, table = ConsistentLabels(simplex.prob, n_resamples, rng), self.cells()
+        labels, table = labels_drawn(simplex, n_resamples, rng), self.cells()
         sizes = self.sizes(table)
         (deviations,) = consistent_deviations(simplex, [table], labels, labels)
         return float(sizes(table.deviation[None])[0]), sizes(deviations)

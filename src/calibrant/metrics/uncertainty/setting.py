@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
-from calibrant.metrics.uncertainty.cells import Noise, cells, draws_from_sums, noise_of
+from calibrant.metrics.uncertainty.cells import Noise, cells, draws_from_sums, labels_drawn, noise_of
 from calibrant.metrics.uncertainty.estimate import Resampling
 from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
 from calibrant.sums import Sums
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Setting:
             pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
                 tables = [cells(simplex, *pair, known).held for pair in pairs]
-                labels = ConsistentLabels(simplex.prob, n, rng)
+                labels = labels_drawn(simplex, n, rng)
                 draws = self.progress(labels, len(labels))
                 found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)
                 self.noise.update(zip(pairs, found, strict=True))

@@ -18,6 +18,7 @@ from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap
+from calibrant.sums.unread import Unread, is_unread, refuse_rows
 
 
 def estimates(
@@ -34,8 +35,7 @@ def estimates(
     The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
     """
     if sums is None:
-        asked = cells_of(chosen, problem, binning, notion)
-        sums = scan(problem, Plan.of_cells(asked, noise=draws_from_sums(problem)))
+        sums = scan(problem, plan_of(chosen, problem, binning, notion))
     setting = Setting(
         problem,
         as_simplex(problem),
@@ -48,6 +48,27 @@ def estimates(
     )
     setting.draw_noise()
     return {metric.name: within(metric.range, metric.estimate(setting)) for metric in chosen}
+
+
+def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None) -> Plan:
+    """Return what a scan must leave for the estimates: cells, and of rows that are read in batches what means need too."""
+    if is_unread(problem):
+        for metric in chosen:
+            _require_sums(metric, problem, binning, notion)
+    plan = Plan.of_cells(cells_of(chosen, problem, binning, notion), noise=draws_from_sums(problem))
+    if not is_unread(problem):
+        return plan
+    return replace(plan, scores=tuple(one for metric in chosen for one in metric.plan_of_estimate(problem).scores))
+
+
+def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: str | Notion | None) -> None:
+    """Refuse a metric that needs the rows, and weights, with which noise is drawn for each row."""
+    seen = metric.residuals(problem, binning, notion)
+    from_sums = seen.size.of_bins is not None and seen.has_fixed_cells if seen is not None else metric.has_sums
+    if not from_sums:
+        refuse_rows(f"the interval of {metric.name!r}")
+    if not problem.weights.is_unit:
+        refuse_rows(f"the interval of {metric.name!r} of weighted rows")
 
 
 def cells_of(
