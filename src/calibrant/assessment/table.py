@@ -290,7 +290,7 @@ def assess(
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,
-        left_out=problem.reading.predictions.left_out[0] if is_unread(problem) else 0,
+        left_out=y_true.left_out[0] if isinstance(y_true, Predictions) else 0,
     )
 
 
