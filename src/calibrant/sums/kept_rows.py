@@ -68,21 +68,23 @@ class KeptRows(Record):
     @classmethod
     def of(cls, simplex: SimplexProblem, first: int, cells: Sequence[Edges] = ()) -> KeptRows:
         """Choose among rows of which the first has this number; ``cells`` are those of all classes, one after the other."""
-        rows = _smallest(first, simplex.size)
+        rows = smallest = _smallest(first, simplex.size)
         if simplex.size > MOST:
             for edges in cells:
-                rows = np.union1d(rows, _in_rare_cells(simplex, first, rows, edges))
+                rows = np.union1d(rows, _in_rare_cells(simplex, first, smallest, edges))
         return cls(first + rows, simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
 
     def chosen(self, cells: Sequence[Edges]) -> KeptRows:
         """Return the rows with the smallest keys of all, and of each cell of each class."""
+        n = self.number.size
+        if n <= MOST:
+            return self
         key = keys_of(self.number)
-        keep = np.zeros(key.size, dtype=bool)
-        keep[np.argsort(key)[:MOST]] = True
+        keep = np.zeros(n, dtype=bool)
+        keep[np.argpartition(key, MOST - 1)[:MOST]] = True
+        smallest, others = np.flatnonzero(keep), np.flatnonzero(~keep)
         for edges in cells:
-            quota = quota_of(edges.n_cells * self.prob.shape[1])
-            if quota:
-                keep |= (_ranks_of_entries(key, _numbered(edges, self.prob)) < quota).any(axis=1)
+            keep[others[_first_of_cells(edges, self.prob[smallest], self.prob[others], key[others])]] = True
         return self if keep.all() else KeptRows(self.number[keep], self.prob[keep], self.label[keep])
 
     def weights(self, at: IntArray, count: FloatArray, n: int) -> FloatArray:
@@ -104,15 +106,16 @@ class KeptRows(Record):
     def joined(self, other: KeptRows, cells: Sequence[Edges]) -> KeptRows:
         """Return the kept rows of both batches."""
         number = np.concatenate([self.number, other.number])
+        rows = np.argsort(number)
+        in_order = number[rows]
         require(
-            np.unique(number).size == number.size,
+            (in_order[1:] != in_order[:-1]).all(),
             "rows of several batches must have numbers of their own",
             got="the same number twice",
             hint="Pass scan the number of the first row of each batch, first=",
         )
-        rows = np.argsort(number)
         prob, label = np.concatenate([self.prob, other.prob]), np.concatenate([self.label, other.label])
-        return KeptRows(number[rows], prob[rows], label[rows]).chosen(cells)
+        return KeptRows(in_order, prob[rows], label[rows]).chosen(cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as lists, of which JSON loses no bit."""
@@ -150,6 +153,19 @@ def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
     return edges.index(prob) + edges.n_cells * np.arange(prob.shape[1])
 
 
+def _first_of_cells(edges: Edges, smallest: FloatArray, prob: FloatArray, key: Keys) -> IntArray:
+    """Return which rows, all of larger keys than the smallest of all, are among the first of a cell that holds few of these."""
+    n_cells = edges.n_cells * prob.shape[1]
+    quota = quota_of(n_cells)
+    if not quota:
+        return np.zeros(0, dtype=np.intp)
+    held = np.bincount(_numbered(edges, smallest).ravel(), minlength=n_cells)
+    at = _numbered(edges, prob)
+    row, column = np.nonzero(held[at] < quota)
+    cell = at[row, column]
+    return _distinct(row[_ranks(key[row], cell) + held[cell] < quota], len(prob))
+
+
 def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: Edges) -> IntArray:
     """Return the rows of the smallest keys in the cells of which these rows hold fewer than the quota."""
     n_classes, n_cells = simplex.forecast.shape[1], edges.n_cells
@@ -170,7 +186,14 @@ def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: E
         is_rare = rare[bin_of, column]
         found.append((block.start + row[is_rare], (bin_of + n_cells * column)[is_rare]))
     row, cell = (np.concatenate(part) for part in zip(*found, strict=True))
-    return np.unique(row[_ranks(keys_of(first + row), cell) < quota])
+    return _distinct(row[_ranks(keys_of(first + row), cell) < quota], len(prob))
+
+
+def _distinct(rows: IntArray, n: int) -> IntArray:
+    """Return which of n rows are among these, in their order."""
+    among = np.zeros(n, dtype=bool)
+    among[rows] = True
+    return np.flatnonzero(among)
 
 
 def _smallest(first: int, n: int, spare: float = SPARE) -> IntArray:
