@@ -17,7 +17,7 @@ from calibrant.calibrators.simplex.evidence.class_features import ClassFeatures
 from calibrant.calibrators.simplex.evidence.hinges import Hinges
 from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of
 from calibrant.calibrators.simplex.evidence.log_odds_features import LogOddsFeatures
-from calibrant.calibrators.simplex.evidence.model import Features, Model, measured, model_of
+from calibrant.calibrators.simplex.evidence.model import Features, Model, measured, model_of, table_of
 from calibrant.calibrators.simplex.evidence.pooling import Pool, fast_pool, folds_pool
 from calibrant.calibrators.simplex.evidence.standard import Standard, standard_of
 from calibrant.solvers.evidence.precisions import Evidence, most_evident
@@ -140,9 +140,9 @@ class EvidenceScaling(MulticlassCalibrator):
                 [score_of_logit(-scores) @ self.weights_[:-1], score_of_logit(scores) @ self.weights_[:-1]]
             )
         else:
-            shared, rows = features.shared(z), features.of_rows(z)
-            for g, table, share in zip(self.shared_, self.coef_, self.weights_[:-1], strict=True):
-                scores = z + np.tensordot(g, shared, axes=1) + rows @ table.T
+            shared, table = features.shared(z), table_of(z, features)
+            for g, weights, share in zip(self.shared_, self.coef_, self.weights_[:-1], strict=True):
+                scores = z + np.tensordot(g, shared, axes=1) + table.scores(weights)
                 mixed = mixed + share * prob_of_scores(scores)
         result: FloatArray = mixed / mixed.sum(axis=1, keepdims=True)
         return result

@@ -1,8 +1,8 @@
 """Logits that are linear in weights: the log loss of all rows, its gradient, and its second derivatives.
 
-The score of row i and class j is  offset_ij + sum_s g_s shared_ijs + sum_f row_if W_jf.  The weights are one vector: g, shape
-(S,), and then W, shape (K, F), class after class. Two classes need no W: the score of the second is then offset + features @ g
-and that of the first is 0.
+The score of row i and class j is  offset_ij + sum_s g_s shared_ijs + sum_f x_ijf W_jf,  where x may be the same for all classes.
+The weights are one vector: g, shape (S,), and then W, shape (K, F), class after class. Two classes need no W: the score of the
+second is then offset + features @ g and that of the first is 0.
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 from scipy.special import expit
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray, IntArray
-
-BLOCK = 1 << 17
-"""Numbers of the table of products that are worked on at a time."""
+from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature
+from calibrant.solvers.evidence.softmax_curvature import curvature_of_softmax
+from calibrant.solvers.evidence.table import Table
 
 
 class Look(ABC):
-    """The log loss of all rows at some weights: ``value`` and ``gradient``, and on demand the ``hessian``, shape (d, d).
+    """The log loss of all rows at some weights.
 
-    The probabilities of the true classes are ``of_true``, shape (n,).
+    Attributes
+    ----------
+    value : float
+        Log loss, in nats.
+    gradient : ndarray of shape (d,)
+        Its derivatives.
+    of_true : ndarray of shape (n,)
+        Probabilities of the true classes.
     """
 
     value: float
@@ -34,7 +40,7 @@ class Look(ABC):
 
     @property
     @abstractmethod
-    def hessian(self) -> FloatArray:
+    def curvature(self) -> Curvature:
         """Second derivatives."""
 
 
@@ -76,35 +82,34 @@ class _LookAtTwo(Look):
         self.gradient = (logit.weight * (self.prob - logit.occurred)) @ logit.features
 
     @cached_property
-    def hessian(self) -> FloatArray:  # type: ignore[override]
-        """Second derivatives."""
+    def curvature(self) -> Curvature:  # type: ignore[override]
+        """Second derivatives, as a matrix."""
         features = self.logit.features
-        hessian: FloatArray = features.T @ ((self.logit.weight * self.prob * (1.0 - self.prob))[:, None] * features)
-        return hessian
+        return DenseCurvature(features.T @ ((self.logit.weight * self.prob * (1.0 - self.prob))[:, None] * features))
 
 
 @dataclass(frozen=True, eq=False)
 class ManyClasses(Logit):
-    """Softmax of K scores, with shared features, shape (S, n, K), and features of rows, shape (n, F)."""
+    """Softmax of K scores, with shared features, shape (S, n, K), and features that have a weight for each class."""
 
     offset: FloatArray
     shared: FloatArray
-    rows: FloatArray
+    table: Table
     label: IntArray
     weight: FloatArray
 
     @property
     def size(self) -> int:  # type: ignore[override]
         """Number of weights."""
-        return len(self.shared) + self.rows.shape[1] * self.offset.shape[1]
+        return len(self.shared) + self.table.n_features * self.offset.shape[1]
 
     def scores(self, w: FloatArray) -> FloatArray:
         """Return scores, shape (n, K)."""
         n_shared, (n, n_classes) = len(self.shared), self.offset.shape
-        scores: FloatArray = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
-        scores += self.offset
-        scores += self.rows @ w[n_shared:].reshape(n_classes, -1).T
-        return scores
+        w = w.astype(self.shared.dtype, copy=False)
+        scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
+        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
+        return scores + self.offset
 
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
@@ -123,37 +128,11 @@ class _LookAtMany(Look):
         self.value = float(logit.weight @ (np.log(total) - of_true))
         residual = logit.weight[:, None] * prob
         residual[at_label] -= logit.weight
+        residual = residual.astype(logit.shared.dtype, copy=False)
         shared = logit.shared.reshape(len(logit.shared), -1) @ residual.ravel()
-        self.gradient = np.concatenate([shared, (residual.T @ logit.rows).ravel()])
+        self.gradient = np.concatenate([shared, logit.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
 
     @cached_property
-    def hessian(self) -> FloatArray:  # type: ignore[override]
-        """Blocks  X'diag(p_j)X  less a Gram matrix, bordered by the shared features."""
-        logit, (n, n_classes) = self.logit, self.prob.shape
-        n_shared, n_rows = len(logit.shared), logit.rows.shape[1]
-        hessian = np.zeros((logit.size, logit.size), order="F")
-        weighted = logit.weight[:, None] * self.prob
-        pulled = logit.shared - np.einsum("sik,ik->si", logit.shared, self.prob)[:, :, None]
-        pulled *= weighted
-        flat = pulled.reshape(n_shared, -1)
-        hessian[:n_shared, :n_shared] = flat @ logit.shared.reshape(n_shared, -1).T
-        border = (pulled.transpose(0, 2, 1).reshape(-1, n) @ logit.rows).reshape(n_shared, -1)
-        hessian[:n_shared, n_shared:] = border
-        hessian[n_shared:, :n_shared] = border.T
-        hessian[n_shared:, n_shared:] = self._of_classes(weighted, n_classes, n_rows)
-        return hessian
-
-    def _of_classes(self, weighted: FloatArray, n_classes: int, n_rows: int) -> FloatArray:
-        logit, size = self.logit, n_classes * n_rows
-        gram = np.zeros((size, size), order="F")
-        root, step = np.sqrt(logit.weight)[:, None] * self.prob, max(1, BLOCK // size)
-        for start in range(0, len(root), step):
-            part = slice(start, start + step)
-            products = (root[part, :, None] * logit.rows[part, None, :]).reshape(-1, size)
-            gram = dsyrk(-1.0, products.T, 1.0, gram, lower=1, overwrite_c=1)
-        for j in range(n_classes):
-            own = slice(j * n_rows, (j + 1) * n_rows)
-            gram[own, own] += (weighted[:, j, None] * logit.rows).T @ logit.rows
-        lower = np.tril_indices(size, -1)
-        gram.T[lower] = gram[lower]
-        return gram
+    def curvature(self) -> Curvature:  # type: ignore[override]
+        """Second derivatives: a matrix of few weights; of many, blocks and products."""
+        return curvature_of_softmax(self.prob, self.logit.weight, self.logit.shared, self.logit.table)

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray
@@ -28,7 +27,7 @@ from calibrant.solvers.evidence.logit import Logit, Look
 LEAST, MOST = -6.0, 14.0
 """Logarithms of precisions lie between these."""
 
-MOST_OUTER, MOST_INNER = 30, 30
+MOST_OUTER = 30
 LAST_CHANGE, LAST_OUTER_CHANGE, LAST_GAIN = 0.02, 0.05, 1e-3
 """The change of rho at which the inner and the outer iteration end, and the gain in nats of the last step."""
 
@@ -74,40 +73,6 @@ class Evidence:
     n_iter: int
 
 
-class Factored:
-    """The matrix H + diag(ridge), factored by Cholesky."""
-
-    def __init__(self, hessian: FloatArray, ridge: FloatArray) -> None:
-        matrix = np.array(hessian, order="F")
-        matrix[np.diag_indices(len(ridge))] += ridge
-        self.factor, failed = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
-        if failed:  # rounding of a large Hessian: only then more than the prior is added
-            matrix = np.array(hessian, order="F")
-            matrix[np.diag_indices(len(ridge))] += ridge + ROUNDING * float(np.abs(hessian.diagonal()).max())
-            self.factor, _ = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
-
-    def solved(self, right: FloatArray) -> FloatArray:
-        """Return the solution for a right-hand side."""
-        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
-        return solution
-
-    @property
-    def inverse_diagonal(self) -> FloatArray:
-        """Diagonal of the inverse."""
-        inverse = dtrtri(self.factor, lower=1)[0]
-        diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
-        return diagonal
-
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the determinant."""
-        return 2.0 * float(np.log(self.factor.diagonal()).sum())
-
-
-ROUNDING = 1e-9
-"""Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
-
-
 def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
     """Find weights and precisions, from weights zero and the mean of the prior.
 
@@ -129,8 +94,7 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         w, look, gain = _moved(logit, look, w, v, ridge)
         if gain < LAST_GAIN and moved < LAST_OUTER_CHANGE:
             break
-    factored = Factored(look.hessian, ridge)
-    half = 0.5 * (rho[group].sum() - factored.log_det)
+    half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
     return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
 
 
@@ -138,14 +102,15 @@ def _updated(
     look: Look, w: FloatArray, rho: FloatArray, group: IntArray, prior: Prior
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the weights of the quadratic model, and the precisions that its evidence asks for."""
-    right = look.hessian @ w - look.gradient
+    curvature, v = look.curvature, w
+    right = curvature.times(w) - look.gradient
     count = np.bincount(group, minlength=rho.size).astype(np.float64)
     low, high = np.maximum(rho - FARTHEST, LEAST), np.minimum(rho + FARTHEST, MOST)
-    for number in range(MOST_INNER):
+    for number in range(curvature.most_inner):
         ridge = np.exp(rho)[group]
-        factored = Factored(look.hessian, ridge)
-        v = factored.solved(right)
-        held = np.bincount(group, factored.inverse_diagonal, minlength=rho.size) * np.exp(rho)
+        solvable = curvature.with_ridge(ridge)
+        v = solvable.solved(right, v)
+        held = np.bincount(group, solvable.inverse_diagonal, minlength=rho.size) * np.exp(rho)
         determined = np.clip(count - held, 0.0, count)
         if number == 0 and (look.gradient + ridge * w) @ (w - v) > FAR:
             break

@@ -16,6 +16,10 @@ OF_PROB = 5.0
 """Unit of probabilities, in units of their spread; at most 1."""
 
 OF_SQUARE = 0.1
+
+MOST_INTERACTING = 150
+"""Classes up to which the score of a class depends on the probabilities of all others; beyond, on its own."""
+
 TINY = 1e-9
 
 N_ROW = 2
@@ -84,6 +88,13 @@ class ClassFeatures:
         return np.hstack([np.ones((len(z), 1)), centred, prob, OF_SQUARE * centred**2])
 
 
+    def of_classes(self, z: FloatArray) -> FloatArray:
+        """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
+        centred = (z - self.log_prob_mean) / self.unit
+        prob = (np.exp(z) - self.prob_mean) / self.prob_unit
+        return np.stack([np.ones_like(z), centred, prob, OF_SQUARE * centred**2])
+
+
 def _entropy(z: FloatArray, q: FloatArray) -> FloatArray:
     """Entropy of each row, shape (n,)."""
     entropy: FloatArray = -np.vecdot(q, z)
@@ -91,7 +102,9 @@ def _entropy(z: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def table_groups(n_classes: int) -> list[list[str]]:
-    """Group of the weight of each feature of `of_rows`, for each class: shape (K, 1 + 3 K)."""
+    """Group of the weight of each feature of `of_rows`, for each class, shape (K, 1 + 3 K), or of `of_classes`, (K, 4)."""
+    if n_classes > MOST_INTERACTING:
+        return [["bias", "slope", "prob", "sqz"]] * n_classes
     return [
         ["bias", *("slope" if k == j else "mat" for k in range(n_classes)), *["prob"] * n_classes, *["sqz"] * n_classes]
         for j in range(n_classes)

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant.calibrators.simplex.evidence.class_features import ClassFeatures, table_groups
+from calibrant.calibrators.simplex.evidence.class_features import MOST_INTERACTING, ClassFeatures, table_groups
 from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of, prior_of
 from calibrant.calibrators.simplex.evidence.log_odds_features import LogOddsFeatures
 from calibrant.solvers.evidence.logit import Logit, ManyClasses, TwoClasses
 from calibrant.solvers.evidence.precisions import Prior
+from calibrant.solvers.evidence.table import OwnOfClass, SameForAll, Table
 
 if TYPE_CHECKING:
     from calibrant._core.problem import IntArray
     from calibrant.calibrators.simplex.evidence.standard import Standard
+
+MANY = 1 << 21
+"""Rows times the square of the number of classes from which features are kept in single precision."""
 
 Features = LogOddsFeatures | ClassFeatures
 
@@ -48,9 +52,17 @@ def model_of(z: FloatArray, label: IntArray, weight: FloatArray, features: Featu
     if isinstance(features, LogOddsFeatures):
         logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.groups
     else:
-        logit = ManyClasses(z, features.shared(z), features.of_rows(z), label, weight)
+        precision = np.float32 if z.size * n_classes > MANY else np.float64
+        shared = features.shared(z).astype(precision, copy=False)
+        logit = ManyClasses(z, shared, table_of(z, features).cast(precision), label, weight)
         names = [*features.shared_groups, *(name for row in table_groups(n_classes) for name in row)]
     groups = groups_of(n_classes)
     number = {name: g for g, name in enumerate(groups)}
     group = np.array([number[name] for name in names])
     return Model(logit, groups, group, Prior(*prior_of(n_classes, standard.exponent)))
+
+
+def table_of(z: FloatArray, features: ClassFeatures) -> Table:
+    """Return the features that have a weight for each class."""
+    interacts = z.shape[1] <= MOST_INTERACTING
+    return SameForAll(features.of_rows(z)) if interacts else OwnOfClass(features.of_classes(z))

@@ -11,7 +11,7 @@ from scipy.special import expit
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import SimplexProblem
 from calibrant.calibrators.simplex.evidence.model import Model
-from calibrant.solvers.evidence.precisions import Evidence, Factored
+from calibrant.solvers.evidence.precisions import Evidence
 from calibrant.solvers.evidence.refit import refitted
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.mixture import most_likely_shares
@@ -89,7 +89,7 @@ class _Maps:
         free = np.array([name != FIXED for name in model.names])
         self.logit = model.logit
         self.ridges = [np.exp(evidence.rho - delta * free)[model.group] for delta in path]
-        self.factors = [Factored(evidence.look.hessian, ridge) for ridge in self.ridges]
+        self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         self.found = [
             refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)
