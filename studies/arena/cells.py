@@ -159,20 +159,18 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def scores(y: np.ndarray, prob: np.ndarray) -> dict[str, float]:
-    """Mean log loss (probabilities of at least 1e-12), Brier score (sum over the classes), ECE over 15 bins of the predicted
-    class (of the event for two classes), and accuracy."""
+    """Mean log loss (probabilities of at least 1e-12), Brier score (sum over the classes, of two classes as well), ECE of the
+    predicted class over 15 bins of equal width, and accuracy."""
     from calibrant import expected_calibration_error
 
-    occurred = prob[np.arange(len(y)), y]
+    occurred, top = prob[np.arange(len(y)), y], prob.argmax(axis=1)
     brier = (prob**2).sum(axis=1) - 2.0 * occurred + 1.0
-    rows = prob / prob.sum(axis=1, keepdims=True)
-    of = {} if prob.shape[1] == 2 else {"notion": "confidence", "labels": np.arange(prob.shape[1])}
-    ece = expected_calibration_error(y, rows[:, 1] if not of else rows, binning=BINS, **of)
+    confidence = np.clip(prob.max(axis=1), 0.0, 1.0)
     return {
         "logloss": float(-np.log(np.maximum(occurred, LEAST)).mean()),
         "brier": float(brier.mean()),
-        "ece": float(ece),
-        "accuracy": float((prob.argmax(axis=1) == y).mean()),
+        "ece": float(expected_calibration_error((top == y).astype(int), confidence, binning=BINS)),
+        "accuracy": float((top == y).mean()),
     }
 
 
