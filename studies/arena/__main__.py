@@ -11,36 +11,20 @@ import argparse
 import os
 import sys
 import time
-import warnings
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, plan, run
+from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, plan, run
 from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.methods import methods
+from studies.arena.methods import methods, warm_up
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import stored
 
 SECONDS = {100: 1.5, 300: 1.5, 1000: 2.0, 3000: 3.5, 10_000: 7.0}
 """Processor time of a cell with every calibrator, on average, as measured with 29 calibrators and no peer."""
-
-WARM_UP = 60
-
-
-def warm_up() -> None:
-    """Load and compile what the calibrators need, so that no fit is timed with it; one thread a process."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-    warnings.simplefilter("ignore")
-    rng = np.random.default_rng(0)
-    for n_classes in (2, 3):
-        prob, y = rng.dirichlet(np.ones(n_classes), WARM_UP), rng.integers(n_classes, size=WARM_UP)
-        for calibrate in methods(n_classes, peers=False).values():
-            calibrate(y, prob, prob)
 
 
 def estimate(cells: list[Cell], jobs: int, share: float = 1.0) -> str:
@@ -83,7 +67,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="methods (default all); the uncalibrated rows are always scored")
     parser.add_argument("--draws", type=int, default=max(REPETITIONS.values()), help="at most so many draws of a size")
     parser.add_argument("--no-peers", action="store_true", help="calibrators of this package alone")
+    parser.add_argument("--forget", nargs="+", help="take out the lines of methods whose code was changed, and stop")
     chosen = parser.parse_args()
+    if chosen.forget:
+        sys.stdout.write(f"{forget(chosen.forget)} lines taken out\n")
+        return
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     known = [(data_set.name, model) for data_set, model in stored(chosen.part)]
     if not known:

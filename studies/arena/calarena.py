@@ -26,10 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.__main__ import warm_up
 from studies.arena.cells import SIZES, Cell, Line, has_rows, measured, split
 from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.methods import NONE, methods
+from studies.arena.methods import NONE, methods, warm_up
 from studies.arena.out_of_fold import load, stored
 
 ARRAYS = ("probas_cal", "labels_cal", "probas_test", "labels_test")

@@ -200,6 +200,18 @@ def write(file: Path, lines: Iterable[Line]) -> None:
     beside.replace(file)
 
 
+def forget(methods: Iterable[str], results: Path = FOLDER) -> int:
+    """Take the lines of methods out of every cell, so that the next run fits them again; return how many there were."""
+    gone, left_out = 0, set(methods)
+    for file in sorted(results.glob("*/*/*.csv")):
+        known = read(file)
+        kept = [line for name, line in known.items() if name not in left_out]
+        if len(kept) < len(known):
+            write(file, kept)
+            gone += len(known) - len(kept)
+    return gone
+
+
 def _rounded(line: Line) -> dict[str, object]:
     return {name: f"{value:.7g}" if isinstance(value, float) else value for name, value in asdict(line).items()}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ import numpy as np
 NONE = "uncalibrated"
 MOST_CLASSES = {"multiclass-irp": 5}
 """Methods that warn above so many classes, and take minutes there: they are not run."""
+
+LEAST = 1e-12
+"""Peers that take one probability get none closer to 0 and 1: some take its logarithm."""
 
 Calibrate = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -99,10 +103,23 @@ def _installed(module: str) -> object | None:
 def _of_peer(
     prepare: Callable[..., object], event: bool, y: np.ndarray, prob: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
-    """Fit and apply a peer, silent; its rows are divided by their sums."""
-    rows, new = (prob[:, 1], other[:, 1]) if event else (prob, other)
+    """Fit and apply a peer, silent. Rows are divided by their sums."""
+    rows, new = (prob[:, 1].clip(LEAST, 1.0 - LEAST), other[:, 1].clip(LEAST, 1.0 - LEAST)) if event else (prob, other)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         method = prepare(y, rows)
         found = np.asarray(method.apply(method.fit(), new), dtype=np.float64)  # type: ignore[attr-defined]
     table = np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
     return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def warm_up() -> None:
+    """Load and compile what the calibrators need, so that no fit is timed with it; one thread a process."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3):
+        prob, y = rng.dirichlet(np.ones(n_classes), 60), rng.integers(n_classes, size=60)
+        for calibrate in methods(n_classes, peers=False).values():
+            calibrate(y, prob, prob)

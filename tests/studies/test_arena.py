@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from studies.arena import cells
-from studies.arena.cells import TOO_SLOW, Cell, Line, has_rows, measured, plan, read, run, scores, split
+from studies.arena.cells import TOO_SLOW, Cell, Line, forget, has_rows, measured, plan, read, run, scores, split
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
 from studies.arena.methods import NONE, methods
 from studies.arena.out_of_fold import forecast_out_of_fold, planned, store
@@ -56,6 +56,19 @@ def test_a_run_goes_on_where_the_last_one_stopped(arena, monkeypatch):
     assert run(cell, TWO, peers=False, **arena) == 1
     assert file.read_text().startswith(before)
     assert run(cell, TWO, peers=False, **arena) == 0
+
+
+def test_a_method_that_was_changed_is_forgotten_and_run_again(arena):
+    cell = Cell("two", "model", 100, 0)
+    run(cell, TWO, peers=False, **arena)
+    before = (arena["results"] / cell.path).read_text()
+    assert forget({"sms"}, arena["results"]) == 1
+    assert set(read(arena["results"] / cell.path)) == TWO - {"sms"}
+    assert forget({"sms"}, arena["results"]) == 0
+    assert run(cell, TWO, peers=False, **arena) == 1
+    assert [line.split(",")[:5] for line in sorted((arena["results"] / cell.path).read_text().split())] == [
+        line.split(",")[:5] for line in sorted(before.split())
+    ]
 
 
 def test_a_fit_that_takes_too_long_is_a_line_and_is_not_tried_again(arena, monkeypatch):

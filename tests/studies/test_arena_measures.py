@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from studies.arena.cells import TOO_SLOW, Cell, Line
+from studies.arena.data_sets import DESIGN, KEPT_APART
 from studies.arena.measures import (
     by_data_set,
     differences,
@@ -22,6 +23,7 @@ from studies.arena.measures import (
     worst_excess,
 )
 from studies.arena.methods import NONE
+from studies.arena.page import MARKS, page, put, recommendations
 from studies.arena.results import Result, from_file, gathered, whole_cells, write
 
 
@@ -141,3 +143,24 @@ def test_results_survive_their_file(tmp_path):
     write(back, tmp_path / "a.csv.gz")
     assert (tmp_path / "a.csv.gz").read_bytes() == first
     assert from_file(tmp_path / "absent.csv.gz") == []
+
+
+def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
+    table = [[0.5, 0.3, 0.31, 0.4]] * 10
+    every = results(table, [f"s{i}" for i in range(10)]) + results(table[:9], [f"s{i}" for i in range(9)], rows=300)
+    text = page({KEPT_APART: every, DESIGN: []})
+    assert "**100 rows**, 10 data sets: `a` has the lowest mean rank, 1.0. The second, `b`, is higher by 1.0" in text
+    assert "**300 rows**: 9 data sets, too few for a claim." in text
+    assert "| mean rank | 100 rows (10 sets) |" in text
+    assert "300 rows (9 sets)" not in text
+    assert "## Data sets for design" not in text
+    assert "| `a` | 1.0 (1.0 to 1.0) |" in text
+
+
+def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
+    block = recommendations(results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)]))
+    assert "| two classes | 100 | `a`, 0 % | none | `a`, 0 % | 10 |" in block
+    assert recommendations(results([[0.5, 0.3]] * 9, [f"s{i}" for i in range(9)])) == ""
+    old = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter"
+    assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
+    assert put("no marks", "block") == "no marks"
