@@ -13,7 +13,7 @@ test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation
-.PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench clean
+.PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench arena clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -98,6 +98,15 @@ claims: .venv/installed
 # Without ONLY the whole page; with ONLY="ece plain-metrics" those sections of it, and the others stay.
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks $(if $(ONLY),$(addprefix --only ,$(ONLY)) --into,--output) docs/benchmarks.md
+
+# Predictions, every calibrator and peer on them, and docs/arena.md. A run that was stopped goes on. PART=kept-apart runs the data
+# sets that no method is designed on: once the design is frozen. MINUTES stops earlier.
+PART ?= design
+arena: .venv-bench/installed
+	.venv-bench/bin/python -m studies.arena.out_of_fold --part $(PART)
+	.venv-bench/bin/python -m studies.arena --part $(PART) $(if $(MINUTES),--minutes $(MINUTES))
+	.venv-bench/bin/python -m studies.arena.results
+	.venv-bench/bin/python -m studies.arena.page
 
 # Calls, files and faults drawn anew, each for so many seconds.
 robust: .venv/installed

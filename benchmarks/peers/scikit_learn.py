@@ -74,7 +74,7 @@ def platt(y: np.ndarray, p: np.ndarray) -> Method:
 
 
 def isotonic(y: np.ndarray, prob: np.ndarray) -> Method:
-    """Of a table a class at a time, as CalibratedClassifierCV does."""
+    """Of a table a class at a time, as CalibratedClassifierCV does; rows of zeros become uniform there."""
     from sklearn.isotonic import IsotonicRegression
 
     if prob.ndim == 1:
@@ -87,7 +87,8 @@ def isotonic(y: np.ndarray, prob: np.ndarray) -> Method:
 
     def apply(fitted: list[IsotonicRegression], other: np.ndarray) -> np.ndarray:
         found = np.column_stack([one.predict(column) for one, column in zip(fitted, other.T, strict=True)])
-        return found / found.sum(axis=1, keepdims=True)
+        total = found.sum(axis=1, keepdims=True)
+        return np.divide(found, total, out=np.full_like(found, 1.0 / found.shape[1]), where=total != 0.0)
 
     return Method(fit, apply)
 

@@ -1,0 +1,233 @@
+"""A cell of the arena: a forecast, a number of rows to calibrate on, and a draw of these rows.
+
+Each has a file of its own, build/arena/results/{data set}/{model}/{rows}-{draw}.csv, a line a method. Methods that are in the
+file are not run again, so that a run that was stopped goes on, and a new method joins.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from studies.arena.methods import NONE, Calibrate, methods
+from studies.arena.out_of_fold import FOLDER as FORECASTS
+from studies.arena.out_of_fold import load
+
+FOLDER = FORECASTS.parent / "results"
+SIZES = (100, 300, 1000, 3000, 10_000)
+REPETITIONS = {100: 8, 300: 6, 1000: 4, 3000: 2, 10_000: 2}
+FEWEST_TESTED, MOST_TESTED = 50, 5000
+MOST_SECONDS = 30.0
+"""A fit that takes more processor time than this ends, and is a line with the note "too slow"."""
+
+LEAST, BINS = 1e-12, 15
+TOO_SLOW, ABSENT = "too slow", "not installed"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Which rows of which forecast are fitted."""
+
+    data_set: str
+    model: str
+    rows: int
+    draw: int
+
+    @property
+    def path(self) -> str:
+        """Where its lines lie in the folder of results."""
+        return f"{self.data_set}/{self.model}/{self.rows}-{self.draw}.csv"
+
+
+@dataclass(frozen=True)
+class Line:
+    """How well a method did on the test rows of a cell; NaN, and a note, where it gave no probabilities."""
+
+    method: str
+    logloss: float = np.nan
+    brier: float = np.nan
+    ece: float = np.nan
+    accuracy: float = np.nan
+    seconds: float = np.nan
+    note: str = ""
+
+
+def has_rows(n_rows: int, size: int) -> bool:
+    """Whether enough rows are left to test: a quarter of those to calibrate on, and at least 50."""
+    return n_rows >= size + max(size // 4, FEWEST_TESTED)
+
+
+def split(cell: Cell, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to calibrate on and rows to test, without replacement, by the number of the draw."""
+    order = np.random.default_rng(cell.draw).permutation(n_rows)
+    return order[: cell.rows], order[cell.rows :][:MOST_TESTED]
+
+
+def run(
+    cell: Cell,
+    only: Iterable[str] | None = None,
+    peers: bool = True,
+    deadline: float = np.inf,
+    forecasts: Path = FORECASTS,
+    results: Path = FOLDER,
+) -> int:
+    """Run the methods that have no line yet, until the deadline (in the seconds of `time.time`); return how many were run."""
+    prob, y = load(cell.data_set, cell.model, forecasts)
+    fit, test = split(cell, len(y))
+    known = read(results / cell.path)
+    slow = _slow_before(cell, results)
+    todo = {
+        m: f for m, f in methods(prob.shape[1], peers).items() if m not in known and (m == NONE or _wanted(m, only))
+    }
+    done = {}
+    for name, calibrate in todo.items():
+        if time.time() > deadline:
+            break
+        done[name] = (
+            Line(name, note=TOO_SLOW)
+            if name in slow
+            else measured(name, calibrate, (y[fit], prob[fit]), (y[test], prob[test]))
+        )
+    here = [line for line in done.values() if line.note != ABSENT]
+    if here:
+        write(results / cell.path, [*known.values(), *here])
+    return len(here)
+
+
+def _wanted(method: str, only: Iterable[str] | None) -> bool:
+    return only is None or method in only
+
+
+def _slow_before(cell: Cell, results: Path) -> set[str]:
+    """Methods that were too slow in another draw of the same number of rows."""
+    others = (results / Cell(cell.data_set, cell.model, cell.rows, draw).path for draw in range(cell.draw))
+    return {line.method for file in others for line in read(file).values() if line.note == TOO_SLOW}
+
+
+def measured(
+    name: str,
+    calibrate: Calibrate,
+    fitted: tuple[np.ndarray, np.ndarray],
+    tested: tuple[np.ndarray, np.ndarray],
+    most_seconds: float = MOST_SECONDS,
+) -> Line:
+    """Fit a method, and score it on the test rows; whatever it raises is a note."""
+    warnings.simplefilter("ignore")  # a class that is absent, a temperature without optimum: the result is defined
+    start = time.process_time()
+    try:
+        with at_most(most_seconds):
+            prob = calibrate(*fitted, tested[1])
+    except OutOfTime:
+        return Line(name, seconds=time.process_time() - start, note=TOO_SLOW)
+    except ImportError:
+        return Line(name, note=ABSENT)
+    except Exception as error:  # a peer's, of whatever kind: the arena goes on
+        return Line(name, note=f"failed: {type(error).__name__}")
+    seconds = time.process_time() - start
+    if prob.shape != tested[1].shape or not np.isfinite(prob).all():
+        return Line(name, seconds=seconds, note="failed: no probabilities")
+    return Line(name, **scores(tested[0], prob), seconds=seconds)
+
+
+class OutOfTime(BaseException):
+    """The time of a fit is over. Not an `Exception`, which a method might catch."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """End the block with `OutOfTime` after so much processor time of this process."""
+
+    def end(*_: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def scores(y: np.ndarray, prob: np.ndarray) -> dict[str, float]:
+    """Mean log loss (probabilities of at least 1e-12), Brier score (sum over the classes, of two classes as well), ECE of the
+    predicted class over 15 bins of equal width, and accuracy."""
+    from calibrant import expected_calibration_error
+
+    occurred, top = prob[np.arange(len(y)), y], prob.argmax(axis=1)
+    brier = (prob**2).sum(axis=1) - 2.0 * occurred + 1.0
+    confidence = np.clip(prob.max(axis=1), 0.0, 1.0)
+    return {
+        "logloss": float(-np.log(np.maximum(occurred, LEAST)).mean()),
+        "brier": float(brier.mean()),
+        "ece": float(expected_calibration_error((top == y).astype(int), confidence, binning=BINS)),
+        "accuracy": float((top == y).mean()),
+    }
+
+
+# Files
+
+_NAMES = [one.name for one in fields(Line)]
+
+
+def read(file: Path) -> dict[str, Line]:
+    """The lines of a cell by method, none where there is no file."""
+    if not file.is_file():
+        return {}
+    numbers = _NAMES[1:-1]
+    with file.open(encoding="utf-8", newline="") as lines:
+        found = [Line(**{**one, **{name: float(one[name]) for name in numbers}}) for one in csv.DictReader(lines)]
+    return {line.method: line for line in found}
+
+
+def write(file: Path, lines: Iterable[Line]) -> None:
+    """Write beside the file, and rename: a process that is killed leaves the old file or the new one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}.part")
+    with beside.open("w", encoding="utf-8", newline="") as out:
+        table = csv.DictWriter(out, _NAMES, lineterminator="\n")
+        table.writeheader()
+        table.writerows(_rounded(line) for line in lines)
+    beside.replace(file)
+
+
+def forget(methods: Iterable[str], results: Path = FOLDER) -> int:
+    """Take the lines of methods out of every cell, so that the next run fits them again; return how many there were."""
+    gone, left_out = 0, set(methods)
+    for file in sorted(results.glob("*/*/*.csv")):
+        known = read(file)
+        kept = [line for name, line in known.items() if name not in left_out]
+        if len(kept) < len(known):
+            write(file, kept)
+            gone += len(known) - len(kept)
+    return gone
+
+
+def _rounded(line: Line) -> dict[str, object]:
+    return {name: f"{value:.7g}" if isinstance(value, float) else value for name, value in asdict(line).items()}
+
+
+def plan(
+    forecasts: Iterable[tuple[str, str]], sizes: Iterable[int] = SIZES, rows_of: Callable[[str, str], int] | None = None
+) -> list[Cell]:
+    """Every cell in the order of running: all forecasts and sizes in one draw before the next, so that a stop leaves a balanced
+    table."""
+    count = rows_of or (lambda data_set, model: len(load(data_set, model)[1]))
+    known = [(data_set, model, count(data_set, model)) for data_set, model in forecasts]
+    return [
+        Cell(data_set, model, size, draw)
+        for draw in range(max(REPETITIONS.values()))
+        for size in sizes
+        if draw < REPETITIONS[size]
+        for data_set, model, n_rows in known
+        if has_rows(n_rows, size)
+    ]

@@ -1,0 +1,296 @@
+"""Write docs/arena.md, its picture and the recommendations of docs/calibrators.md from the stored results.
+
+Run: python -m studies.arena.page
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from studies.arena.cells import MOST_SECONDS, MOST_TESTED, SIZES, TOO_SLOW
+from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.measures import (
+    FEWEST_SETS,
+    Interval,
+    Table,
+    differences,
+    harm,
+    improvement,
+    leaders,
+    mean_rank,
+    of_size,
+    ranks,
+    seconds,
+    win_rate,
+    worst,
+    worst_excess,
+)
+from studies.arena.methods import MOST_CLASSES, NONE, PEERS
+from studies.arena.results import WORSE, Result, stored
+from studies.markdown import table
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, PICTURE = DOCS / "arena.md", DOCS / "images" / "arena-ranks.png"
+GROUPS = {True: "Two classes", False: "More than two classes"}
+PARTS = {KEPT_APART: "Data sets kept apart", DESIGN: "Data sets for design"}
+BEST = 8
+"""So many methods are named in a sentence at most."""
+
+Tables = dict[int, Table]
+
+
+def tables_of(results: Sequence[Result], two: bool) -> Tables:
+    """The table of each size that has results."""
+    every = {size: of_size(results, size, two) for size in SIZES}
+    return {size: one for size, one in every.items() if one.n_sets}
+
+
+def enough(tables: Tables) -> Tables:
+    """The sizes with data sets enough for a claim."""
+    return {size: one for size, one in tables.items() if one.n_sets >= FEWEST_SETS}
+
+
+def shown(method: str) -> str:
+    """The word of a calibrator, or the name of a peer."""
+    return method if method == NONE or method in PEERS else f"`{method}`"
+
+
+def page(results: dict[str, list[Result]]) -> str:
+    """The whole page."""
+    parts = [*introduction(results)]
+    for part, title in PARTS.items():
+        if results[part]:
+            parts += [f"## {title}", about(results[part], part)]
+            for two, group in GROUPS.items():
+                parts += section(group, tables_of(results[part], two), brief=part == DESIGN)
+    return "\n\n".join(parts) + "\n"
+
+
+def introduction(results: dict[str, list[Result]]) -> list[str]:
+    """What was run, and what the words mean."""
+    every = [one for part in results.values() for one in part]
+    n_sets, n_tables = len({r.data_set for r in every}), len({(r.data_set, r.model) for r in every})
+    draws = {size: max((r.draws for r in every if r.rows == size), default=0) for size in SIZES}
+    sizes = [size for size in SIZES if draws[size]]
+    peers = [name for name in PEERS if any(r.method == name for r in every)]
+    drawn = ", ".join(f"{draws[size]} of {size:,}" for size in sizes)
+    few = f"{', '.join(shown(m) for m in MOST_CLASSES)}: on up to {max(MOST_CLASSES.values())} classes only"
+    return [
+        "# The arena",
+        f"Every registered calibrator with its defaults on {n_tables} tables of predictions from {n_sets} data sets, with "
+        f"{sizes[0]:,} to {sizes[-1]:,} rows to calibrate on. No row was predicted by a classifier that was trained on it. "
+        f"Peers that were run: {', '.join(peers) or 'none'}.",
+        "Made by `make arena` (predictions, runs, this page). The results behind the tables are data in the repository, "
+        "`studies/arena/results-*.csv.gz`; `python -m studies.arena.page` makes the page from them. "
+        "`studies/arena/data_sets.csv` lists the data sets with their part and their source.",
+        "\n".join(
+            [
+                "* **Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. "
+                "Figures on the sets for **design** flatter the methods that were designed on them.",
+                "* A cell is a table of predictions, a number of rows to calibrate on and a draw of these rows: at most "
+                f"{drawn} rows. Up to {MOST_TESTED:,} held-out rows are the test set.",
+                "* **Log loss** is in nats, probabilities raised to 1e-12. **Brier** is the sum of squared errors over the "
+                "classes.",
+                "* **Rank** is by log loss among all methods, 1 the best. A method that failed, or took more than "
+                f"{MOST_SECONDS:.0f} s of processor time, shares the last places. **Win rate** is the share of the methods "
+                "that it beats.",
+                "* **Improvement** is the loss without calibration less the loss with it: above 0 is better. **Harm** is the "
+                f"share of the cells where the log loss is worse by more than {WORSE:g}, **worst case** the highest increase "
+                "of a cell. **Excess** is the log loss of a data set less that of the best of all methods but this one.",
+                "* Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
+                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim.",
+                f"* {few}, and without a rank where there are more.",
+            ]
+        ),
+    ]
+
+
+def about(results: list[Result], part: str) -> str:
+    """How much there is of a part."""
+    sets = {two: len({r.data_set for r in results if (r.n_classes == 2) == two}) for two in GROUPS}
+    slow = sorted({shown(r.method) for r in results if r.note == TOO_SLOW})
+    failed = sorted({shown(r.method) for r in results if r.note.startswith("failed")})
+    kind = "Most were used to design methods or defaults." if part == DESIGN else "Every set is a table of real data."
+    return (
+        f"{len({(r.data_set, r.model) for r in results})} tables of predictions: {sets[True]} data sets of two classes, "
+        f"{sets[False]} of more. {kind} Too slow somewhere: {', '.join(slow) or 'none'}. "
+        f"Failed somewhere: {', '.join(failed) or 'none'}."
+    )
+
+
+def section(title: str, tables: Tables, brief: bool) -> list[str]:
+    """Sentences and tables of one part and two or more classes."""
+    parts = [f"### {title}", "\n".join(f"* {verdict(size, one)}" for size, one in tables.items())]
+    known = enough(tables)
+    if not known:
+        return parts
+    order = in_order(known)
+    grids: dict[str, Callable[[Table], Sequence[str]]] = {
+        "mean rank": lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)],
+        "harm, %": lambda t: [f"{100 * one.value:.0f}" for one in harm(t)],
+    }
+    if not brief:
+        grids |= {
+            "improvement of log loss, thousandths": lambda t: [f"{1000 * one.value:+.1f}" for one in improvement(t)],
+            "highest excess of a data set, nats": lambda t: [f"{value:+.3f}" for value in worst_excess(t)],
+        }
+    for name, figures in grids.items():
+        parts.append(grid(name, known, order, figures))
+    return parts if brief else [*parts, summary(known, order)]
+
+
+def in_order(tables: Tables) -> list[str]:
+    """Methods by their mean rank over the sizes."""
+    methods = [m for m in next(iter(tables.values())).methods if all(m in t.methods for t in tables.values())]
+    mean = {m: np.mean([mean_rank(t)[t.column(m)].value for t in tables.values()]) for m in methods}
+    return sorted(methods, key=lambda m: float(mean[m]))
+
+
+def grid(name: str, tables: Tables, order: list[str], figures: Callable[[Table], Sequence[str]]) -> str:
+    """A line a method and a column a size."""
+    cells = {size: dict(zip(one.methods, figures(one), strict=True)) for size, one in tables.items()}
+    head = [name, *(f"{size:,} rows ({one.n_sets} sets)" for size, one in tables.items())]
+    return table(head, [[shown(m), *(cells[size][m] for size in tables)] for m in order])
+
+
+def interval(one: Interval, form: str) -> str:
+    """The mean, and its interval in brackets."""
+    return f"{form.format(one.value)} ({form.format(one.low)} to {form.format(one.high)})"
+
+
+def verdict(size: int, one: Table) -> str:
+    """Who leads with so many rows, and who is level with the leader."""
+    if one.n_sets < FEWEST_SETS:
+        return f"**{size:,} rows**: {one.n_sets} data sets, too few for a claim."
+    first, level = leaders(one)
+    order = sorted(zip(mean_rank(one), one.methods, strict=True), key=lambda both: both[0].value)
+    (best, _), (_, second) = order[0], order[1]
+    gap = differences(one, ranks, first)[second]
+    says = f"**{size:,} rows**, {one.n_sets} data sets: {shown(first)} has the lowest mean rank, {best.value:.1f}. "
+    if level:
+        named = ", ".join(shown(m) for m in level[:BEST]) + (
+            f" and {len(level) - BEST} more" if len(level) > BEST else ""
+        )
+        says += f"Not clearly higher: {named}."
+    else:
+        says += f"The second, {shown(second)}, is higher by {interval(gap, '{:.1f}')}."
+    return says
+
+
+def summary(tables: Tables, order: list[str]) -> str:
+    """Figures over all sizes together."""
+    every = Table(tuple(r for one in tables.values() for r in one.results))
+    found = {
+        "win rate": [interval(one, "{:.2f}") for one in win_rate(every)],
+        "Brier, thousandths": [f"{1000 * one.value:+.1f}" for one in improvement(every, "brier")],
+        "accuracy, %": [f"{100 * one.value:+.2f}" for one in improvement(every, "accuracy")],
+        "worst case, nats": [f"{value:+.3f}" for value in worst(every)],
+        "median time, ms": [f"{1000 * value:.3g}" for value in seconds(every)],
+    }
+    lines = {m: [cells[every.column(m)] for cells in found.values()] for m in order}
+    return table(["all these sizes", *found], [[shown(m), *cells] for m, cells in lines.items()])
+
+
+# The recommendations of docs/calibrators.md
+
+MARKS = ("<!-- from the arena: python -m studies.arena.page -->", "<!-- end of what is from the arena -->")
+
+
+def recommendations(results: list[Result]) -> str:
+    """What leads on the data sets kept apart, by classes and rows; empty where there are too few sets."""
+    lines = []
+    for two, group in GROUPS.items():
+        for size, one in enough(tables_of(results, two)).items():
+            first, level = leaders(one)
+            mine = [m for m in (first, *level) if m not in PEERS and m != NONE]
+            if not mine:
+                continue
+            share = {m: 100 * harm(one)[one.column(m)].value for m in mine}
+            least = min(mine, key=lambda m: share[m])
+            lines.append(
+                [
+                    group.lower(),
+                    f"{size:,}",
+                    f"{shown(mine[0])}, {share[mine[0]]:.0f} %",
+                    ", ".join(shown(m) for m in mine[1:BEST]) or "none",
+                    f"{shown(least)}, {share[least]:.0f} %",
+                    str(one.n_sets),
+                ]
+            )
+    head = [
+        "classes",
+        "rows",
+        "lowest mean rank, and its harm",
+        "not clearly behind",
+        "least harm of these",
+        "data sets",
+    ]
+    return table(head, lines) if lines else ""
+
+
+def put(text: str, block: str) -> str:
+    """Replace what stands between the marks."""
+    between = re.compile(f"{re.escape(MARKS[0])}.*?{re.escape(MARKS[1])}", flags=re.S)
+    return between.sub(lambda _: f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}", text)
+
+
+# The picture
+
+
+def draw(results: list[Result], path: Path, most: int = 6) -> None:
+    """Mean rank by the number of rows, of the methods that are best over the sizes, with intervals."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    from calibrant.plots import _style
+    from tools.make_gallery import save_picture
+
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
+    for ax, (two, group) in zip(axes, GROUPS.items(), strict=True):
+        tables = enough(tables_of(results, two))
+        ax.set_title(group, fontsize="medium")
+        ax.set_xlabel("rows to calibrate on")
+        ax.set_ylabel("mean rank by log loss (1 is best)")
+        if not tables:
+            continue
+        for i, method in enumerate(in_order(tables)[:most]):
+            of = [mean_rank(t)[t.column(method)] for t in tables.values()]
+            x = np.array(list(tables)) * 1.03 ** (i - most / 2)
+            spread = [[one.value - one.low for one in of], [one.high - one.value for one in of]]
+            style = {
+                "color": _style.COLOURS[i % len(_style.COLOURS)],
+                "marker": _style.MARKERS[i % len(_style.MARKERS)],
+            }
+            ax.errorbar(x, [one.value for one in of], yerr=spread, label=method, lw=1.2, ms=4, capsize=2, **style)
+        ax.set_xscale("log")
+        ax.set_xticks(list(tables), [f"{size:,}" for size in tables])
+        ax.minorticks_off()
+        ax.legend(fontsize="small", frameon=False)
+    save_picture(figure, path)
+
+
+def main() -> None:
+    """Write the page; the recommendations and the picture only from data sets that were kept apart."""
+    results = {part: stored(part) for part in PARTS}
+    text = page(results)
+    if block := recommendations(results[KEPT_APART]):
+        draw(results[KEPT_APART], PICTURE)
+        text = text.replace(
+            f"## {PARTS[KEPT_APART]}\n",
+            f"![Mean rank by the number of rows](images/{PICTURE.name})\n\n## {PARTS[KEPT_APART]}\n",
+        )
+        guide = DOCS / "calibrators.md"
+        guide.write_text(put(guide.read_text(encoding="utf-8"), block), encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
+    sys.stdout.write(f"{PAGE.relative_to(DOCS.parent)}: {len(text.splitlines())} lines\n")
+
+
+if __name__ == "__main__":
+    main()

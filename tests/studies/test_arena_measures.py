@@ -1,0 +1,166 @@
+"""Figures of the arena: a rank table by hand, the bootstrap against a slow twin, and what becomes of methods that fail."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from studies.arena.cells import TOO_SLOW, Cell, Line
+from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.measures import (
+    by_data_set,
+    differences,
+    excess,
+    harm,
+    improvement,
+    intervals,
+    leaders,
+    mean_rank,
+    of_size,
+    ranks,
+    win_rate,
+    win_rates,
+    worst_excess,
+)
+from studies.arena.methods import NONE
+from studies.arena.page import MARKS, page, put, recommendations
+from studies.arena.results import Result, from_file, gathered, whole_cells, write
+
+
+def results(table, sets, rows=100, n_classes=2):
+    """One result a cell of a table: experiments x methods, the first without calibration."""
+    names = [NONE, *"abcdefgh"]
+    return [
+        Result(
+            data_set,
+            f"m{i}",
+            n_classes,
+            rows,
+            name,
+            2,
+            loss,
+            0.5,
+            0.1,
+            0.9,
+            float(loss > line[0]),
+            loss - line[0],
+            0.1,
+            "",
+        )
+        if not np.isnan(loss)
+        else Result(data_set, f"m{i}", n_classes, rows, name, 2, *[np.nan] * 6, 30.0, TOO_SLOW)
+        for i, (data_set, line) in enumerate(zip(sets, table, strict=True))
+        for name, loss in zip(names, line, strict=False)
+    ]
+
+
+def test_a_rank_table_by_hand():
+    losses = np.array([[0.5, 0.4, 0.3], [0.5, 0.5, 0.6], [0.2, np.nan, 0.1]])
+    assert ranks(losses).tolist() == [[3, 2, 1], [1.5, 1.5, 3], [2, 3, 1]]
+    assert win_rates(losses).tolist() == [[0, 0.5, 1], [0.75, 0.75, 0], [0.5, 0, 1]]
+
+
+def test_means_are_over_data_sets_and_not_over_forecasts():
+    table = of_size(results([[0.5, 0.4], [0.5, 0.4], [0.5, 0.4], [0.5, 0.6]], ["x", "x", "x", "y"]), 100, True)
+    assert table.n_sets == 2
+    assert [one.value for one in mean_rank(table)] == [1.5, 1.5]
+    assert [one.value for one in win_rate(table)] == [0.5, 0.5]
+    assert [one.value for one in harm(table)] == [0.0, 0.5]
+    assert improvement(table)[1].value == pytest.approx(0.0)
+
+
+def test_bootstrap_intervals_against_a_slow_twin():
+    rng = np.random.default_rng(1)
+    values, sets = rng.normal(size=(12, 3)), list("aabbccddeefg")
+    values[0, 1] = np.nan
+    found = intervals(values, sets, draws=300, seed=5)
+    mean = np.array([np.nanmean(values[[s == name for s in sets]], axis=0) for name in "abcdefg"])
+    assert np.allclose(by_data_set(values, sets), mean)
+    again, twin = np.random.default_rng(5), []
+    for _ in range(300):
+        count = again.multinomial(7, np.full(7, 1 / 7))
+        drawn = [mean[i] for i in range(7) for _ in range(count[i])]
+        twin.append(np.mean(drawn, axis=0))
+    for j, one in enumerate(found):
+        assert one.value == pytest.approx(mean[:, j].mean())
+        assert [one.low, one.high] == pytest.approx(np.quantile(np.array(twin)[:, j], [0.025, 0.975]).tolist())
+
+
+def test_the_excess_is_over_the_best_other_method():
+    table = of_size(results([[0.5, 0.4, 0.3], [0.5, np.nan, 0.7]], ["x", "y"]), 100, True)
+    assert np.allclose(excess(table), [[0.2, 0.1, -0.1], [-0.2, np.nan, 0.2]], equal_nan=True)
+    assert worst_excess(table) == pytest.approx([0.2, 0.1, 0.2])
+
+
+def test_a_leader_is_level_with_those_whose_interval_holds_zero():
+    always, often = [[0.5, 0.3, 0.31, 0.4]] * 6, [[0.5, 0.3, 0.29, 0.4]] * 6
+    table = of_size(results(always + often + always[:1], [f"s{i}" for i in range(13)]), 100, True)
+    assert leaders(table) == ("a", ["b"])
+    gap = differences(table, ranks, "a")
+    assert gap["c"].excludes_zero
+    assert not gap["b"].excludes_zero
+    assert gap["a"].value == gap["a"].low == 0.0
+
+
+def test_a_method_without_a_line_in_each_experiment_has_no_rank_there():
+    every = results([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3]], ["x", "y"])
+    assert of_size(every[:-1], 100, True).methods == [NONE, "a"]
+    assert of_size(every, 300, True).methods == []
+
+
+def test_draws_are_averaged_and_a_draw_without_a_figure_leaves_none():
+    cells = {
+        Cell("x", "m", 100, draw): {NONE: Line(NONE, 0.5, 0.5, 0.1, 0.9, 0.0), "a": Line("a", loss, 0.5, 0.1, 0.9, 1.0)}
+        for draw, loss in enumerate((0.4, 0.7))
+    }
+    found = {one.method: one for one in gathered(cells, 2)}
+    assert found["a"].logloss == pytest.approx(0.55)
+    assert found["a"].harm == 0.5
+    assert found["a"].worst == pytest.approx(0.2)
+    cells[Cell("x", "m", 100, 1)]["a"] = Line("a", seconds=30.0, note=TOO_SLOW)
+    slow = {one.method: one for one in gathered(cells, 2)}["a"]
+    assert np.isnan(slow.logloss)
+    assert slow.note == TOO_SLOW
+    assert slow.seconds == pytest.approx(15.5)
+
+
+def test_a_cell_that_a_stop_cut_short_is_left_out():
+    one, both = {NONE: Line(NONE)}, {NONE: Line(NONE), "a": Line("a")}
+    cells = {Cell("x", "m", 100, draw): both for draw in range(3)} | {Cell("x", "m", 100, 3): one}
+    assert len(whole_cells(cells)) == 3
+
+
+def test_results_survive_their_file(tmp_path):
+    mine = results([[0.5, np.nan, 0.3]], ["x"], n_classes=3)
+    write(mine, tmp_path / "a.csv.gz")
+    first = (tmp_path / "a.csv.gz").read_bytes()
+    back = from_file(tmp_path / "a.csv.gz")
+    assert [replace(one, worst=0.0, logloss=0.0) for one in back if one.is_there] == [
+        replace(one, worst=0.0, logloss=0.0) for one in mine if one.is_there
+    ]
+    assert back[0].logloss == 0.5
+    assert np.isnan(back[1].logloss)
+    write(back, tmp_path / "a.csv.gz")
+    assert (tmp_path / "a.csv.gz").read_bytes() == first
+    assert from_file(tmp_path / "absent.csv.gz") == []
+
+
+def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
+    table = [[0.5, 0.3, 0.31, 0.4]] * 10
+    every = results(table, [f"s{i}" for i in range(10)]) + results(table[:9], [f"s{i}" for i in range(9)], rows=300)
+    text = page({KEPT_APART: every, DESIGN: []})
+    assert "**100 rows**, 10 data sets: `a` has the lowest mean rank, 1.0. The second, `b`, is higher by 1.0" in text
+    assert "**300 rows**: 9 data sets, too few for a claim." in text
+    assert "| mean rank | 100 rows (10 sets) |" in text
+    assert "300 rows (9 sets)" not in text
+    assert "## Data sets for design" not in text
+    assert "| `a` | 1.0 (1.0 to 1.0) |" in text
+
+
+def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
+    block = recommendations(results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)]))
+    assert "| two classes | 100 | `a`, 0 % | none | `a`, 0 % | 10 |" in block
+    assert recommendations(results([[0.5, 0.3]] * 9, [f"s{i}" for i in range(9)])) == ""
+    old = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter"
+    assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
+    assert put("no marks", "block") == "no marks"
