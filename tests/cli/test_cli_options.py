@@ -84,6 +84,7 @@ OF_A_NOTION = {
     "--notion": Case(("--notion", "confidence")),
     "--pos-label": Case(("--pos-label", "0")),
 }
+SAMPLE = Case(("--sample", "90"))
 OF_MEASURING = {
     "--metrics": Case(("--metrics", "nll,rmsce")),
     "--bins": Case(("--bins", "7")),
@@ -98,7 +99,8 @@ FORCE = Case(("--force",), says="wrote ", idle=True)
 
 CASES = {
     "assess": {
-        "file": Case(says="120 rows, 2 classes, event: class 1"),
+        "files": Case(says="120 rows, 2 classes, event: class 1"),
+        "--sample": SAMPLE,
         **OF_COLUMNS,
         **OF_A_NOTION,
         **OF_MEASURING,
@@ -106,7 +108,8 @@ CASES = {
         "--fail-if": Case(("--fail-if", "ece > 0"), code=1),
     },
     "test": {
-        "file": Case(says="120 rows, event: class 1"),
+        "files": Case(says="120 rows, event: class 1"),
+        "--sample": SAMPLE,
         **OF_COLUMNS,
         **OF_A_NOTION,
         "--tests": Case(("--tests", "cox")),
@@ -159,6 +162,7 @@ CASES = {
     },
     "report": {
         "files": Case(says="From “f” to “g”, on the same 120 rows"),
+        "--sample": SAMPLE,
         **OF_COLUMNS,
         **OF_A_NOTION,
         **OF_MEASURING,

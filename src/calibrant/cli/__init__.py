@@ -37,6 +37,7 @@ OPTIONS = {
     "y_prob=pilot": "FILE, --classes K or --event-rate R",
     "n_classes=2": "--classes 2",
     "safe=True": "--safe",
+    "predictions.sample": "--sample N",
 }
 """How the command line spells what a message of the library tells to pass."""
 

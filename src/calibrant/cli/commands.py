@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from calibrant.cli.inputs import (
     calibrated_by,
     calibrated_names,
     labels_of,
+    metrics_asked,
     pos_label_of,
     read,
     say_unused_bins,
@@ -24,12 +26,14 @@ from calibrant.cli.inputs import (
 )
 from calibrant.cli.methods import found_notion
 from calibrant.cli.other_rows import warn_beside_other_rows
+from calibrant.cli.streams import is_several, open_stream, opened, sampled
 
 if TYPE_CHECKING:
     from calibrant._core.links import FloatArray
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.curves.simplex_points import SimplexPoints
+    from calibrant.interop.batches.forecast_stream import ForecastStream
     from calibrant.interop.files import ForecastTable
 
 Places = dict[str, dict[str, Any]]
@@ -46,9 +50,12 @@ COUNTS = ("n_bins_", "n_regions_")
 
 def run_assess(arguments: argparse.Namespace) -> int:
     """Print how good and how calibrated a forecast is."""
+    from calibrant.assessment.table import MULTICLASS_METRICS
+
     gates = [parse_gate(text, arguments.resamples) for text in arguments.fail_if]
-    forecast = read(arguments, arguments.file)
-    result = assessed(arguments, forecast, extra=[gate.metric for gate in gates])
+    extra = [gate.metric for gate in gates]
+    forecast = opened(arguments, arguments.files, metrics_asked(arguments, extra) or [*MULTICLASS_METRICS, *extra])
+    result = assessed(arguments, forecast, extra=extra)
     say_unused_bins(arguments, [row.metric for row in result.rows])
     failed = [gate.fails(result) for gate in gates]
     if arguments.json:
@@ -71,6 +78,10 @@ USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling"
 """Tests that are run if none are named: one for each way to be wrong, and none that needs scores that repeat."""
 
 
+OF_SUMS = ("spiegelhalter", "resampling")
+"""Those that are run of files that are read in batches."""
+
+
 def run_test(arguments: argparse.Namespace) -> int:
     """Print the results of tests of calibration, each alone and all together."""
     import numpy as np
@@ -79,7 +90,8 @@ def run_test(arguments: argparse.Namespace) -> int:
     from calibrant._core.result import shown_pvalue
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
-    asked = arguments.tests.split(",") if arguments.tests else USUAL_TESTS
+    several = arguments.sample is None and is_several(arguments.files)
+    asked = arguments.tests.split(",") if arguments.tests else OF_SUMS if several else USUAL_TESTS
     chosen = tuple(dict.fromkeys(find("test", word).name for word in asked))
     if "equivalence" in chosen:
         raise ValueError(
@@ -88,9 +100,9 @@ def run_test(arguments: argparse.Namespace) -> int:
         )
     if arguments.fail_below is not None:
         require_level(arguments.fail_below, chosen, arguments.resamples)
-    forecast = read(arguments, arguments.file)
-    event, of_predictions, rows = _tested(arguments, forecast)
-    spoken = f"{len(forecast.forecast_columns)} classes"
+    forecast = opened(arguments, arguments.files)
+    event, of_predictions, rows = _tested(arguments, forecast, chosen)
+    spoken = f"{forecast.n_classes} classes"
     if event is not None:
         spoken = f"{'notion' if of_predictions else 'event'}: {event}"
     drawn = {"n_resamples": arguments.resamples, "rng": arguments.seed}
@@ -116,13 +128,13 @@ def run_test(arguments: argparse.Namespace) -> int:
         }
         print(
             json.dumps(
-                {"rows": len(forecast.y_true), "event": event, "tests": document, "failed": failed},
+                {"rows": forecast.n_rows, "event": event, "tests": document, "failed": failed},
                 indent=2,
                 allow_nan=False,
             )
         )
     else:
-        print(f"{len(forecast.y_true)} rows, {spoken}")
+        print(f"{forecast.n_rows} rows, {spoken}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
@@ -137,14 +149,19 @@ def run_test(arguments: argparse.Namespace) -> int:
     return GATE_FAILED if failed else OK
 
 
-def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str | None, bool, dict[str, Any]]:
+def _tested(
+    arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, tests: Sequence[str]
+) -> tuple[str | None, bool, dict[str, Any]]:
     """Return what is tested, such as "class 1", None of several classes, whether of predictions, and a test's arguments.
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
     from calibrant._core.validation import as_problem
+    from calibrant.interop.files import ForecastTable
     from calibrant.notions import as_notion, single_problem
 
+    if not isinstance(forecast, ForecastTable):
+        return _tested_in_batches(arguments, forecast, tests)
     rows: dict[str, Any] = {
         "y_true": forecast.y_true,
         "y_prob": values_of(arguments, forecast),
@@ -171,6 +188,23 @@ def _tested(arguments: argparse.Namespace, forecast: ForecastTable) -> tuple[str
             "input": "logit" if as_logit else "probability",
         },
     )
+
+
+def _tested_in_batches(
+    arguments: argparse.Namespace, forecast: ForecastStream, tests: Sequence[str]
+) -> tuple[str | None, bool, dict[str, Any]]:
+    """Return the same of files that are read in batches, where the tests are of sums."""
+    others = [name for name in tests if name not in OF_SUMS]
+    if others or arguments.notion is not None:
+        what = f"--tests {','.join(others)}" if others else f"--notion {arguments.notion}"
+        raise ValueError(
+            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
+            "Pass --sample N for N of the rows, which all tests take."
+        )
+    problem = forecast.predictions.head()
+    if problem.classes.size > 2:
+        return None, False, {"y_true": forecast.predictions}
+    return f"class {problem.classes[1]}", False, {"y_true": forecast.predictions}
 
 
 def run_fit(arguments: argparse.Namespace) -> int:
@@ -277,7 +311,13 @@ def run_report(arguments: argparse.Namespace) -> int:
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
     assessments, simplex, shown = {}, {}, []
-    forecasts = aligned(arguments, [read(arguments, file) for file in arguments.files])
+    if arguments.sample is None and any(is_several([file]) for file in arguments.files):
+        return _report_of_sums(arguments, names)
+    tables = [
+        sampled(open_stream(arguments, [f]), arguments.sample) if arguments.sample else read(arguments, f)
+        for f in arguments.files
+    ]
+    forecasts = aligned(arguments, tables)
     for name, file, forecast in zip(names, arguments.files, forecasts, strict=True):
         calibrated, splits = None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
@@ -308,6 +348,28 @@ def run_report(arguments: argparse.Namespace) -> int:
         print(f"{sentence}\n")
     if advice is not None:
         print(f"{findings(assessments[shown[0].name], advice)[-1]}\n")
+    print(f"wrote {arguments.output}")
+    return OK
+
+
+def _report_of_sums(arguments: argparse.Namespace, names: list[str]) -> int:
+    """Write a page of files that are read in batches: figures and diagrams, without pictures of single rows."""
+    from calibrant.report.comparison import comparison
+    from calibrant.report.html import write_report
+    from calibrant.report.summary import NEEDED
+
+    if arguments.calibrator is not None:
+        raise ValueError(
+            f"--calibrator must be left out with files that are read in batches; got {arguments.calibrator}. "
+            "Run calibrant apply first, and report on what it writes."
+        )
+    of_files = dict(zip(names, arguments.files, strict=True))
+    assessments = {n: assessed(arguments, open_stream(arguments, [f]), extra=NEEDED) for n, f in of_files.items()}
+    write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
+    for name, result in assessments.items():
+        print(f"{name}: {result}\n")
+    for sentence in comparison(assessments, {}):
+        print(f"{sentence}\n")
     print(f"wrote {arguments.output}")
     return OK
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from calibrant._core.rows import Rows
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
+    from calibrant.interop.batches.forecast_stream import ForecastStream
     from calibrant.interop.files import ForecastTable
 
 
@@ -58,7 +59,7 @@ def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 
     values = as_numbers("y_prob", forecast.y_prob)
     if forecast.input == "probability":
-        return as_probabilities("y_prob", values, _asked_of_rows(arguments))
+        return as_probabilities("y_prob", values, asked_of_rows(arguments))
     if arguments.percent:
         raise ValueError(
             "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
@@ -66,7 +67,8 @@ def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     return values
 
 
-def _asked_of_rows(arguments: argparse.Namespace) -> Rows:
+def asked_of_rows(arguments: argparse.Namespace) -> Rows:
+    """Return what the command says is to be done with rows."""
     if arguments.percent:
         return "percent"
     return "normalize" if arguments.normalize else "as-given"
@@ -241,20 +243,29 @@ def _labels_named(names: list[str], forecast: ForecastTable, option: str, hint: 
     return [int(name) for name in names]
 
 
+def metrics_asked(arguments: argparse.Namespace, extra: Sequence[str] = ()) -> list[str] | None:
+    """Return the metrics that the command names, and those that are needed beyond; None where it names none."""
+    if not getattr(arguments, "metrics", None):
+        return None
+    metrics = [name.strip() for name in arguments.metrics.split(",")]
+    return metrics + [name for name in extra if name not in metrics]
+
+
 def assessed(
-    arguments: argparse.Namespace, forecast: ForecastTable, *, prob: Any = None, extra: Sequence[str] = ()
+    arguments: argparse.Namespace,
+    forecast: ForecastTable | ForecastStream,
+    *,
+    prob: Any = None,
+    extra: Sequence[str] = (),
 ) -> Assessment:
     """Assess a forecast, or calibrated probabilities in its place, with the options of the command."""
     from calibrant.assessment.table import assess, default_metrics
 
-    metrics = list(default_metrics(max(2, len(forecast.forecast_columns))))
-    if getattr(arguments, "metrics", None):
-        metrics = [name.strip() for name in arguments.metrics.split(",")]
-    metrics += [name for name in extra if name not in metrics]
+    usual = list(default_metrics(max(2, forecast.n_classes)))
+    metrics = metrics_asked(arguments, extra) or [*usual, *(name for name in extra if name not in usual)]
     try:
         return assess(
-            forecast.y_true,
-            values_of(arguments, forecast) if prob is None else prob,
+            **_rows_of(arguments, forecast, prob),
             metrics=metrics,
             notion=arguments.notion,
             binning=binning_of(arguments),
@@ -263,16 +274,28 @@ def assessed(
             **({} if arguments.clip is None else {"clip": arguments.clip}),
             rng=arguments.seed,
             progress=sys.stderr.isatty(),
-            sample_weight=weight_of(arguments, forecast),
-            labels=labels_of(arguments, forecast),
-            pos_label=pos_label_of(arguments, forecast),
-            input=forecast.input if prob is None else "probability",
         )
     except MemoryError as error:
         raise ValueError(
             f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}. "
             "Pass a smaller --bins or --resamples, or a part of the rows by --rows."
         ) from error
+
+
+def _rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any) -> dict[str, Any]:
+    """Return the arguments that say what the rows are."""
+    from calibrant.interop.files import ForecastTable
+
+    if not isinstance(forecast, ForecastTable):
+        return {"y_true": forecast.predictions}
+    return {
+        "y_true": forecast.y_true,
+        "y_prob": values_of(arguments, forecast) if prob is None else prob,
+        "sample_weight": weight_of(arguments, forecast),
+        "labels": labels_of(arguments, forecast),
+        "pos_label": pos_label_of(arguments, forecast),
+        "input": forecast.input if prob is None else "probability",
+    }
 
 
 def binning_of(arguments: argparse.Namespace) -> Any:

@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     assess = _command(
         subparsers, "assess", commands.run_assess, "measure how accurate and how well calibrated predictions are"
     )
-    assess.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
+    _files_argument(assess)
     _data_options(assess)
     _notion_options(assess)
     _assess_options(assess)
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     test = _command(subparsers, "test", commands.run_test, "test whether predictions are calibrated")
-    test.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ")
+    _files_argument(test)
     _data_options(test)
     _notion_options(test)
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
@@ -155,6 +155,7 @@ def parser() -> argparse.ArgumentParser:
         "(default: %(default)s)",
     )  # fmt: skip
     _force_option(report)
+    _sample_option(report)
     _data_options(report)
     _notion_options(report)
     _assess_options(report)
@@ -188,6 +189,22 @@ def _command(subparsers: Any, name: str, run: Any, what: str) -> argparse.Argume
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def _files_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE",
+        help="CSV, Parquet, Feather or NPZ; several files, a folder, a pattern such as 'events/*.parquet' and an address such "
+        "as s3://bucket/events/ are read in batches, as one table",
+    )  # fmt: skip
+    _sample_option(parser)
+
+
+def _sample_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sample", type=_positive, metavar="N",
+        help="take N of the rows, which are the same however the files are cut: for what needs all rows in memory",
+    )  # fmt: skip
 
 
 def _data_options(parser: argparse.ArgumentParser) -> None:

@@ -50,6 +50,16 @@ class ForecastTable:
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     @property
+    def n_classes(self) -> int:
+        """Number of columns."""
+        return len(self.forecast_columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y_true)
+
+    @property
     def class_names(self) -> list[str] | None:
         """What is left of the column names without their common prefix, if that names every column once."""
         if len(self.forecast_columns) < 2:

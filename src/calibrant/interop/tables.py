@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -73,6 +73,11 @@ class FileTable(Mapping[str, Array]):
     separator: str = ","
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_names(cls, names: Iterable[str]) -> FileTable:
+        """Return a table without rows."""
+        return cls({name: Values(np.empty(0)) for name in names})
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name].values()

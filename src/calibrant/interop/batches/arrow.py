@@ -45,7 +45,7 @@ class Columns:
         """Choose columns as told, or by their names as the command line does."""
         wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
         rest = [name for name in names if name != weight]
-        table = FileTable({name: Values(np.empty(0)) for name in rest})
+        table = FileTable.of_names(rest)
         try:
             found = choose_columns(
                 table,
@@ -70,7 +70,7 @@ class Columns:
         """Return the class of each column: those given, or what the names of the columns say; None for 0, 1, ..."""
         if labels is not None:
             return list(labels)
-        truth = _labels_as_read(piece, is_parsed=is_parsed)
+        truth = labels_as_read(piece, is_parsed=is_parsed)
         names = tuple(piece.names or self.numbers)
         table = FileTable({"label": Values(truth)})
         try:
@@ -79,19 +79,22 @@ class Columns:
             raise ValueError(in_python(str(error))) from None
         return found
 
-    def decoding(self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool, **options: Any) -> Decoding:
+    def decoding(
+        self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool, pos_label: Any = None, **options: Any
+    ) -> Decoding:
         """Return what all batches share, from the first piece."""
         from calibrant.interop.batches.in_memory import labels_of
 
         known = self.labels_of(piece, labels, is_parsed=is_parsed)
-        seen = Piece(_labels_as_read(piece, is_parsed=is_parsed), piece.columns, None, piece.place, piece.row)
-        found = labels_of(seen, known)
+        seen = Piece(labels_as_read(piece, is_parsed=is_parsed), piece.columns, None, piece.place, piece.row)
+        found = labels_of(seen, known, pos_label)
         if found is None and piece.words is not None:  # numbers of a CSV file
             found = list(range(piece.n_columns or 2))
-        return Decoding.of(piece, input=self.input, labels=found, is_parsed=is_parsed, **options)
+        event = None if piece.n_columns is None else pos_label
+        return Decoding.of(piece, input=self.input, labels=found, pos_label=event, is_parsed=is_parsed, **options)
 
 
-def _labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
+def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
     """Return labels; words of a CSV file are numbers or truth values if all are."""
     if piece.words is None:
         return piece.truth

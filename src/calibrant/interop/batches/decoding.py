@@ -29,7 +29,8 @@ TILE = 1 << 12
 class Decoding:
     """What all batches share: the ``labels`` of the columns or None for 0, 1, ..., what the numbers are, and their precision.
 
-    ``n_columns`` is None of single scores. ``is_parsed`` says whether words are what stands in a CSV file: 1 may be a number.
+    ``n_columns`` is None of single scores, ``pos_label`` the event of two columns, where it is not the second. ``is_parsed``
+    says whether words are what stands in a CSV file: 1 may be a number.
     """
 
     n_columns: int | None
@@ -39,6 +40,7 @@ class Decoding:
     input: Input = "probability"
     rows: Rows = "as-given"
     labels: Sequence[Any] | None = None
+    pos_label: Any = None
     is_parsed: bool = False
 
     @classmethod
@@ -62,11 +64,12 @@ class Decoding:
             values,
             sample_weight=weight if weighs else None,
             labels=None if is_coded else self.labels,
+            pos_label=self._event_code if is_coded else self.pos_label,
             input=self.input,
             rows=self.rows,
         )
         if is_coded:
-            problem = replace(problem, classes=self._classes)
+            problem = replace(problem, classes=self._classes[problem.classes.astype(np.intp)])
         return problem if weighs else None
 
     def _require_same(self, piece: Piece) -> None:
@@ -98,6 +101,10 @@ class Decoding:
     @cached_property
     def _classes(self) -> npt.NDArray[np.generic]:
         return np.array(self.labels)
+
+    @property
+    def _event_code(self) -> int | None:
+        return None if self.pos_label is None else self._places[self.pos_label]
 
     @cached_property
     def _places(self) -> dict[Any, int]:

@@ -27,6 +27,7 @@ def predictions(
     prob: str | Sequence[str] | None = None,
     weight: str | None = None,
     labels: Sequence[Any] | None = None,
+    pos_label: Any = None,
     input: Input | None = None,
     rows: Rows = "as-given",
     on_error: Literal["raise", "skip"] = "raise",
@@ -56,6 +57,8 @@ def predictions(
     labels : sequence of length n_classes, optional
         The class of each column; of one column, other and event. By default it is what the names of the columns say, or 0, 1,
         and so on.
+    pos_label : label, optional
+        The event, of two classes, as in `DataOptions`.
     input : {"probability", "logit"}, optional
         What the columns hold. By default probabilities, or logits where the names of the columns say so.
     rows : {"as-given", "normalize", "percent"}, default="as-given"
@@ -106,15 +109,23 @@ def predictions(
         return source
     options: dict[str, Any] = {"on_error": on_error, "batch_rows": int(batch_rows), "progress": progress}
     if (engine := ENGINES.get(type(source).__module__.split(".")[0])) is not None:
-        chosen = {"label": label, "prob": prob, "weight": weight, "labels": labels, "input": input, "rows": rows}
+        chosen = {
+            "label": label,
+            "prob": prob,
+            "weight": weight,
+            "labels": labels,
+            "pos_label": pos_label,
+            "input": input,
+            "rows": rows,
+        }
         found: Predictions = import_module(engine).predictions_of(source, **chosen, **options)
         return found
     tables: Source
     if is_addresses(source):
-        _require_arrow("files")
+        require_arrow("files")
         tables = Files(source)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
-        _require_arrow("tables of Arrow")
+        require_arrow("tables of Arrow")
         tables = Stream(source)
     elif not callable(source) and not hasattr(source, "__iter__"):
         raise TypeError(
@@ -126,12 +137,18 @@ def predictions(
         if first is None or isinstance(first, tuple):
             _require_no_columns(label=label, prob=prob, weight=weight)
             return Batches(
-                batches, labels=labels, input=input or "probability", rows=rows, reads_once=reads_once, **options
+                batches,
+                labels=labels,
+                pos_label=pos_label,
+                input=input or "probability",
+                rows=rows,
+                reads_once=reads_once,
+                **options,
             )
-        _require_arrow("tables")
+        require_arrow("tables")
         tables = Tables(batches, first, reads_once=reads_once)
     columns = Columns.chosen(tables.names, label=label, prob=prob, weight=weight, input=input, where=tables.where)
-    return OfColumns(tables, columns, labels, rows, **options)
+    return OfColumns(tables, columns, labels, rows, pos_label=pos_label, **options)
 
 
 class OfColumns(Streamed):
@@ -145,6 +162,7 @@ class OfColumns(Streamed):
         rows: Rows,
         *,
         batch_rows: int,
+        pos_label: Any = None,
         **options: Any,
     ) -> None:
         self.source, self.columns = source, columns
@@ -154,7 +172,7 @@ class OfColumns(Streamed):
 
         super().__init__(
             pieces,
-            lambda piece: columns.decoding(piece, labels, is_parsed=source.is_parsed, rows=rows),
+            lambda piece: columns.decoding(piece, labels, is_parsed=source.is_parsed, pos_label=pos_label, rows=rows),
             reads_once=source.reads_once,
             n_rows=source.n_rows,
             batch_rows=batch_rows,
@@ -177,7 +195,8 @@ def _require_no_columns(**said: object) -> None:
             )
 
 
-def _require_arrow(what: str) -> None:
+def require_arrow(what: str) -> None:
+    """Refuse to read what only pyarrow can, where it is not there."""
     if not has_arrow():
         raise ImportError(
             f"reading {what} in batches needs pyarrow; it is not installed. pip install 'calibrant[table]'"

@@ -30,6 +30,8 @@ class Batches(Streamed):
         Labels, probabilities, and weights if there are any, of each batch.
     labels : sequence of length n_classes, optional
         The class of each column. By default 0, 1, ..., or the names of the columns of a data frame.
+    pos_label : label, optional
+        The event, of two classes.
     input : {"probability", "logit"}, default="probability"
         What the numbers are.
     rows : {"as-given", "normalize", "percent"}, default="as-given"
@@ -45,6 +47,7 @@ class Batches(Streamed):
         batches: Pairs,
         *,
         labels: Sequence[Any] | None = None,
+        pos_label: Any = None,
         input: Input = "probability",
         rows: Rows = "as-given",
         on_error: OnError = "raise",
@@ -52,7 +55,8 @@ class Batches(Streamed):
         **options: Any,
     ) -> None:
         def decoding(piece: Piece) -> Decoding:
-            return Decoding.of(piece, input=input, rows=rows, labels=labels_of(piece, labels))
+            known, event = labels_of(piece, labels, pos_label), None if piece.n_columns is None else pos_label
+            return Decoding.of(piece, input=input, rows=rows, labels=known, pos_label=event)
 
         super().__init__(
             lambda: pieces_of(batches() if callable(batches) else batches),
@@ -85,11 +89,15 @@ def _piece(place: str, truth: Any, prob: Any, weight: Any = None) -> Found:
     return Piece(found, (values,), weights, place, 0, names=None if names is None else tuple(names))
 
 
-def labels_of(piece: Piece, labels: Sequence[Any] | None) -> list[Any] | None:
-    """Return the class of each column for all batches, from the first one: those given, its columns' names, or 0, 1, ..."""
+def labels_of(piece: Piece, labels: Sequence[Any] | None, pos_label: Any = None) -> list[Any] | None:
+    """Return the class of each column for all batches, from the first one: those given, its columns' names, or 0, 1, ...
+
+    Of one column it is no event and the event, which may be named.
+    """
     n, k = len(piece), piece.n_columns
     names = None if piece.names is None else list(piece.names)
     # Probabilities that are wrong are no matter of the classes.
     even = np.full(n, 0.5) if k is None else np.full((n, k), 1.0 / k)
-    classes = as_problem(piece.truth, even, labels=labels, column_names=names).classes
+    event = pos_label if k is None else None
+    classes = as_problem(piece.truth, even, labels=labels, column_names=names, pos_label=event).classes
     return None if labels is None and k is not None and np.array_equal(classes, np.arange(k)) else classes.tolist()

@@ -88,6 +88,13 @@ class Streamed(Predictions):
         """How many pieces were left out in the last reading, and how many rows of them are known."""
         return self._left_out
 
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, if it is known: once they were read it is, those left out with it as far as they are known."""
+        if self._all is not None:
+            return sum(block.n_rows for block in self._all)
+        return self._n_rows
+
     def head(self) -> Problem:
         """Return the first rows that are as they must be."""
         return self._head

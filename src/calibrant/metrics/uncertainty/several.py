@@ -61,11 +61,15 @@ def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, 
     return replace(plan, scores=tuple(one for metric in chosen for one in metric.plan_of_estimate(problem).scores))
 
 
+def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: str | Notion | None) -> bool:
+    """Whether an estimate of the metric is made of sums over cells, or over values of the rows."""
+    seen = metric.residuals(problem, binning, notion)
+    return metric.has_sums if seen is None else seen.size.of_bins is not None and seen.has_fixed_cells
+
+
 def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: str | Notion | None) -> None:
     """Refuse a metric that needs the rows, and weights, with which noise is drawn for each row."""
-    seen = metric.residuals(problem, binning, notion)
-    from_sums = seen.size.of_bins is not None and seen.has_fixed_cells if seen is not None else metric.has_sums
-    if not from_sums:
+    if not is_of_sums(metric, problem, binning, notion):
         refuse_rows(f"the interval of {metric.name!r}")
     if not problem.weights.is_unit:
         refuse_rows(f"the interval of {metric.name!r} of weighted rows")

@@ -1,0 +1,97 @@
+"""Several files, folders, patterns and large files are read in batches, as one table."""
+
+import json
+
+import numpy as np
+import pytest
+
+from calibrant import cli, spiegelhalter_test
+from calibrant.cli import streams
+from calibrant.interop import files as tables
+from calibrant.interop.tables import write_table
+
+RNG = np.random.default_rng(17)
+N = 6000
+PROB = RNG.dirichlet(np.ones(3), N)
+LABEL = np.array(["cat", "dog", "eel"])[(RNG.random((N, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
+
+
+def table(rows=slice(None)):
+    return {"label": LABEL[rows], **{f"p_{name}": PROB[rows, k] for k, name in enumerate(("cat", "dog", "eel"))}}
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command line where a folder holds three files: its exit code, what it printed, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        write_table(tmp_path / "parts" / f"{k}.parquet", table(slice(2000 * k, 2000 * k + 2000)))
+    write_table(tmp_path / "whole.parquet", table())
+
+    def run(*words):
+        code = cli.main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+FOLDERS = {
+    "folder": ["parts"],
+    "pattern": ["parts/*.parquet"],
+    "files": ["parts/0.parquet", "parts/1.parquet", "parts/2.parquet"],
+}
+
+
+@pytest.mark.parametrize("files", FOLDERS.values(), ids=list(FOLDERS))
+def test_a_folder_is_assessed_as_one_table(files, run):
+    code, out, err = run("assess", *files, "--resamples", 50)
+    assert code == 0
+    assert out == run("assess", "whole.parquet", "--resamples", 50)[1]
+    assert "reading label 'label', probability 'p_cat' to 'p_eel' (3 columns)" in err
+
+
+def test_a_large_file_is_read_in_batches_where_figures_are_sums(run, monkeypatch):
+    whole = run("assess", "whole.parquet", "--resamples", 50, "--json")[1]
+    monkeypatch.setattr(streams, "LARGE", 1000)
+    monkeypatch.setattr(tables, "read_table", None)
+    found, expected = json.loads(run("assess", "whole.parquet", "--resamples", 50, "--json")[1]), json.loads(whole)
+    assert found["metrics"].pop("ece") == pytest.approx(expected["metrics"].pop("ece"), rel=1e-9)
+    assert found.pop("metrics").keys() == expected.pop("metrics").keys()
+    assert found == expected
+
+
+def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run, monkeypatch):
+    monkeypatch.setattr(streams, "LARGE", 1000)
+    words = ["assess", "whole.parquet", "--resamples", 20, "--metrics"]
+    assert run(*words, "accuracy,smooth-ece")[0] == run(*words, "ece", "--binning", "equal-mass")[0] == 0
+
+
+def test_tests_of_sums_are_run_and_others_take_a_sample(run):
+    code, out, _ = run("test", "parts", "--resamples", 50)
+    assert code == 0
+    z = spiegelhalter_test(LABEL, PROB, labels=["cat", "dog", "eel"]).statistic
+    assert f"{z:.5g}" in out
+    assert out.startswith("6000 rows, 3 classes")
+    code, _, err = run("test", "parts", "--tests", "kernel")
+    assert code == 2
+    assert "must be spiegelhalter or resampling, of the usual notion; got --tests kernel. Pass --sample N" in err
+    code, out, _ = run("test", "parts", "--tests", "hosmer-lemeshow", "--sample", 500)
+    assert (code, out.startswith("500 rows")) == (0, True)
+
+
+def test_a_report_of_a_folder_has_its_figures(run, tmp_path):
+    code, out, _ = run("report", "parts", "-o", "out.html", "--resamples", 20)
+    assert code == 0
+    assert "6000 rows" in out
+    assert "6000" in (tmp_path / "out.html").read_text("utf-8")
+    code, _, err = run("report", "parts", "-o", "two.html", "--calibrator", "c.json")
+    assert (code, "Run calibrant apply first" in err) == (2, True)
+
+
+def test_what_needs_all_rows_is_refused_with_the_option_that_samples(run):
+    code, _, err = run("assess", "parts", "--metrics", "accuracy,smooth-ece")
+    assert (code, err.rstrip().endswith("Here: --sample N.")) == (2, True)
+    code, _, err = run("assess", "parts", "--rows", "0:100")
+    assert (code, "Pass --sample N for some of the rows" in err) == (2, True)
+    assert run("assess", "parts", "--metrics", "accuracy,smooth-ece", "--sample", 500)[0] == 0
