@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import cli, spiegelhalter_test
-from calibrant.cli import streams
+from calibrant.cli import apply, streams
 from calibrant.interop import files as tables
 from calibrant.interop.tables import write_table
 
@@ -64,7 +64,7 @@ def test_a_large_file_is_read_in_batches_where_figures_are_sums(run, monkeypatch
 def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run, monkeypatch):
     monkeypatch.setattr(streams, "LARGE", 1000)
     words = ["assess", "whole.parquet", "--resamples", 20, "--metrics"]
-    assert run(*words, "accuracy,smooth-ece")[0] == run(*words, "ece", "--binning", "equal-mass")[0] == 0
+    assert run(*words, "accuracy,ks-error")[0] == run(*words, "ece", "--binning", "equal-mass")[0] == 0
 
 
 def test_tests_of_sums_are_run_and_others_take_a_sample(run):
@@ -90,8 +90,46 @@ def test_a_report_of_a_folder_has_its_figures(run, tmp_path):
 
 
 def test_what_needs_all_rows_is_refused_with_the_option_that_samples(run):
-    code, _, err = run("assess", "parts", "--metrics", "accuracy,smooth-ece")
+    code, _, err = run("assess", "parts", "--metrics", "accuracy,ks-error")
     assert (code, err.rstrip().endswith("Here: --sample N.")) == (2, True)
     code, _, err = run("assess", "parts", "--rows", "0:100")
     assert (code, "Pass --sample N for some of the rows" in err) == (2, True)
-    assert run("assess", "parts", "--metrics", "accuracy,smooth-ece", "--sample", 500)[0] == 0
+    assert run("assess", "parts", "--metrics", "accuracy,ks-error", "--sample", 500)[0] == 0
+
+
+@pytest.fixture
+def calibrator(run):
+    assert run("fit", "whole.parquet", "--method", "temperature", "-o", "c.json")[0] == 0
+    return "c.json"
+
+
+@pytest.mark.parametrize("target", ["parquet", "feather", "csv"])
+@pytest.mark.parametrize("source", ["parquet", "feather", "csv"])
+def test_apply_writes_in_batches_what_it_writes_at_once(source, target, run, calibrator, monkeypatch):
+    write_table(f"in.{source}", {**table(), "note": np.array(['5" pipe', "a,b", "c"] * 2000)})
+    assert run("apply", calibrator, f"in.{source}", "-o", f"one.{target}")[0] == 0
+    monkeypatch.setattr(streams, "LARGE", 1000)
+    monkeypatch.setattr(apply, "AT_A_TIME", 700)
+    code, out, _ = run("apply", calibrator, f"in.{source}", "-o", f"two.{target}")
+    assert (code, out) == (0, f"wrote two.{target}: 6000 rows, calibrated p_cat, p_dog, p_eel\n")
+    one, two = tables.read_table(f"one.{target}"), tables.read_table(f"two.{target}")
+    assert list(one) == list(two)
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+def test_apply_to_a_folder_writes_a_folder_whole_or_not_at_all(run, calibrator, tmp_path):
+    code, out, _ = run("apply", calibrator, "parts", "-o", "out")
+    assert (code, out) == (0, "wrote out: 3 files, 6000 rows, calibrated p_cat, p_dog, p_eel\n")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
+    run("apply", calibrator, "whole.parquet", "-o", "whole_out.parquet")
+    expected = tables.read_table("whole_out.parquet")["p_dog"]
+    np.testing.assert_array_equal(tables.read_table("out/1.parquet")["p_dog"], expected[2000:4000])
+    assert run("apply", calibrator, "parts", "-o", "out")[0] == 2
+    assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
+    wrong = table(slice(0, 10))
+    wrong["p_dog"] = np.where(np.arange(10) == 4, np.nan, wrong["p_dog"])
+    write_table("parts/1.parquet", wrong, force=True)
+    code, _, err = run("apply", calibrator, "parts", "-o", "new")
+    assert (code, "1.parquet, row group 0" in err, "index (4, 1)" in err) == (2, True, True)
+    assert not [path for path in tmp_path.iterdir() if "new" in path.name]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibrant.cli.apply import apply_in_batches, is_streamed
 from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.inputs import (
     assessed,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from calibrant.curves.simplex_points import SimplexPoints
     from calibrant.interop.batches.forecast_stream import ForecastStream
     from calibrant.interop.files import ForecastTable
+    from calibrant.interop.tables import FileTable
 
 Places = dict[str, dict[str, Any]]
 """The columns that stand in the place of each column of a forecast."""
@@ -245,32 +247,42 @@ def run_fit(arguments: argparse.Namespace) -> int:
 
 def run_apply(arguments: argparse.Namespace) -> int:
     """Calibrate the forecasts in a file."""
-    from calibrant.interop.columns import Values
     from calibrant.interop.persistence import load_calibrator
     from calibrant.interop.tables import format_of, require_csv, write_table
     from calibrant.interop.writing import require_free
 
+    if is_streamed(arguments):
+        calibrator = load_calibrator(arguments.calibrator)
+        return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
     require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator])
     format_of(arguments.output)
     if arguments.escape_formulas:
         require_csv(arguments.output)
     calibrator = load_calibrator(arguments.calibrator)
     forecast = read(arguments, arguments.file, label_optional=True)
+    table, new = _calibrated_table(arguments, calibrator, forecast)
+    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
+    shown = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
+    print(f"wrote {arguments.output}: {len(table.columns[new[0]])} rows, calibrated {shown}")
+    return OK
+
+
+def _calibrated_table(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable
+) -> tuple[FileTable, list[str]]:
+    """Return the table with calibrated columns in the places of the forecast's, and their names."""
+    from calibrant.interop.columns import Values
+
     places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
-    new = {name: column for columns in places.values() for name, column in columns.items()}
+    new = [name for columns in places.values() for name in columns]
     if taken := [name for name in new if name in forecast.table and name not in places]:
         raise ValueError(
             f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
             "Rename or remove these columns."
         )
-    n = len(next(iter(new.values())))
     # Whatever else the file holds is carried over.
     columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    table = forecast.table.replaced(columns)
-    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
-    shown = ", ".join(list(new)[:3]) + (", ..." if len(new) > 3 else "")
-    print(f"wrote {arguments.output}: {n} rows, calibrated {shown}")
-    return OK
+    return forecast.table.replaced(columns), new
 
 
 def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:

@@ -99,9 +99,13 @@ def parser() -> argparse.ArgumentParser:
 
     apply = _command(subparsers, "apply", commands.run_apply, "calibrate the predictions in a file")
     apply.add_argument("calibrator", metavar="CALIBRATOR", help="the JSON file that `calibrant fit` wrote")
-    apply.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ; a label column is not needed")
+    apply.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ, or a folder; no label is needed")
     apply.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="the file to write; its ending sets the format"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the file to write; its ending sets the format; of a folder a folder",
     )
     apply.add_argument(
         "--top", action="store_true",

@@ -132,8 +132,24 @@ def read_forecast(
     label_optional: bool = False,
 ) -> ForecastTable:
     """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
-    whole = read_table(path)
     where = str(path)
+    whole = read_table(path)
+    return forecast_in(
+        whole, label=label, prob=prob, logit=logit, rows=rows, label_optional=label_optional, where=where
+    )
+
+
+def forecast_in(
+    whole: FileTable,
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    rows: slice = slice(None),
+    label_optional: bool = False,
+    where: str,
+) -> ForecastTable:
+    """Return the forecast that a table holds: its columns are chosen, and are numbers."""
     found = choose_columns(whole, label=label, prob=prob, logit=logit, label_optional=label_optional, where=where)
     label_column, chosen = found.label_column, found.forecast_columns
     _require_columns(whole, chosen, where=where)

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -392,17 +392,23 @@ def _escaped(cell: str) -> str:
 
 
 def _write_csv(path: Path, table: FileTable, kind: str) -> None:
-    cells = [_of_name(name, column.cells) for name, column in table.columns.items()]
     with path.open("w", newline="", encoding="utf-8") as target:
-        writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+        write_rows(target, table, names=True)
+
+
+def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
+    """Write the rows of a table as lines of CSV, with the names before them or without."""
+    cells = [_of_name(name, column.cells) for name, column in table.columns.items()]
+    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+    if names:
         writer.writerow(table)
-        for start in range(0, max(map(len, cells), default=0), ROWS):
-            some = [column[start : start + ROWS] for column in cells]
-            lines = "\n".join(map(table.separator.join, zip(*some, strict=True))) + "\n"
-            if _needs_quotes(lines, len(some[0]), len(some), table.separator):
-                writer.writerows(zip(*some, strict=True))
-            else:  # joined, they are written several times as fast
-                target.write(lines)
+    for start in range(0, max(map(len, cells), default=0), ROWS):
+        some = [column[start : start + ROWS] for column in cells]
+        lines = "\n".join(map(table.separator.join, zip(*some, strict=True))) + "\n"
+        if _needs_quotes(lines, len(some[0]), len(some), table.separator):
+            writer.writerows(zip(*some, strict=True))
+        else:  # joined, they are written several times as fast
+            target.write(lines)
 
 
 def _needs_quotes(lines: str, n: int, n_columns: int, separator: str) -> bool:
@@ -413,17 +419,23 @@ def _needs_quotes(lines: str, n: int, n_columns: int, separator: str) -> bool:
 
 def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
     _require_arrow("writing", path)
-    import pyarrow
     import pyarrow.feather
     import pyarrow.parquet
+
+    arrow = arrow_of(table)
+    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+
+
+def arrow_of(table: FileTable) -> Any:
+    """Return columns as a table of pyarrow, with what is said of them in their file."""
+    import pyarrow
 
     arrays = [_of_name(name, column.arrow) for name, column in table.columns.items()]
     fields = [
         column.field if isinstance(column, Arrow) else pyarrow.field(name, array.type)
         for (name, column), array in zip(table.columns.items(), arrays, strict=True)
     ]
-    arrow = pyarrow.table(arrays, schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
-    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
+    return pyarrow.table(arrays, schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
 
 
 def _of_name(name: str, make: Callable[[], Cells]) -> Cells:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 
 LONGEST = 40
 """Characters of a file's name that stand in the name of what is written beside it: names have a limit."""
@@ -59,6 +60,29 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         raise _failed(target, error) from error
     finally:
         _remove(beside)  # again: a signal may have come between
+
+
+@contextmanager
+def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
+    """Give a folder beside ``path`` to write files to, and rename it when the block ends without an error.
+
+    With ``force`` a folder that stands there is replaced; what stood in it is gone once the new one is there.
+    """
+    if path.exists() and not (force and path.is_dir()):
+        raise _taken(path)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
+    beside = path.with_name(f".{path.name[:LONGEST]}.{secrets.token_hex(4)}.part")
+    before = beside.with_suffix(".old")
+    try:
+        beside.mkdir()
+        yield beside
+        if path.exists():
+            path.rename(before)
+        beside.rename(path)
+    finally:
+        rmtree(beside, ignore_errors=True)
+        rmtree(before, ignore_errors=True)
 
 
 def _remove(beside: Path) -> None:

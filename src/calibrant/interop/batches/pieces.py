@@ -73,9 +73,14 @@ class Piece:
 
     def said_of(self, error: Exception) -> Exception:
         """Return the error in words that name the place and the row there."""
-        text = INDEX.sub(lambda at: f"{at[1]} {at[2]}{int(at[3]) + self.row}", str(error))
-        kind = type(error) if type(error) in (ValueError, TypeError) else ValueError
-        return kind(f"{self.place}: {text}")
+        return said_at(self.place, self.row, error)
+
+
+def said_at(place: str, row: int, error: Exception) -> Exception:
+    """Return an error in words that name a place, and rows by their numbers there; that of the first row is ``row``."""
+    text = INDEX.sub(lambda at: f"{at[1]} {at[2]}{int(at[3]) + row}", str(error))
+    kind = type(error) if type(error) in (ValueError, TypeError) else ValueError
+    return kind(text if text.startswith(place) else f"{place}: {text}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv as lines_of
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from calibrant.interop.batches.addresses import File
@@ -42,6 +43,15 @@ class Reader(ABC):
     @abstractmethod
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Yield these columns in batches of so many rows at most, labels of text by codes."""
+
+    @property
+    def separator(self) -> str:
+        """What separates the cells of a CSV file."""
+        return ","
+
+    def whole(self, rows: int) -> Iterator[Rows | Damaged]:
+        """Yield all columns as they stand in the file, those of a CSV file as text."""
+        return self.batches(self.names, None, rows)
 
     def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
         """Return what cannot be read, with words that name it."""
@@ -136,26 +146,41 @@ class CsvReader(Reader):
         super().__init__(file)
         with file.system.open_input_stream(file.path) as source:
             start = source.read(1 << 20).decode("utf-8-sig", errors="replace")
-        self.is_quoted = '"' in start
+        self.is_quoted = '"' in start or _has_quote(file)
         lines = start.splitlines()
         self.blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
         first = {separator: _first_two(lines[self.blank :], separator) for separator in SEPARATORS}
-        self.separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
-        self._names = first[self.separator][0]
+        self._separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
+        self._names = first[self._separator][0]
 
     @property
     def names(self) -> list[str]:
         """Names in its first line."""
         return self._names
 
+    @property
+    def separator(self) -> str:
+        """What separates its cells."""
+        return self._separator
+
+    def whole(self, rows: int) -> Iterator[Rows | Damaged]:
+        """Yield all cells as text."""
+        import pyarrow
+
+        return self._read(dict.fromkeys(self._names, pyarrow.string()))
+
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read block after block; other columns are not parsed."""
         import pyarrow
-        from pyarrow import csv
 
         kinds = {name: pyarrow.float64() for name in columns}
         if label is not None:
             kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        yield from self._read(kinds)
+
+    def _read(self, kinds: Mapping[str, Any]) -> Iterator[Rows | Damaged]:
+        from pyarrow import csv
+
         try:
             file = csv.open_csv(
                 self.file.system.open_input_stream(self.file.path),
@@ -167,7 +192,7 @@ class CsvReader(Reader):
                 ),
                 convert_options=csv.ConvertOptions(
                     column_types=kinds,
-                    include_columns=list(columns),
+                    include_columns=list(kinds),
                     decimal_point="," if self.separator == ";" else ".",
                 ),
             )
@@ -202,6 +227,15 @@ def reader_of(file: File) -> Reader:
             f"{file.name} must be a readable {file.kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
         ) from error
     return found
+
+
+def _has_quote(file: File) -> bool:
+    """Whether a file of this machine has a quote anywhere: only then a line may end within a cell."""
+    path = Path(file.path)
+    if not (type(file.system).__name__ == "LocalFileSystem" and path.is_file()):
+        return False
+    with path.open("rb") as source:
+        return any(b'"' in block for block in iter(lambda: source.read(QUEUED), b""))
 
 
 def _first_two(lines: Sequence[str], separator: str) -> tuple[list[str], list[str]]:
