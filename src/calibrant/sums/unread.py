@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from calibrant._core.in_batches import InBatches, M
+from calibrant._core.in_batches import InBatches, M, Read
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
