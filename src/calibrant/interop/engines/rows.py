@@ -58,7 +58,10 @@ class RowReader:
         if self.columns is not None:
             said = {"pos_label": self.pos_label, "rows": self.rows}
             return self.columns.decoding(piece, self.labels, is_parsed=False, **said)
-        known, event = labels_of(piece, self.labels, self.pos_label), None if piece.n_columns is None else self.pos_label
+        known, event = (
+            labels_of(piece, self.labels, self.pos_label),
+            None if piece.n_columns is None else self.pos_label,
+        )
         return Decoding.of(piece, input=self.input, rows=self.rows, labels=known, pos_label=event)
 
     def problems(
