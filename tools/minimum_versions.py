@@ -5,9 +5,8 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-wanted = project["dependencies"] + [
-    line for extra in ("plot", "report", "table", "all", "test") for line in project["optional-dependencies"][extra]
-]
-for requirement in wanted:
+EXTRAS = "plot", "report", "table", "all", "dask", "duckdb", "test"
+lines = project["dependencies"] + [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
+for requirement in dict.fromkeys(lines):
     if match := re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement):
         print(f"{match[1]}=={match[2]}")

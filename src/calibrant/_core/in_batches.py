@@ -20,8 +20,8 @@ class Mergeable(Protocol):
 
 M = TypeVar("M", bound=Mergeable)
 
-Read = Callable[[Problem, int], M]
-"""A function of a batch and of the number of its first row among all rows."""
+Read = Callable[[Problem, int | npt.NDArray[np.int64]], M]
+"""A function of a batch and of the number of its first row among all rows; or of the number of each row."""
 
 
 class InBatches(ABC):
@@ -54,8 +54,9 @@ class InBatches(ABC):
         Parameters
         ----------
         read : callable
-            A function of a problem, the rows of a batch, and of the number of its first row among all rows. Where an engine
-            knows no such number, rows have any numbers that differ. Several threads may call it at a time.
+            A function of a problem, the rows of a batch, and of the number of its first row among all rows; or of the number of
+            each row. Where an engine knows no such number, rows have any numbers that differ. Several threads may call it at a
+            time, and other processes: it is pickled.
 
         Returns
         -------

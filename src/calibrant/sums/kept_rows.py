@@ -32,6 +32,7 @@ SPARE = 1.25
 """Rows whose keys are sorted, for one that is kept."""
 
 Keys = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
 
 
 def keys_of(number: npt.NDArray[np.int64]) -> Keys:
@@ -66,13 +67,16 @@ class KeptRows(Record):
     label: IntArray
 
     @classmethod
-    def of(cls, simplex: SimplexProblem, first: int, cells: Sequence[Edges] = ()) -> KeptRows:
-        """Choose among rows of which the first has this number; ``cells`` are those of all classes, one after the other."""
+    def of(cls, simplex: SimplexProblem, first: int | Numbers, cells: Sequence[Edges] = ()) -> KeptRows:
+        """Choose among rows of which the first has this number, or each its own; ``cells`` are those of all classes."""
         rows = smallest = _smallest(first, simplex.size)
         if simplex.size > MOST:
             for edges in cells:
                 rows = np.union1d(rows, _in_rare_cells(simplex, first, smallest, edges))
-        return cls(first + rows, simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
+        if isinstance(first, np.ndarray):
+            rows = rows[np.argsort(first[rows])]
+            _require_distinct(first[rows])
+        return cls(_numbers(first, rows), simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
 
     def chosen(self, cells: Sequence[Edges]) -> KeptRows:
         """Return the rows with the smallest keys of all, and of each cell of each class."""
@@ -108,12 +112,7 @@ class KeptRows(Record):
         number = np.concatenate([self.number, other.number])
         rows = np.argsort(number)
         in_order = number[rows]
-        require(
-            (in_order[1:] != in_order[:-1]).all(),
-            "rows of several batches must have numbers of their own",
-            got="the same number twice",
-            hint="Pass scan the number of the first row of each batch, first=",
-        )
+        _require_distinct(in_order)
         prob, label = np.concatenate([self.prob, other.prob]), np.concatenate([self.label, other.label])
         return KeptRows(in_order, prob[rows], label[rows]).chosen(cells)
 
@@ -153,6 +152,20 @@ def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
     return edges.index(prob) + edges.n_cells * np.arange(prob.shape[1])
 
 
+def _require_distinct(in_order: Numbers) -> None:
+    require(
+        (in_order[1:] != in_order[:-1]).all(),
+        "rows of several batches must have numbers of their own",
+        got="the same number twice",
+        hint="Pass scan the number of the first row of each batch, first=, or name a column of distinct numbers, row_key=",
+    )
+
+
+def _numbers(first: int | Numbers, rows: IntArray) -> Numbers:
+    """Return the numbers of some rows, of which the first has this number, or each its own."""
+    return first[rows] if isinstance(first, np.ndarray) else first + rows
+
+
 def _first_of_cells(edges: Edges, smallest: FloatArray, prob: FloatArray, key: Keys) -> IntArray:
     """Return which rows, all of larger keys than the smallest of all, are among the first of a cell that holds few of these."""
     n_cells = edges.n_cells * prob.shape[1]
@@ -166,7 +179,7 @@ def _first_of_cells(edges: Edges, smallest: FloatArray, prob: FloatArray, key: K
     return _distinct(row[_ranks(key[row], cell) + held[cell] < quota], len(prob))
 
 
-def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: Edges) -> IntArray:
+def _in_rare_cells(simplex: SimplexProblem, first: int | Numbers, rows: IntArray, edges: Edges) -> IntArray:
     """Return the rows of the smallest keys in the cells of which these rows hold fewer than the quota."""
     n_classes, n_cells = simplex.forecast.shape[1], edges.n_cells
     quota, prob = quota_of(n_cells * n_classes), simplex.forecast.as_given
@@ -186,7 +199,7 @@ def _in_rare_cells(simplex: SimplexProblem, first: int, rows: IntArray, edges: E
         is_rare = rare[bin_of, column]
         found.append((block.start + row[is_rare], (bin_of + n_cells * column)[is_rare]))
     row, cell = (np.concatenate(part) for part in zip(*found, strict=True))
-    return _distinct(row[_ranks(keys_of(first + row), cell) < quota], len(prob))
+    return _distinct(row[_ranks(keys_of(_numbers(first, row)), cell) < quota], len(prob))
 
 
 def _distinct(rows: IntArray, n: int) -> IntArray:
@@ -196,14 +209,14 @@ def _distinct(rows: IntArray, n: int) -> IntArray:
     return np.flatnonzero(among)
 
 
-def _smallest(first: int, n: int, spare: float = SPARE) -> IntArray:
-    """Return the places of the rows with the smallest keys, among n rows of which the first has this number."""
+def _smallest(first: int | Numbers, n: int, spare: float = SPARE) -> IntArray:
+    """Return the places of the n rows with the smallest keys; the first has this number, or each its own."""
     if n <= MOST:
         return np.arange(n)
     limit = np.uint64(min(spare * MOST / n, 1.0) * (2.0**64 - 2.0**12))
     found, keys = [], []
     for start in range(0, n, CHUNK):
-        key = keys_of(np.arange(first + start, first + min(start + CHUNK, n)))
+        key = keys_of(_numbers(first, np.arange(start, min(start + CHUNK, n))))
         some = np.flatnonzero(key <= limit)
         found.append(start + some)
         keys.append(key[some])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import Problem, SimplexProblem
@@ -57,6 +59,22 @@ class Plan:
             return self
         cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
         return replace(self, cells=tuple(cells))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the plan with a mark: copies of one plan are one object in each process, so that their sums add up."""
+        mark = vars(self).setdefault("_mark", uuid4().hex)
+        TRAVELLED.setdefault(mark, self)
+        return _arrived, (mark, self.cells, self.scores, self.powers, self.noise)
+
+
+TRAVELLED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
+"""Plans of this process that were sent to another one or came from there, by their mark: functions of copies are not equal."""
+
+
+def _arrived(mark: str, *parts: Any) -> Plan:
+    plan = Plan(*parts)
+    vars(plan)["_mark"] = mark
+    return TRAVELLED.setdefault(mark, plan)
 
 
 def distinct(things: Iterable[T]) -> list[T]:

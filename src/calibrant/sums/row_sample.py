@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.parameters import whole
 from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexProblem
 from calibrant._core.weights import Weights
-from calibrant.sums.kept_rows import keys_of
+from calibrant.sums.kept_rows import Numbers, keys_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,16 +18,18 @@ class RowSample:
     """At most ``most`` of ``n_rows`` rows, in the order of their ``number`` among all rows; samples add up with ``+``."""
 
     problem: Problem
-    number: npt.NDArray[np.int64]
+    number: Numbers
     n_rows: int
     most: int
 
     @classmethod
-    def of(cls, problem: Problem, first: int, most: int) -> RowSample:
-        """Choose rows of a batch, of which the first has this number."""
+    def of(cls, problem: Problem, first: int | Numbers, most: int) -> RowSample:
+        """Choose rows of a batch, of which the first has this number, or each its own."""
         whole("n", most, least=1, hint="100_000 rows are enough for most figures")
-        number = np.arange(first, first + problem.size, dtype=np.int64)
-        return cls(problem, number, problem.size, most)._chosen()
+        if isinstance(first, np.ndarray):
+            order = np.argsort(first, kind="stable")
+            return cls(problem.at(order), first[order], problem.size, most)._chosen()
+        return cls(problem, np.arange(first, first + problem.size, dtype=np.int64), problem.size, most)._chosen()
 
     def __add__(self, other: RowSample) -> RowSample:
         number = np.concatenate([self.number, other.number])

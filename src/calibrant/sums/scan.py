@@ -17,7 +17,7 @@ from calibrant.binning.even_index import even_index
 from calibrant.notions import Notion
 from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
-from calibrant.sums.kept_rows import KeptRows
+from calibrant.sums.kept_rows import KeptRows, Numbers
 from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.predictions import Predictions
 from calibrant.sums.strata import Strata
@@ -30,7 +30,7 @@ PARALLEL_FROM = 1 << 20
 Cells = tuple[BinnedProblem, ...]
 
 
-def scan(problem: Problem | Predictions, plan: Plan, *, first: int = 0) -> Sums:
+def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0) -> Sums:
     """Read the rows of a problem once, and sum what the plan asks for.
 
     Parameters
@@ -39,8 +39,9 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int = 0) -> Sums:
         A valid problem, or a batch of one, which may have no rows; or predictions that are read in batches.
     plan : Plan
         What is asked for. A notion that labels decide is fitted to the problem: for batches call ``plan.fitted_to`` first.
-    first : int, default=0
-        The number of the first row among all rows, by which rows are kept; of a batch, how many rows stand before it.
+    first : int or ndarray of shape (n,), default=0
+        The number of the first row among all rows, by which rows are kept; of a batch, how many rows stand before it. Or the
+        number of each row, where rows are in no order.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from calibrant._core.in_batches import InBatches, M
+from calibrant._core.in_batches import InBatches, M, Read
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
@@ -78,7 +78,7 @@ class UnreadBinary(BinaryProblem):
         """Return the same rows as a forecast of two classes, which is not read yet either."""
         return UnreadSimplex(self.reading.predictions, as_simplex(self.reading.head), self.reading)
 
-    def reduce(self, read: Callable[[Problem, int], M]) -> M:
+    def reduce(self, read: Read[M]) -> M:
         """Read the batches."""
         return self.reading.predictions.reduce(read)
 
@@ -113,7 +113,7 @@ class UnreadSimplex(SimplexProblem):
         """Rows are not there."""
         refuse_rows()
 
-    def reduce(self, read: Callable[[Problem, int], M]) -> M:
+    def reduce(self, read: Read[M]) -> M:
         """Read the batches, as tables of two columns if they are of one."""
         return self.reading.predictions.reduce(lambda batch, first: read(as_simplex(batch), first))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Literal
 
 from calibrant._core.parameters import choice, flag, whole
@@ -14,10 +13,9 @@ from calibrant.interop.batches.in_memory import Batches
 from calibrant.interop.batches.sources import Files, Source, Stream, Tables, is_addresses, opened
 from calibrant.interop.batches.streamed import Streamed
 from calibrant.interop.columns import has_arrow
+from calibrant.interop.engines import module_of
+from calibrant.interop.engines.chosen import Chosen
 from calibrant.sums.predictions import Predictions
-
-ENGINES: dict[str, str] = {}
-"""The module that reads the objects of an engine, by the first name of the modules of that engine: ``predictions_of`` in it."""
 
 
 def predictions(
@@ -31,6 +29,7 @@ def predictions(
     input: Input | None = None,
     rows: Rows = "as-given",
     on_error: Literal["raise", "skip"] = "raise",
+    row_key: str | None = None,
     batch_rows: int = 65536,
     progress: bool = False,
 ) -> Predictions:
@@ -43,9 +42,10 @@ def predictions(
     source : str, path, list of them, or object
         A file of Parquet, Feather or CSV; a folder of them; a pattern such as ``"events/2026-*.parquet"``; an address such as
         ``"s3://bucket/events/"``; a list of these. Or an object that gives Arrow tables (``__arrow_c_stream__``): a reader or
-        a data set of pyarrow, a relation of DuckDB, a data frame. Or batches: an iterator, or a function that returns a fresh
-        one, of pairs (y_true, y_prob), of triples with weights, of Arrow tables or of data frames. An iterator can be read
-        once.
+        a data set of pyarrow, a data frame. Or what an engine holds: a data frame of Dask or Spark, a tuple of Dask arrays
+        (y_true, y_prob), a relation of DuckDB, a lazy frame of polars. Or batches: an iterator, or a function that returns a
+        fresh one, of pairs (y_true, y_prob), of triples with weights, of Arrow tables or of data frames. An iterator can be
+        read once.
     label : str, optional
         The column of the true classes. By default it is found by its name, as the command line finds it: ``label``, ``y``,
         ``y_true``, ``target`` or ``class``.
@@ -65,11 +65,14 @@ def predictions(
         What is done with the numbers before they are checked, as in `DataOptions`.
     on_error : {"raise", "skip"}, default="raise"
         What is done with a batch that is wrong, such as one with NaN, and with a file or row group that is damaged. "skip"
-        leaves it out and counts it.
+        leaves it out and counts it; of Dask and Spark the whole partition.
+    row_key : str, optional
+        The column of whole numbers by which rows of Dask or Spark are known, of which no two have the same: intervals are then
+        the same however rows are cut into partitions. By default rows are numbered as they stand, by Spark in each partition.
     batch_rows : int, default=65536
         Rows that are read at a time.
     progress : bool, default=False
-        Show a bar of the rows that are read (needs tqdm).
+        Show a bar of the rows that are read (needs tqdm). Dask and Spark have their own.
 
     Returns
     -------
@@ -108,18 +111,15 @@ def predictions(
     if isinstance(source, Predictions):
         return source
     options: dict[str, Any] = {"on_error": on_error, "batch_rows": int(batch_rows), "progress": progress}
-    if (engine := ENGINES.get(type(source).__module__.split(".")[0])) is not None:
-        chosen = {
-            "label": label,
-            "prob": prob,
-            "weight": weight,
-            "labels": labels,
-            "pos_label": pos_label,
-            "input": input,
-            "rows": rows,
-        }
-        found: Predictions = import_module(engine).predictions_of(source, **chosen, **options)
+    if (engine := module_of(source)) is not None:
+        require_arrow("tables of engines")
+        chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, **options)
+        found: Predictions = engine.predictions_of(source, chosen)
         return found
+    if row_key is not None:
+        raise TypeError(
+            f"row_key must be left out of rows that have an order; got {row_key!r}. They are numbered as they are read."
+        )
     tables: Source
     if is_addresses(source):
         require_arrow("files")

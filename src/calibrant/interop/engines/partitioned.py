@@ -1,0 +1,222 @@
+"""Predictions that lie in the partitions of an engine: each is read where it lies, and only sums are sent."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, Generic, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.problem import DOUBLE, Problem
+from calibrant._core.warnings import warn
+from calibrant.interop.batches.decoding import Decoding
+from calibrant.interop.engines.rows import RowReader, length, part
+from calibrant.sums.kept_rows import Numbers
+from calibrant.sums.predictions import FEW, M, Predictions, Read
+
+ROWS_OF_A_PARTITION = 1 << 33
+"""Numbers of rows that each partition has for its own, where nobody knows how many rows stand before it."""
+
+SLICE = 64
+"""Rows of which some are looked at, where the first rows are wrong."""
+
+REFUSED = (ValueError, TypeError, OSError)
+"""What rows are refused with, and what a damaged file is read with."""
+
+
+class Fault(NamedTuple):
+    """A partition in which something is wrong: its number, what it is, and how many rows it has, as far as that is known."""
+
+    partition: int
+    message: str
+    n_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Part(Generic[M]):
+    """What was found in some partitions, and which of them were left out."""
+
+    found: M | None
+    faults: tuple[Fault, ...] = ()
+
+    def __add__(self, other: Part[M]) -> Part[M]:
+        if self.found is None or other.found is None:
+            found = other.found if self.found is None else self.found
+        else:
+            found = self.found + other.found
+        return Part(found, self.faults + other.faults)
+
+
+class Counted:
+    """Tables, whose rows are counted as they are passed on."""
+
+    def __init__(self, tables: Iterable[Any]) -> None:
+        self._tables, self._n_rows = iter(tables), 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for table in self._tables:
+            self._n_rows += length(table)
+            yield table
+
+    def of_all(self) -> int:
+        """Return the number of rows of all tables, those that nobody asked for included."""
+        for _ in self:
+            pass
+        return self._n_rows
+
+
+@dataclass(frozen=True)
+class PartitionReader(Generic[M]):
+    """Reads one partition, on whatever machine has it: ``read`` is called with each of its batches."""
+
+    rows: RowReader
+    decoding: Decoding
+    read: Read[M]
+
+    def __call__(self, number: int, tables: Iterable[Any], first: int | None = None) -> Part[M]:
+        """Read the tables of the partition of this number, whose first row has the number ``first`` among all rows.
+
+        A partition is read as a whole or not at all: where rows are refused, the part says so, and no error is raised. So one
+        run finds what is wrong anywhere, whatever the engine does with errors.
+        """
+        at, found = number * ROWS_OF_A_PARTITION if first is None else first, None
+        counted = Counted(tables)
+        try:
+            for problem, numbers in self.rows.problems(counted, self.decoding, f"partition {number}", at):
+                one = self.read(problem, numbers)
+                found = one if found is None else found + one
+        except REFUSED as error:
+            return Part(None, (Fault(number, str(error), counted.of_all()),))
+        return Part(found)
+
+
+class Partitioned(Predictions):
+    """Predictions in the partitions of an engine.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        The partitions that the last reading left out, and why.
+    """
+
+    where: str
+    """What holds the partitions, in the words of the engine."""
+
+    def __init__(self, rows: RowReader, on_error: str) -> None:
+        self._rows, self._on_error = rows, on_error
+        self.faults: tuple[Fault, ...] = ()
+
+    @abstractmethod
+    def _added(self, task: PartitionReader[M]) -> Part[M]:
+        """Run a task on each partition, in the engine, and add up what it returns, in a fixed order."""
+
+    @abstractmethod
+    def _beginning(self) -> Iterator[Any]:
+        """Yield tables of the first rows, up to all of them: only as many are made as are asked for."""
+
+    @cached_property
+    def _first_tables(self) -> list[Any]:
+        """Tables with more rows than are few, or with all there are."""
+        found: list[Any] = []
+        for table in self._beginning():
+            found += [table] if length(table) else []
+            if sum(map(length, found)) > FEW:
+                break
+        return found
+
+    @cached_property
+    def _decoding(self) -> Decoding:
+        error: Exception = self._nothing()
+        for table in (*self._first_tables, *chain.from_iterable(map(_slices, self._first_tables))):
+            try:
+                return self._rows.decoding(table)
+            except REFUSED as refused:  # of one wrong label: others are in other rows
+                error = refused
+        raise error
+
+    @cached_property
+    def _head(self) -> Problem:
+        for table in self._first_tables:
+            with suppress(*REFUSED):
+                return next(problem for problem, _ in self._rows.problems([table], self._decoding, "", 0))
+        return self.reduce(FirstRow).problem
+
+    def head(self) -> Problem:
+        """Return the first rows that are not refused."""
+        return self._head
+
+    @property
+    def classes(self) -> npt.NDArray[np.generic]:
+        """Labels of the columns, or of no event and the event."""
+        return self._head.classes
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision of the probabilities; double of logits, and of what is divided by something."""
+        as_given = (self._decoding.input, self._decoding.rows) == ("probability", "as-given")
+        return self._decoding.precision if as_given else DOUBLE
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many partitions were left out in the last reading, and how many rows of them are known."""
+        return len(self.faults), sum(fault.n_rows for fault in self.faults)
+
+    def few(self) -> Problem | None:
+        """Return all rows as a problem if they are at most 4096, which the first partitions tell."""
+        return None if sum(map(length, self._first_tables)) > FEW else super().few()
+
+    def reduce(self, read: Read[M]) -> M:
+        """Read each partition where it lies, and add up what was found, in the order of the partitions.
+
+        Raises
+        ------
+        ValueError
+            If rows of a partition are refused. All partitions are read before, so that the message can count them.
+
+        Warns
+        -----
+        CalibrationWarning
+            If partitions were left out, with ``on_error="skip"``.
+        """
+        total = self._added(PartitionReader(self._rows, self._decoding, read))
+        self.faults = tuple(sorted(total.faults))
+        if self.faults:
+            self._report(self.faults)
+        if total.found is None:
+            raise self._nothing()
+        return total.found
+
+    def _report(self, faults: tuple[Fault, ...]) -> None:
+        first = faults[0].message.removesuffix(".")
+        others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
+        if self._on_error == "skip":
+            warn(
+                f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
+            )
+            return
+        raise ValueError(f"{self.where}, {first}{others}. To leave such partitions out: on_error='skip'.")
+
+    def _nothing(self) -> ValueError:
+        return ValueError(f"predictions must hold at least one row; {self.where} has none. Check how it was made.")
+
+
+def _slices(table: Any) -> Iterator[Any]:
+    """Cut the first rows of a table into small tables."""
+    for start in range(0, min(length(table), FEW), SLICE):
+        yield part(table, slice(start, start + SLICE))
+
+
+class FirstRow:
+    """The first row that is not refused: of two, the one that stands before."""
+
+    def __init__(self, batch: Problem, first: int | Numbers) -> None:
+        self.problem = batch.at(slice(0, 1))
+
+    def __add__(self, other: FirstRow) -> FirstRow:
+        return self

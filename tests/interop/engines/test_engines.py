@@ -1,0 +1,278 @@
+"""What an engine holds gives what the same rows give in memory, however they are cut into partitions."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from calibrant import TemperatureScaling, calibration_error, predictions
+from calibrant._core.validation import as_problem
+from calibrant._core.warnings import CalibrationWarning
+from calibrant.binning import EqualWidth
+from calibrant.interop import calibrated
+from calibrant.metrics.scores import squared_losses
+from calibrant.notions import ClassWise, Confidence
+from calibrant.sums import Plan, scan
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+N = 20_000
+PLAN = Plan(((ClassWise(), EqualWidth(15)), (Confidence(), EqualWidth(15))), (("brier", squared_losses),), noise=True)
+COLUMNS = ["p_0", "p_1", "p_2"]
+CUTS = (0, 3, 9000, 9000, 19_999, N)
+"""Where partitions begin: of 3 rows, of most, of none, and of one."""
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(5)
+    prob = rng.dirichlet([0.3, 0.5, 1.0], N).astype(np.float32)
+    softer = np.sqrt(prob).cumsum(axis=1)
+    label = (softer > rng.random((N, 1)) * softer[:, -1:]).argmax(axis=1)
+    rows = {"row": np.arange(N), "y": label} | dict(zip(COLUMNS, prob.T, strict=True))
+    return pd.DataFrame(rows)
+
+
+def cut(frame, at=CUTS):
+    return [frame.iloc[start:stop] for start, stop in pairwise(at)]
+
+
+def of_dask(frame, parts=None):
+    dd = pytest.importorskip("dask.dataframe")
+    import dask
+
+    return dd.from_delayed([dask.delayed(part) for part in parts or cut(frame)], meta=frame.iloc[:0], verify_meta=False)
+
+
+def of_dask_arrays(frame):
+    da = pytest.importorskip("dask.array")
+    label = da.from_array(frame["y"].to_numpy(), chunks=7000)
+    return label, da.from_array(frame[COLUMNS].to_numpy(), chunks=(3000, 2))
+
+
+def of_duckdb(frame):
+    return pytest.importorskip("duckdb").from_df(frame)
+
+
+def of_polars(frame):
+    return pytest.importorskip("polars").from_pandas(frame).lazy()
+
+
+MAKERS = {"dask": of_dask, "dask arrays": of_dask_arrays, "duckdb": of_duckdb, "polars": of_polars}
+
+
+@pytest.fixture(params=[*MAKERS, pytest.param("spark", marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))])
+def made(request, frame):
+    if request.param == "spark":
+        pyarrow = pytest.importorskip("pyarrow")
+        session = request.getfixturevalue("spark")
+        return session.createDataFrame(pyarrow.Table.from_pandas(frame)).repartition(4, "y"), {"row_key": "row"}
+    return MAKERS[request.param](frame), {}
+
+
+def same_sums(ours, theirs):
+    assert ours.rows == theirs.rows
+    np.testing.assert_allclose(ours.scores, theirs.scores, rtol=1e-12)
+    np.testing.assert_array_equal(ours.kept.number, theirs.kept.number)
+    np.testing.assert_array_equal(ours.kept.prob, theirs.kept.prob)
+    for mine, other in zip(sum(ours.cells, ()), sum(theirs.cells, ()), strict=True):
+        np.testing.assert_array_equal(mine.bins.count, other.bins.count)
+        np.testing.assert_array_equal(mine.bins.outcome_sum, other.bins.outcome_sum)
+        np.testing.assert_array_equal(mine.strata.part, other.strata.part)
+        np.testing.assert_allclose(mine.bins.score_sum, other.bins.score_sum, rtol=1e-12)
+
+
+def in_memory(frame):
+    return as_problem(frame["y"], frame[COLUMNS])
+
+
+def test_an_engine_leaves_the_sums_of_the_rows_in_memory(made, frame):
+    source, options = made
+    found = predictions(source, **options)
+    same_sums(scan(found, PLAN), scan(in_memory(frame), PLAN))
+    expected = calibration_error(frame["y"], frame[COLUMNS].to_numpy())
+    assert calibration_error(found) == pytest.approx(expected, rel=1e-12)
+    assert (
+        found.sample(5)["y_true"].tolist() == predictions([(frame["y"], frame[COLUMNS])]).sample(5)["y_true"].tolist()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_with_keys_have_the_same_sums_in_any_order_and_partition(frame, seed):
+    rng = np.random.default_rng(seed)
+    at = (0, *np.sort(rng.integers(0, N, 4)).tolist(), N)
+    mixed = frame.sample(frac=1, random_state=seed)
+    found = predictions(of_dask(frame, cut(mixed, at)), row_key="row", batch_rows=7000)
+    same_sums(scan(found, PLAN), scan(in_memory(frame), PLAN))
+
+
+def test_keys_must_be_whole_numbers_and_differ(frame):
+    source = of_dask(frame.assign(row=frame["row"] // 2))
+    with pytest.raises(ValueError, match=r"numbers of their own; got the same number twice.*row_key="):
+        scan(predictions(source, row_key="row"), PLAN)
+    with pytest.raises(TypeError, match=r"row_key must name a column of whole numbers; got float64"):
+        scan(predictions(of_dask(frame.assign(row=frame["p_0"].astype(float))), row_key="row"), PLAN)
+    with pytest.raises(ValueError, match=r"must have the column 'id'"):
+        predictions(source, row_key="id")
+
+
+def test_few_rows_are_read_into_memory(frame):
+    few = frame.iloc[:50]
+    found = predictions(of_dask(few, [few.iloc[:0], few.iloc[:20], few.iloc[20:]]))
+    assert calibration_error(found, binning=4) == calibration_error(few["y"], few[COLUMNS].to_numpy(), binning=4)
+
+
+def test_weights_and_labels_of_text_are_read(frame):
+    named = frame.assign(y=frame["y"].map({0: "cat", 1: "dog", 2: "emu"}), w=frame["row"] % 3)
+    named = named.rename(columns=dict(zip(COLUMNS, ["p_cat", "p_dog", "p_emu"], strict=True)))
+    found = predictions(of_dask(named), weight="w", row_key="row")
+    assert found.classes.tolist() == ["cat", "dog", "emu"]
+    expected = calibration_error(frame["y"], frame[COLUMNS].to_numpy(), sample_weight=named["w"])
+    assert calibration_error(found) == pytest.approx(expected, rel=1e-12)
+
+
+# Faults
+
+
+def damage(frame, **cells):
+    """Change one cell of some columns: ``name=(row, value)``."""
+    found = frame.copy()
+    for name, (row, value) in cells.items():
+        found[name] = found[name].astype(type(value) if isinstance(value, str) else float)
+        found.loc[row, name] = value
+    return found.astype(dict.fromkeys(COLUMNS, np.float32))
+
+
+def unreadable():
+    raise OSError("block 3 is damaged")
+
+
+FAULTS = {
+    "nan": (
+        lambda f: cut(damage(f, p_1=(9500, np.nan))),
+        3,
+        r"y_prob must be finite; got .*at index \(500, 1\)",
+        10_999,
+    ),
+    "nan in the first row": (lambda f: cut(damage(f, p_1=(0, np.nan))), 0, r"y_prob must be finite", 3),
+    "no label in the first row": (lambda f: cut(damage(f, y=(0, np.nan))), 0, r"y_true must", 3),
+    "unseen class": (lambda f: cut(damage(f, y=(9500, 7.0))), 3, r"got 7 at index 500", 10_999),
+    "other columns": (
+        lambda f: [part.drop(columns="p_1") if number == 3 else part for number, part in enumerate(cut(f))],
+        3,
+        r"must have the column 'p_1'|not in index|p_1",
+        None,
+    ),
+    "other precision": (
+        lambda f: [part.astype({"p_1": float}) if number == 3 else part for number, part in enumerate(cut(f))],
+        3,
+        r"columns of float32.*got 3 columns of float64",
+        10_999,
+    ),
+    "damaged": (
+        lambda f: [
+            __import__("dask").delayed(unreadable)() if number == 3 else part for number, part in enumerate(cut(f))
+        ],
+        3,
+        r"must be computed; it is not: OSError: block 3 is damaged",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_by_its_partition_or_left_out_and_counted(fault, frame):
+    pytest.importorskip("dask.dataframe")
+    make, number, message, n_rows = FAULTS[fault]
+    source = of_dask(frame, make(frame))
+    with pytest.raises(ValueError, match=rf"the Dask data frame, partition {number}\b.*({message}).*on_error='skip'"):
+        scan(predictions(source), PLAN)
+    found = predictions(source, on_error="skip")
+    with pytest.warns(CalibrationWarning, match=rf"left out: 1, .*partition {number}"):
+        sums = scan(found, PLAN)
+    assert found.left_out == (1, n_rows or 0)
+    assert sums.rows == N - np.diff(CUTS)[number]
+
+
+def test_all_faults_are_counted_in_one_reading(frame):
+    source = of_dask(damage(frame, p_0=(1, np.nan), p_1=(9500, np.nan)))
+    with pytest.raises(ValueError, match=r"partition 0: .*\(2 partitions are refused\)"):
+        scan(predictions(source), PLAN)
+
+
+def test_what_has_no_rows_is_refused(frame):
+    with pytest.raises(ValueError, match=r"must hold at least one row; the Dask data frame has none"):
+        calibration_error(predictions(of_dask(frame, [frame.iloc[:0]])))
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (
+            lambda f: pytest.importorskip("dask.bag").from_sequence([1]),
+            {},
+            r"must be a data frame, or a tuple of arrays",
+        ),
+        (lambda f: of_dask_arrays(f)[:1], {}, r"must be given as a tuple \(y_true, y_prob, sample_weight\)"),
+        (of_dask_arrays, {"row_key": "row"}, r"row_key must be left out of arrays"),
+        (of_duckdb, {"row_key": "row"}, r"row_key must be left out of the DuckDB relation"),
+        (of_polars, {"row_key": "row"}, r"row_key must be left out of the polars query"),
+        (lambda f: [(f["y"], f[COLUMNS])], {"row_key": "row"}, r"row_key must be left out of rows that have an order"),
+    ],
+)
+def test_what_an_engine_does_not_hold_is_refused(source, options, message, frame):
+    with pytest.raises(TypeError, match=message):
+        predictions(source(frame), **options)
+
+
+def test_arrays_of_unknown_lengths_are_read(frame):
+    label, prob = of_dask_arrays(frame)
+    prob = prob.rechunk({0: label.chunks[0]})
+    some = label >= 1
+    found = predictions((label[some], prob[some]))
+    kept = frame[frame["y"] >= 1]
+    same_sums(scan(found, PLAN), scan(as_problem(kept["y"], kept[COLUMNS], labels=[0, 1, 2]), PLAN))
+    with pytest.raises(ValueError, match=r"must have as many blocks; got 3, 2"):
+        predictions((label[some], prob.rechunk({0: 10_000})[prob.rechunk({0: 10_000})[:, 0] > 0.5]))
+
+
+# Calibrated rows
+
+
+def collected(made):
+    """Return the table that an engine computes, in the order of the rows."""
+    for name in ("compute", "toPandas", "collect"):
+        if hasattr(made, name):
+            made = getattr(made, name)()
+    made = made.to_pandas() if hasattr(made, "to_pandas") else made
+    return made if isinstance(made, np.ndarray) else made.sort_values("row").reset_index(drop=True)
+
+
+def read_all(reader):
+    return reader.read_all().to_pandas() if hasattr(reader, "read_all") else collected(reader)
+
+
+def test_an_engine_calibrates_its_rows_and_keeps_the_others(made, frame):
+    source, _ = made
+    calibrator = TemperatureScaling().fit(frame[COLUMNS].to_numpy(), frame["y"])
+    expected = calibrator.calibrate(frame[COLUMNS].to_numpy())
+    found = read_all(calibrated(source[1] if isinstance(source, tuple) else source, calibrator))
+    if not isinstance(found, np.ndarray):
+        assert found.columns.tolist() == frame.columns.tolist()
+        assert found["y"].tolist() == frame["y"].tolist()
+        found = found[COLUMNS].to_numpy()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_calibrated_logits_are_named_by_their_classes(frame):
+    logits = frame.rename(columns=dict(zip(COLUMNS, ["z_0", "z_1", "z_2"], strict=True)))
+    calibrator = TemperatureScaling(input="logit").fit(np.log(frame[COLUMNS].to_numpy() + 1e-9), frame["y"])
+    assert calibrated(of_polars(logits), calibrator).collect_schema().names() == frame.columns.tolist()
+    with pytest.raises(ValueError, match=r"3 columns of logit; the polars query gives 3 of probability"):
+        calibrated(of_polars(frame), calibrator)
+
+
+def test_rows_in_memory_are_not_for_an_engine(frame):
+    with pytest.raises(TypeError, match=r"source must be an object of Dask, Spark, DuckDB or polars; got DataFrame"):
+        calibrated(frame, TemperatureScaling())
