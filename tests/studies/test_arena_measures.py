@@ -23,7 +23,7 @@ from studies.arena.measures import (
     worst_excess,
 )
 from studies.arena.methods import NONE
-from studies.arena.page import MARKS, page, put, recommendations
+from studies.arena.page import DOCS, MARKS, page, put, recommendations
 from studies.arena.results import Result, from_file, gathered, whole_cells, write
 
 
@@ -164,3 +164,4 @@ def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
     old = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter"
     assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
     assert put("no marks", "block") == "no marks"
+    assert all(mark in (DOCS / "calibrators.md").read_text(encoding="utf-8") for mark in MARKS)
