@@ -27,6 +27,10 @@ SECONDS = {100: 1.5, 300: 1.5, 1000: 2.0, 3000: 3.5, 10_000: 7.0}
 """Processor time of a cell with every calibrator, on average, as measured with 29 calibrators and no peer."""
 
 
+MOST_GIGABYTES = 6.0
+"""Memory of a process; a fit that asks for more is a line with the note "failed: MemoryError"."""
+
+
 def estimate(cells: list[Cell], jobs: int, share: float = 1.0) -> str:
     """How many cells there are, and how long they take."""
     seconds = share * sum(SECONDS.get(cell.rows, 1.0) for cell in cells)
@@ -46,7 +50,7 @@ def run_all(
     """Run the cells in their order until the time is over; return how many were begun."""
     deadline = time.time() + 60.0 * minutes
     waiting, running, begun = list(reversed(cells)), set[Future[int]](), 0
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=warm_up) as workers:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), warm_up, (MOST_GIGABYTES,)) as workers:
         while running or (waiting and time.time() < deadline):
             while waiting and len(running) < 2 * jobs and time.time() < deadline:
                 running.add(workers.submit(run, waiting.pop(), only, peers, deadline, forecasts, results))

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from studies.arena.methods import NONE, Calibrate, methods
 from studies.arena.out_of_fold import FOLDER as FORECASTS
@@ -58,6 +59,7 @@ class Line:
     ece: float = np.nan
     accuracy: float = np.nan
     seconds: float = np.nan
+    refinement: float = np.nan
     note: str = ""
 
 
@@ -159,8 +161,8 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def scores(y: np.ndarray, prob: np.ndarray) -> dict[str, float]:
-    """Mean log loss (probabilities of at least 1e-12), Brier score (sum over the classes, of two classes as well), ECE of the
-    predicted class over 15 bins of equal width, and accuracy."""
+    """Mean log loss (probabilities of at least 1e-12), Brier score (sum over the classes, of two classes as well) and its
+    refinement, ECE of the predicted class over 15 bins of equal width, and accuracy."""
     from calibrant import expected_calibration_error
 
     occurred, top = prob[np.arange(len(y)), y], prob.argmax(axis=1)
@@ -169,9 +171,25 @@ def scores(y: np.ndarray, prob: np.ndarray) -> dict[str, float]:
     return {
         "logloss": float(-np.log(np.maximum(occurred, LEAST)).mean()),
         "brier": float(brier.mean()),
+        "refinement": refinement(y, prob),
         "ece": float(expected_calibration_error((top == y).astype(int), confidence, binning=BINS)),
         "accuracy": float((top == y).mean()),
     }
+
+
+def refinement(y: np.ndarray, prob: np.ndarray) -> float:
+    """The part of the Brier score that no monotone map of the probabilities of a class can remove, summed over the classes.
+
+    The rest of the score is miscalibration (the CORP decomposition; Dimitriadis, Gneiting and Jordan, 2021). A calibrator that
+    keeps the order of the probabilities of each class leaves the refinement as it is.
+    """
+    total = 0.0
+    for k, column in enumerate(prob.T):
+        _, inverse, count = np.unique(column, return_inverse=True, return_counts=True)
+        rate = np.bincount(inverse, weights=y == k) / count
+        fitted = isotonic_regression(rate, weights=count).x
+        total += float(count @ (fitted * (1.0 - fitted))) / len(y)
+    return total
 
 
 # Files
@@ -185,7 +203,10 @@ def read(file: Path) -> dict[str, Line]:
         return {}
     numbers = _NAMES[1:-1]
     with file.open(encoding="utf-8", newline="") as lines:
-        found = [Line(**{**one, **{name: float(one[name]) for name in numbers}}) for one in csv.DictReader(lines)]
+        found = [
+            Line(one["method"], **{name: float(one.get(name, "nan")) for name in numbers}, note=one["note"])
+            for one in csv.DictReader(lines)
+        ]
     return {line.method: line for line in found}
 
 

@@ -121,7 +121,9 @@ def intervals(values: np.ndarray, data_sets: list[str], draws: int = DRAWS, seed
     weight = np.maximum(count @ known, 1e-300)
     again = count @ np.where(known, mean, 0.0) / weight
     low, high = np.quantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return [Interval(*of) for of in zip(np.nanmean(mean, axis=0).tolist(), low.tolist(), high.tolist(), strict=True)]
+    value = np.where(known, mean, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    of = np.where(known.any(axis=0), [value, low, high], np.nan)
+    return [Interval(*one) for one in of.T.tolist()]
 
 
 # Measures of a table: one figure a method

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import resource
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -112,8 +113,13 @@ def _of_peer(
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def warm_up() -> None:
-    """Load and compile what the calibrators need, so that no fit is timed with it; one thread a process."""
+def warm_up(gigabytes: float = np.inf) -> None:
+    """Load and compile what the calibrators need, so that no fit is timed with it; one thread a process.
+
+    A fit that asks for more memory than the limit of the process fails, and the arena goes on.
+    """
+    if np.isfinite(gigabytes):
+        resource.setrlimit(resource.RLIMIT_DATA, (int(gigabytes * 2**30), resource.getrlimit(resource.RLIMIT_DATA)[1]))
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)

@@ -95,7 +95,8 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
                 "* A cell is a table of predictions, a number of rows to calibrate on and a draw of these rows: at most "
                 f"{drawn} rows. Up to {MOST_TESTED:,} held-out rows are the test set.",
                 "* **Log loss** is in nats, probabilities raised to 1e-12. **Brier** is the sum of squared errors over the "
-                "classes.",
+                "classes. Its **refinement** is what no monotone map of the probabilities of each class could remove (the "
+                "CORP decomposition of each class): a gain there is more than calibration.",
                 "* **Rank** is by log loss among all methods, 1 the best. A method that failed, or took more than "
                 f"{MOST_SECONDS:.0f} s of processor time, shares the last places. **Win rate** is the share of the methods "
                 "that it beats.",
@@ -188,6 +189,7 @@ def summary(tables: Tables, order: list[str]) -> str:
     found = {
         "win rate": [interval(one, "{:.2f}") for one in win_rate(every)],
         "Brier, thousandths": [f"{1000 * one.value:+.1f}" for one in improvement(every, "brier")],
+        "of which refinement": [f"{1000 * one.value:+.1f}" for one in improvement(every, "refinement")],
         "accuracy, %": [f"{100 * one.value:+.2f}" for one in improvement(every, "accuracy")],
         "worst case, nats": [f"{value:+.3f}" for value in worst(every)],
         "median time, ms": [f"{1000 * value:.3g}" for value in seconds(every)],
@@ -230,7 +232,13 @@ def recommendations(results: list[Result]) -> str:
         "least harm of these",
         "data sets",
     ]
-    return table(head, lines) if lines else ""
+    if not lines:
+        return ""
+    intro = (
+        "By the [arena](arena.md), on data sets that no method was designed on. Behind a method stands the share of its "
+        "experiments where the log loss is worse than without calibration."
+    )
+    return f"{intro}\n\n{table(head, lines)}"
 
 
 def put(text: str, block: str) -> str:
@@ -272,7 +280,7 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
         ax.set_xscale("log")
         ax.set_xticks(list(tables), [f"{size:,}" for size in tables])
         ax.minorticks_off()
-        ax.legend(fontsize="small", frameon=False)
+        ax.legend(fontsize="small", frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     save_picture(figure, path)
 
 

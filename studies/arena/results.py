@@ -49,6 +49,7 @@ class Result:
     """The highest log loss less that without calibration, of the draws."""
 
     seconds: float
+    refinement: float
     note: str
 
     @property
@@ -100,7 +101,7 @@ def _result(cell: Cell, n_classes: int, method: str, lines: list[Line], base: np
     )
 
 
-_MEANS = ("logloss", "brier", "ece", "accuracy", "seconds")
+_MEANS = ("logloss", "brier", "ece", "accuracy", "seconds", "refinement")
 
 
 def of_part(part: str, results: Path = FOLDER, forecasts: Path = FORECASTS) -> Iterator[Result]:

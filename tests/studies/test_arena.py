@@ -4,9 +4,23 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from studies.arena import cells
-from studies.arena.cells import TOO_SLOW, Cell, Line, forget, has_rows, measured, plan, read, run, scores, split
+from studies.arena.cells import (
+    TOO_SLOW,
+    Cell,
+    Line,
+    forget,
+    has_rows,
+    measured,
+    plan,
+    read,
+    refinement,
+    run,
+    scores,
+    split,
+)
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
 from studies.arena.methods import NONE, methods
 from studies.arena.out_of_fold import forecast_out_of_fold, planned, store
@@ -109,6 +123,22 @@ def test_scores_against_hand_figures():
     assert found["brier"] == pytest.approx((0.375 + 0.375 + 1.5) / 3)
     assert found["accuracy"] == pytest.approx(2 / 3)
     assert found["ece"] == pytest.approx(2 / 3 - 0.5)
+
+
+def test_refinement_is_the_brier_score_after_the_best_monotone_map_of_each_class():
+    y = np.array([0, 1, 0, 1])
+    right, wrong = np.array([0.2, 0.9, 0.1, 0.6]), np.array([0.4, 0.3, 0.2, 0.1])
+    assert refinement(y, np.column_stack([1 - right, right])) == 0.0
+    assert refinement(y, np.full((4, 2), 0.5)) == pytest.approx(2 * 0.25)
+    assert refinement(y, np.column_stack([1 - wrong, wrong])) == pytest.approx(scores(y, _best(y, wrong))["brier"])
+    squashed = right**2
+    assert refinement(y, np.column_stack([1 - squashed, squashed])) == 0.0
+
+
+def _best(y, event):
+    """Isotonic regression by scikit-learn."""
+    fitted = IsotonicRegression().fit_transform(event, y)
+    return np.column_stack([1 - fitted, fitted])
 
 
 def test_rows_to_calibrate_on_and_to_test_never_meet():

@@ -23,35 +23,32 @@ from studies.arena.measures import (
     worst_excess,
 )
 from studies.arena.methods import NONE
-from studies.arena.page import MARKS, page, put, recommendations
+from studies.arena.page import DOCS, MARKS, page, put, recommendations
 from studies.arena.results import Result, from_file, gathered, whole_cells, write
+
+NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)
+SOMETHING = {"brier": 0.5, "ece": 0.1, "accuracy": 0.9, "refinement": 0.4, "seconds": 0.1, "note": ""}
 
 
 def results(table, sets, rows=100, n_classes=2):
     """One result a cell of a table: experiments x methods, the first without calibration."""
-    names = [NONE, *"abcdefgh"]
-    return [
-        Result(
-            data_set,
-            f"m{i}",
-            n_classes,
-            rows,
-            name,
-            2,
-            loss,
-            0.5,
-            0.1,
-            0.9,
-            float(loss > line[0]),
-            loss - line[0],
-            0.1,
-            "",
-        )
-        if not np.isnan(loss)
-        else Result(data_set, f"m{i}", n_classes, rows, name, 2, *[np.nan] * 6, 30.0, TOO_SLOW)
-        for i, (data_set, line) in enumerate(zip(sets, table, strict=True))
-        for name, loss in zip(names, line, strict=False)
-    ]
+    found = []
+    for i, (data_set, line) in enumerate(zip(sets, table, strict=True)):
+        for name, loss in zip([NONE, *"abcdefgh"], line, strict=False):
+            facts = {
+                "data_set": data_set,
+                "model": f"m{i}",
+                "n_classes": n_classes,
+                "rows": rows,
+                "method": name,
+                "draws": 2,
+            }
+            if np.isnan(loss):
+                found.append(Result(**facts, **NOTHING, seconds=30.0, note=TOO_SLOW))
+            else:
+                change = loss - line[0]
+                found.append(Result(**facts, **SOMETHING, logloss=loss, harm=float(change > 0), worst=change))
+    return found
 
 
 def test_a_rank_table_by_hand():
@@ -164,3 +161,4 @@ def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
     old = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter"
     assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
     assert put("no marks", "block") == "no marks"
+    assert all(mark in (DOCS / "calibrators.md").read_text(encoding="utf-8") for mark in MARKS)
