@@ -60,6 +60,7 @@ from .interop import save_calibrator as save_calibrator
 from .interop import load_calibrator as load_calibrator
 from .report import write_report as write_report
 from .planning import rows_for as rows_for
+from .monitoring import Monitor as Monitor
 from .interop import show_versions as show_versions
 
 # Read what is larger than memory
@@ -78,6 +79,7 @@ from . import decisions as decisions
 from . import exceptions as exceptions
 from . import interop as interop
 from . import metrics as metrics
+from . import monitoring as monitoring
 from . import notions as notions
 from . import planning as planning
 from . import plots as plots

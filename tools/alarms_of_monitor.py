@@ -1,0 +1,171 @@
+"""How often the two tests of a monitor raise an alarm, by simulation: false alarms at any time, power and delay.
+
+Run: python -m tools.alarms_of_monitor [streams]. The tables go to docs/monitoring.md.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from calibrant.monitoring.bets import Cells
+from calibrant.monitoring.evidence import Evidence, cuts_of
+from calibrant.monitoring.reference import RISK, Reference
+
+N_BINS, AT_ONCE = 15, 50
+"""Bins of equal width, and streams that are simulated side by side."""
+
+LEVELS = (0.01, 0.05, 0.1)
+
+EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
+CUTS = cuts_of(EDGES[:-1] + EDGES[1:] > 1.0, np.zeros(N_BINS, dtype=np.intp))
+
+Scores = Callable[[np.random.Generator, tuple[int, ...], float], np.ndarray]
+"""Predictions of some shape, at a time in [0, 1]."""
+
+Truth = Callable[[np.ndarray], np.ndarray]
+"""Probabilities with which events of these predictions occur."""
+
+
+def spread(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
+    return expit(rng.normal(0.0, 1.5, shape))
+
+
+def rare(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
+    return expit(rng.normal(-4.5, 1.0, shape))
+
+
+def moving(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
+    return expit(rng.normal(-0.7 + 1.4 * time, 1.0, shape))
+
+
+def calibrated(score: np.ndarray) -> np.ndarray:
+    return score
+
+
+def wrong_by_bin(score: np.ndarray) -> np.ndarray:
+    """Gaps of up to 0.06 that are the same for all scores of a bin, as far as there are such probabilities."""
+    number = np.minimum((score * N_BINS).astype(int), N_BINS - 1)
+    return np.clip(score + 0.06 * np.sin(number), 0.0, 1.0)
+
+
+def too_low(by: float) -> Truth:
+    """Log-odds of the events are higher than predicted by so much."""
+    return lambda score: expit(logit(score) + by)
+
+
+def too_extreme(by: float) -> Truth:
+    """Log-odds of the events are those predicted, divided by 1 + so much."""
+    return lambda score: expit(logit(score) / (1.0 + by))
+
+
+@dataclass(frozen=True)
+class World:
+    """A stream of ``windows`` of so many ``rows``, and a reference; from the window ``change`` on the truth is another."""
+
+    scores: Scores = spread
+    truth: Truth = calibrated
+    later: Truth = calibrated
+    windows: int = 100
+    rows: int = 200
+    reference: int = 5000
+    change: int = 100
+
+    def drawn(self, rng: np.random.Generator, streams: int) -> tuple[Cells, Cells]:
+        """Return sums of the windows, shape (windows, streams, bins), and of the reference."""
+        found = []
+        for t in range(self.windows):
+            score = self.scores(rng, (streams, self.rows), t / self.windows)
+            found.append(sums_of(score, rng.random(score.shape) < (self.later if t >= self.change else self.truth)(score)))
+        score = self.scores(rng, (streams, self.reference), 0.0)
+        return Cells(*map(np.array, zip(*found, strict=True))), Cells(*sums_of(score, rng.random(score.shape) < self.truth(score)))
+
+
+def sums_of(score: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return rows, sum of scores and events of each bin, shape (streams, bins)."""
+    streams = len(score)
+    at = np.minimum((score * N_BINS).astype(int), N_BINS - 1) + N_BINS * np.arange(streams)[:, None]
+    columns = (np.ones(score.shape), score, outcome)
+    return tuple(np.bincount(at.ravel(), c.ravel(), streams * N_BINS).reshape(streams, N_BINS) for c in columns)
+
+
+def paths(world: World, streams: int, level: float | None, seed: int = 0) -> np.ndarray:
+    """Return the logarithm of the evidence after each window, shape (windows, streams); of drift where a level is given."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for start in range(0, streams, AT_ONCE):
+        windows, reference = world.drawn(rng, min(AT_ONCE, streams - start))
+        if level is None:
+            found.append(Evidence(windows, CUTS).path)
+        else:
+            known = Reference.of(reference, CUTS, RISK * level)
+            found.append(Evidence(windows, CUTS, known).path + np.log1p(-RISK))
+    return np.concatenate(found, axis=1)
+
+
+def alarmed(path: np.ndarray, level: float) -> np.ndarray:
+    """Return the window of the first alarm of each stream, counted from 0; the number of windows where there is none."""
+    over = path >= -np.log(level)
+    return np.where(over.any(axis=0), over.argmax(axis=0), len(path))
+
+
+def false_alarms(world: World, streams: int, *, of_drift: bool) -> list[float]:
+    """Return the share of streams with an alarm at any time, at each level."""
+    shared = None if of_drift else paths(world, streams, None)
+    found = [paths(world, streams, level) if shared is None else shared for level in LEVELS]
+    return [float((alarmed(path, level) < world.windows).mean()) for path, level in zip(found, LEVELS, strict=True)]
+
+
+def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -> tuple[float, float, float]:
+    """Return the share of streams with an alarm after the change, and the median and upper quartile of rows until then."""
+    first = alarmed(paths(world, streams, level if of_drift else None), level)
+    rows = np.where(first < world.windows, (first - world.change + 1.0) * world.rows, np.inf)[first >= world.change]
+    middle, high = np.quantile(rows, [0.5, 0.75], method="inverted_cdf")
+    return float(np.isfinite(rows).mean()), float(middle), float(high)
+
+
+NULLS = {
+    "log-odds normal(0, 1.5), calibrated": (World(), False),
+    "windows of 20 rows, calibrated": (World(rows=20, windows=300, change=300), False),
+    "rare events, 1.7 %, calibrated": (World(scores=rare, rows=1000), False),
+    "predictions that move, calibrated": (World(scores=moving), False),
+    "the first, calibrated": (World(windows=60, change=60), True),
+    "the first, with a reference of 500 rows": (World(windows=60, change=60, reference=500), True),
+    "predictions that move, gaps up to 0.06 by bin": (
+        World(scores=moving, truth=wrong_by_bin, later=wrong_by_bin, windows=60, change=60),
+        True,
+    ),
+}
+
+CHANGES = {
+    "log-odds 0.1 too low": too_low(0.1),
+    "log-odds 0.2 too low": too_low(0.2),
+    "log-odds 0.4 too low": too_low(0.4),
+    "log-odds 0.8 too low": too_low(0.8),
+    "log-odds 20 % too extreme": too_extreme(0.2),
+    "log-odds 50 % too extreme": too_extreme(0.5),
+    "log-odds 100 % too extreme": too_extreme(1.0),
+}
+
+
+def main(streams: int) -> None:
+    """Print the tables."""
+    print(f"| {streams} streams | test | " + " | ".join(f"at {level:g}" for level in LEVELS) + " |")
+    print("|---|---|" + "---|" * len(LEVELS))
+    for name, (world, of_drift) in NULLS.items():
+        rates = " | ".join(f"{rate:.4f}" for rate in false_alarms(world, streams, of_drift=of_drift))
+        print(f"| {name} | {'drift' if of_drift else 'calibration'} | {rates} |", flush=True)
+    few = max(1, streams // 10)
+    print(f"\n| {few} streams | test | alarms | rows until then: median | upper quartile |")
+    print("|---|---|---|---|---|")
+    for name, later in CHANGES.items():
+        for of_drift in (False, True):
+            world = World(later=later, windows=150, change=50)
+            share, middle, high = delays(world, few, of_drift=of_drift)
+            print(f"| {name} | {'drift' if of_drift else 'calibration'} | {share:.0%} | {middle:,.0f} | {high:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
