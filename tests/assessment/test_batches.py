@@ -122,4 +122,4 @@ def test_wrong_batches_are_left_out_and_counted():
     found = assess(predictions(batches, on_error="skip"), n_resamples=20)
     assert (found.left_out, found.n_rows) == (1, N - 500)
     assert "9000" not in found.heading
-    assert found.heading.endswith("1 batches left out")
+    assert found.heading.endswith("1 batch left out")

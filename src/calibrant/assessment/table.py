@@ -124,7 +124,8 @@ class Assessment(DrawnResult):
     def heading(self) -> str:
         """Number of rows and classes, and the event or the notion, in words."""
         spoken = f"notion: {self.curve.notion}" if self.event is None else f"event: {self.event}"
-        missing = f", {self.left_out} batches left out" if self.left_out else ""
+        batches = "1 batch" if self.left_out == 1 else f"{self.left_out} batches"
+        missing = f", {batches} left out" if self.left_out else ""
         return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}{missing}"
 
     def __getitem__(self, metric: str) -> Estimate:
