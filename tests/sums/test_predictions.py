@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import calibration_error, classwise_calibration_error
+from calibrant import assess, calibration_error, classwise_calibration_error
 from calibrant._core.validation import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.interop.batches import Batches
@@ -88,3 +88,22 @@ def test_class_wise_cells_have_the_names_of_the_classes():
     predictions = Batches(cut([5000], words[LABEL], PROB), labels=list(words))
     assert [one.name for one in scan(predictions, PLAN).cells[0]] == [f"class {word}" for word in words]
     assert classwise_calibration_error(predictions, None) == pytest.approx(classwise_calibration_error(LABEL, PROB))
+
+
+@pytest.mark.parametrize("kind", ["logits", "weights", "one column of logits"])
+def test_a_sample_says_all_that_has_to_be_said_of_it(kind):
+    logit, weight = np.log(PROB.astype(float)), RNG.integers(1, 4, N)
+    words = np.array(["cat", "dog", "eel"])[LABEL]
+    if kind == "logits":
+        read, arguments = Batches([(words, logit)], labels=["cat", "dog", "eel"], input="logit"), (words, logit)
+    elif kind == "weights":
+        read, arguments = Batches([(EVENT, SCORE, weight)]), (EVENT, SCORE)
+    else:
+        read, arguments = Batches([(EVENT, logit[:, 0])], input="logit"), (EVENT, logit[:, 0])
+    some, every = read.sample(500), read.sample(10 * N)
+    said = {name: every[name] for name in ("labels", "input", "sample_weight") if name in every}
+    assert len(some["y_true"]) == 500
+    assert assess(**some, n_resamples=9).n_rows == 500
+    np.testing.assert_allclose(every["y_prob"], arguments[1])
+    np.testing.assert_array_equal(every["y_true"], arguments[0])
+    assert calibration_error(**every) == calibration_error(*arguments, **said)

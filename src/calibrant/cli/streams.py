@@ -73,7 +73,6 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
         labels_of(arguments, head),
         asked_of_rows(arguments),
         pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
-        on_error="skip" if getattr(arguments, "skip_damaged", False) else "raise",
         batch_rows=AT_A_TIME,
         progress=sys.stderr.isatty(),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from calibrant._core.problem import Problem
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_problem
 from calibrant.interop.batches.pieces import Array, Block, Piece
-from calibrant.interop.columns import WHOLE
+from calibrant.interop.columns import is_figure
 from calibrant.interop.files import TRUTH_VALUES
 
 Schema = tuple[int | None, np.dtype[Any], bool, bool]
@@ -114,7 +113,7 @@ class Decoding:
         """Return what a cell of a CSV file stands for, where labels are numbers or truth values."""
         kind = self._classes.dtype.kind if self.is_parsed else "U"
         if kind in "iu":
-            return int(word) if re.match(WHOLE, word.strip()) else word
+            return int(float(word)) if is_figure(word) and float(word).is_integer() else word
         return TRUTH_VALUES.get(word.lower(), word) if kind == "b" else word
 
     def _values(self, pieces: Sequence[Piece]) -> Array:
