@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -12,6 +13,9 @@ from calibrant import cli
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md"))}
+NEEDS = {"clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"), "spark.md": ("pyspark.sql",)}
+"""What is installed only where somebody wants it."""
+
 BLOCKS = {name: re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}
 
 
@@ -61,11 +65,19 @@ def rendered(blocks):
     assert printed.getvalue() == "", "a page shows all that its blocks print"
 
 
+def marked(name):
+    """A page of Spark takes a minute, and warns of other versions."""
+    return pytest.param(name, marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore"))) if name == "spark.md" else name
+
+
 @pytest.mark.usefixtures("unsettled")
-@pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if blocks])
+@pytest.mark.parametrize("name", [marked(name) for name, blocks in BLOCKS.items() if blocks])
 def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("pyarrow")
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     from matplotlib import pyplot
 
     monkeypatch.chdir(tmp_path)
