@@ -87,7 +87,9 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         f"Peers that were run: {', '.join(peers) or 'none'}.",
         "Made by `make arena` (predictions, runs, this page). The results behind the tables are data in the repository, "
         "`studies/arena/results-*.csv.gz`; `python -m studies.arena.page` makes the page from them. "
-        "`studies/arena/data_sets.csv` lists the data sets with their part and their source.",
+        "`studies/arena/data_sets.csv` lists the data sets with their part and their source. Who has the files of CalArena "
+        "(arXiv 2605.30188) runs every calibrator on them by `python -m studies.arena.calarena run FOLDER tabrepo-binary`; the "
+        "tables join.",
         "\n".join(
             [
                 "* **Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. "
