@@ -3,6 +3,7 @@
 The list is data_sets.csv, a line a data set. ``part`` is "design" or "kept-apart": no method and no default is designed or
 chosen by what happens on the second part (docs/decisions/0047). ``source`` and ``place`` say where the rows lie, ``label``
 names the column of the classes and ``without`` the columns that are left out: numbers of rows, and what gives the class away.
+New sets go to the end of the list: which classifiers forecast a set depends on its line.
 """
 
 from __future__ import annotations

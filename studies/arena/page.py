@@ -87,7 +87,9 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         f"Peers that were run: {', '.join(peers) or 'none'}.",
         "Made by `make arena` (predictions, runs, this page). The results behind the tables are data in the repository, "
         "`studies/arena/results-*.csv.gz`; `python -m studies.arena.page` makes the page from them. "
-        "`studies/arena/data_sets.csv` lists the data sets with their part and their source.",
+        "`studies/arena/data_sets.csv` lists the data sets with their part and their source. Who has the files of CalArena "
+        "(arXiv 2605.30188) runs every calibrator on them by `python -m studies.arena.calarena run FOLDER tabrepo-binary`; the "
+        "tables join.",
         "\n".join(
             [
                 "* **Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. "
@@ -104,7 +106,8 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
                 f"share of the cells where the log loss is worse by more than {WORSE:g}, **worst case** the highest increase "
                 "of a cell. **Excess** is the log loss of a data set less that of the best of all methods but this one.",
                 "* Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
-                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim.",
+                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that has "
+                "no figure for a table of predictions is averaged over the others.",
                 f"* {few}, and without a rank where there are more.",
             ]
         ),
