@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 from calibrant.monitoring.bets import Cells
 from calibrant.monitoring.evidence import Evidence, cuts_of
-from calibrant.monitoring.reference import RISK, Reference
+from calibrant.monitoring.reference import Reference
 
 N_BINS, AT_ONCE = 15, 50
 """Bins of equal width, and streams that are simulated side by side."""
@@ -78,9 +78,13 @@ class World:
         found = []
         for t in range(self.windows):
             score = self.scores(rng, (streams, self.rows), t / self.windows)
-            found.append(sums_of(score, rng.random(score.shape) < (self.later if t >= self.change else self.truth)(score)))
+            found.append(
+                sums_of(score, rng.random(score.shape) < (self.later if t >= self.change else self.truth)(score))
+            )
         score = self.scores(rng, (streams, self.reference), 0.0)
-        return Cells(*map(np.array, zip(*found, strict=True))), Cells(*sums_of(score, rng.random(score.shape) < self.truth(score)))
+        return Cells(*map(np.array, zip(*found, strict=True))), Cells(
+            *sums_of(score, rng.random(score.shape) < self.truth(score))
+        )
 
 
 def sums_of(score: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -91,17 +95,14 @@ def sums_of(score: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.bincount(at.ravel(), c.ravel(), streams * N_BINS).reshape(streams, N_BINS) for c in columns)
 
 
-def paths(world: World, streams: int, level: float | None, seed: int = 0) -> np.ndarray:
-    """Return the logarithm of the evidence after each window, shape (windows, streams); of drift where a level is given."""
+def paths(world: World, streams: int, *, of_drift: bool, seed: int = 0) -> np.ndarray:
+    """Return the logarithm of the evidence after each window, shape (windows, streams)."""
     rng = np.random.default_rng(seed)
     found = []
     for start in range(0, streams, AT_ONCE):
         windows, reference = world.drawn(rng, min(AT_ONCE, streams - start))
-        if level is None:
-            found.append(Evidence(windows, CUTS).path)
-        else:
-            known = Reference.of(reference, CUTS, RISK * level)
-            found.append(Evidence(windows, CUTS, known).path + np.log1p(-RISK))
+        known = Reference.of(reference, CUTS) if of_drift else None
+        found.append(Evidence(windows, CUTS, known).path)
     return np.concatenate(found, axis=1)
 
 
@@ -113,14 +114,13 @@ def alarmed(path: np.ndarray, level: float) -> np.ndarray:
 
 def false_alarms(world: World, streams: int, *, of_drift: bool) -> list[float]:
     """Return the share of streams with an alarm at any time, at each level."""
-    shared = None if of_drift else paths(world, streams, None)
-    found = [paths(world, streams, level) if shared is None else shared for level in LEVELS]
-    return [float((alarmed(path, level) < world.windows).mean()) for path, level in zip(found, LEVELS, strict=True)]
+    path = paths(world, streams, of_drift=of_drift)
+    return [float((alarmed(path, level) < world.windows).mean()) for level in LEVELS]
 
 
 def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -> tuple[float, float, float]:
     """Return the share of streams with an alarm after the change, and the median and upper quartile of rows until then."""
-    first = alarmed(paths(world, streams, level if of_drift else None), level)
+    first = alarmed(paths(world, streams, of_drift=of_drift), level)
     rows = np.where(first < world.windows, (first - world.change + 1.0) * world.rows, np.inf)[first >= world.change]
     middle, high = np.quantile(rows, [0.5, 0.75], method="inverted_cdf")
     return float(np.isfinite(rows).mean()), float(middle), float(high)
@@ -128,13 +128,13 @@ def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -
 
 NULLS = {
     "log-odds normal(0, 1.5), calibrated": (World(), False),
-    "windows of 20 rows, calibrated": (World(rows=20, windows=300, change=300), False),
-    "rare events, 1.7 %, calibrated": (World(scores=rare, rows=1000), False),
+    "windows of 20 rows, calibrated": (World(rows=20), False),
+    "rare events, 1.7 %, calibrated": (World(scores=rare, rows=500), False),
     "predictions that move, calibrated": (World(scores=moving), False),
-    "the first, calibrated": (World(windows=60, change=60), True),
-    "the first, with a reference of 500 rows": (World(windows=60, change=60, reference=500), True),
+    "the first, calibrated": (World(windows=40, change=40), True),
+    "the first, with a reference of 500 rows": (World(windows=40, change=40, reference=500), True),
     "predictions that move, gaps up to 0.06 by bin": (
-        World(scores=moving, truth=wrong_by_bin, later=wrong_by_bin, windows=60, change=60),
+        World(scores=moving, truth=wrong_by_bin, later=wrong_by_bin, windows=40, change=40),
         True,
     ),
 }
@@ -164,7 +164,10 @@ def main(streams: int) -> None:
         for of_drift in (False, True):
             world = World(later=later, windows=150, change=50)
             share, middle, high = delays(world, few, of_drift=of_drift)
-            print(f"| {name} | {'drift' if of_drift else 'calibration'} | {share:.0%} | {middle:,.0f} | {high:,.0f} |", flush=True)
+            print(
+                f"| {name} | {'drift' if of_drift else 'calibration'} | {share:.0%} | {middle:,.0f} | {high:,.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

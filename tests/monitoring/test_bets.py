@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calibrant.monitoring.bets import BETS, Cells, Cut, log_mean, log_parts, log_sum, starts
+from calibrant.monitoring.bets import BETS, Cells, Cut, log_kept, log_mean, log_parts, log_sum, starts
 from calibrant.monitoring.evidence import Evidence, cuts_of
 
 SCORES = ([0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999])
@@ -68,15 +68,17 @@ def test_evidence_has_mean_one_at_most_after_each_window_and_ville_holds_at_any_
     highest = np.exp(path.max(axis=0))
     for alpha in (0.9, 0.5, 0.2, 0.1, 0.05, 0.01):
         assert chance[highest >= 1.0 / alpha].sum() <= alpha
-    assert chance[highest >= 2.0].sum() > 0.01
+    assert chance[highest >= 2.0].sum() > 0.001  # it can happen at all
 
 
 def test_evidence_grows_where_events_are_rarer_than_predicted():
     rows = np.full((12, 1, 2), 100.0)
     path = Evidence(Cells(rows, rows * [0.3, 0.7], rows * [0.2, 0.6]), CUTS).path[:, 0]
-    assert path[-1] > np.log(1000) and (np.diff(path) > 0).all()
+    assert path[-1] > np.log(1000)
+    assert (np.diff(path) > 0).all()
     fine = Evidence(Cells(rows, rows * [0.3, 0.7], rows * [0.3, 0.7]), CUTS).path[:, 0]
-    assert (fine < 0.0).all() and (np.diff(fine) < 0).all()
+    assert (fine < 0.0).all()
+    assert (np.diff(fine) < 0).all()
 
 
 def test_a_late_change_is_found_although_earlier_windows_were_as_they_should():
@@ -98,16 +100,19 @@ def test_streams_side_by_side_are_streams_one_by_one():
 def test_bets_begin_at_each_of_the_first_windows_and_then_ever_fewer():
     assert starts(16).tolist() == list(range(16))
     assert starts(40).tolist() == [*range(16), *range(16, 32, 2), 32, 36]
-    assert starts(1).tolist() == [0] and starts(0).size == 0
+    assert starts(1).tolist() == [0]
+    assert starts(0).size == 0
     assert 80 < starts(10_000).size < 100
-    np.testing.assert_allclose(np.exp(log_parts(50)).sum(), 50 / 51)
+    for n in (1, 50, 100, 130):
+        np.testing.assert_allclose(np.exp(log_parts(n)).sum() + np.exp(log_kept(n)), 1.0)
 
 
 def test_sums_of_units_are_those_of_their_cells():
     values = np.arange(10.0).reshape(5, 2)
     cut = Cut(np.array([1, 0, 1, 2, 0]))
     np.testing.assert_array_equal(cut.sums(values), [values[1] + values[4], values[0] + values[2], values[3]])
-    assert Cut(np.arange(3)).is_of_cells and not cut.is_of_cells
+    assert Cut(np.arange(3)).is_of_cells
+    assert not cut.is_of_cells
 
 
 def test_logarithms_of_sums_and_means():

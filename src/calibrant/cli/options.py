@@ -9,6 +9,7 @@ from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
 from calibrant.cli.decide import run_decide
 from calibrant.cli.gates import DRAWS
+from calibrant.cli.monitor import run_monitor
 from calibrant.cli.plan import run_plan
 
 WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
@@ -164,6 +165,8 @@ def parser() -> argparse.ArgumentParser:
     _notion_options(report)
     _assess_options(report)
 
+    _monitor_options(_command(subparsers, "monitor", run_monitor, "watch calibration over time, with alarms"))
+
     plan = _command(
         subparsers,
         "plan",
@@ -234,6 +237,49 @@ def _forecast_options(data: argparse._ArgumentGroup) -> None:
         "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
     )
     scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def _monitor_options(monitor: argparse.ArgumentParser) -> None:
+    monitor.add_argument(
+        "files", nargs="+", metavar="FILE", help="files, or folders whose files are read in the order of their names"
+    )
+    how = monitor.add_argument_group("windows and alarms")
+    how.add_argument(
+        "--window", metavar="W",
+        help="a number of rows, or a time such as 1d, 6h or 1w, with --time (default: each value of --time, or each file)",
+    )  # fmt: skip
+    how.add_argument("--time", metavar="COLUMN", help="the time of each row, or the name of its window")
+    how.add_argument(
+        "--reference",
+        metavar="N|FILE",
+        help="how many of the first windows are the reference of drift, or a file (default: 1)",
+    )
+    how.add_argument("--by", metavar="COLUMN", help="watch each group of rows by itself")
+    how.add_argument(
+        "--alpha",
+        type=float,
+        metavar="A",
+        help="probability of a false alarm, ever, of each test of a group (default: 0.05)",
+    )
+    how.add_argument("--fail-on-alarm", action="store_true", help="exit with 1 if there is an alarm")
+    how.add_argument(
+        "--state",
+        metavar="JSON",
+        help="the sums so far: read if the file exists, and written; files that it holds are passed over",
+    )
+    how.add_argument("-o", "--output", metavar="OUT", help="write a page (.html), a table (.csv) or both as .json")
+    how.add_argument("--bins", type=_positive, metavar="N", help="number of bins of equal width (default: 15)")
+    how.add_argument(
+        "--resamples",
+        type=_positive,
+        default=200,
+        metavar="N",
+        help="draws behind each interval (default: %(default)s)",
+    )
+    monitor.add_argument("--json", action="store_true", help="print JSON")
+    _force_option(monitor)
+    _data_options(monitor)
+    _notion_options(monitor)
 
 
 def _plan_options(parser: argparse.ArgumentParser) -> None:

@@ -34,6 +34,9 @@ FACTOR = np.expm1(BETS)
 STARTS_AN_OCTAVE = 8
 """Bets begin at each of the first windows, and then so often while the number of windows doubles."""
 
+MOST_STARTS = 100
+"""Starts within 10,000 windows, and a few more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cut:
@@ -95,9 +98,18 @@ def starts(windows: int) -> IntArray:
 
 
 def log_parts(n: int) -> FloatArray:
-    """Return the logarithms of the shares of wealth with which the first n bets begin: 1 / (j (j + 1)), which sum to one."""
+    """Return the logarithms of the shares of wealth with which the first n starts begin; those of all starts sum to one.
+
+    Half of the wealth falls as 1 / (j (j + 1)), half is the same for each start within the windows that there may be.
+    """
     j = np.arange(1.0, n + 1.0)
-    return np.asarray(-np.log(j * (j + 1.0)))
+    even = np.where(j <= MOST_STARTS, 1.0 / MOST_STARTS, 0.0)
+    return np.asarray(np.log(0.5 / (j * (j + 1.0)) + 0.5 * even))
+
+
+def log_kept(n: int) -> float:
+    """Return the logarithm of the share of wealth that is kept for starts behind the first n."""
+    return float(np.log(0.5 / (n + 1.0) + 0.5 * max(1.0 - n / MOST_STARTS, 0.0)))
 
 
 def log_sum(log: FloatArray, axis: int | tuple[int, ...] = -1) -> FloatArray:

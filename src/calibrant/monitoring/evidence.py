@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import IntArray
-from calibrant.monitoring.bets import BETS, Cells, Cut, log_mean, log_parts, log_sum, starts
+from calibrant._core.problem import BoolArray, IntArray
+from calibrant.monitoring.bets import BETS, Cells, Cut, log_kept, log_mean, log_parts, log_sum, starts
 from calibrant.monitoring.reference import Reference
 
 
@@ -45,14 +45,18 @@ class Evidence:
         gain, slope = ((None if x is None else np.moveaxis(x[after] - x[begun], 0, -3)) for x in self._sums)
         assert gain is not None
         cut = self.cuts[number]
-        log = cut.sums(gain) if self.reference is None or slope is None else self.reference.log_wealth(gain, slope, number)
-        return log + log_parts(begun.size)[:, None, None] - np.log(BETS.size)
+        log = (
+            cut.sums(gain)
+            if self.reference is None or slope is None
+            else self.reference.log_wealth(gain, slope, number)
+        )
+        return np.asarray(log + log_parts(begun.size)[:, None, None] - np.log(BETS.size))
 
     def by_unit(self, after: int, number: int) -> FloatArray:
         """Return the logarithm of the wealth of each unit of a cut, shape (..., n_units)."""
         log = log_sum(self.units(after, number), (-3, -1))
         if self.reference is None:  # what is kept for bets that begin later
-            log = np.logaddexp(log, -np.log(starts(after).size + 1.0))
+            log = np.logaddexp(log, log_kept(starts(after).size))
         idle = self.cuts[number].idle
         return log if idle == 0.0 else np.logaddexp(np.log(idle), np.log1p(-idle) + log)
 
@@ -72,7 +76,7 @@ def _running(terms: FloatArray) -> FloatArray:
     return np.concatenate([np.zeros((1, *terms.shape[1:])), np.cumsum(terms, axis=0)])
 
 
-def cuts_of(upper: FloatArray, part: IntArray) -> tuple[Cut, ...]:
+def cuts_of(upper: BoolArray, part: IntArray) -> tuple[Cut, ...]:
     """Return the cuts of cells: all together, those of the lower and of the upper half, those of each part, and each cell.
 
     Parameters

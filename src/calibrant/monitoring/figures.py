@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import SimplexProblem
+from calibrant.binning import Binning
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import NormOfBins
 from calibrant.metrics.log_losses import LogLoss
@@ -36,15 +37,15 @@ class ImpossibleRows:
         if problem.forecast.is_logit:
             return np.zeros(problem.size)
         if not self.of_predictions:
-            return (problem.of_true <= 0.0).astype(np.float64)
+            return np.asarray(problem.of_true <= 0.0, dtype=np.float64)
         top = problem.forecast.as_given[np.arange(problem.size), problem.top]
-        return ((top >= 1.0) & (problem.top != problem.label)).astype(np.float64)
+        return np.asarray((top >= 1.0) & (problem.top != problem.label), dtype=np.float64)
 
 
-def plan_of(notion: Notion, binning: object) -> Plan:
+def plan_of(notion: Notion, binning: Binning) -> Plan:
     """Return what is summed over each window."""
     scores = ((LOG_LOSS, LogLoss()), (IMPOSSIBLE, ImpossibleRows(notion.of_predictions)))
-    return Plan(cells=((notion, binning),), scores=scores, powers=1, noise=True)  # type: ignore[arg-type]
+    return Plan(cells=((notion, binning),), scores=scores, powers=1, noise=True)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,9 @@ class Figures:
         noise = Noise(cells, _drawn(cells, n_resamples), cells.count, 0)
         law = noise.law(cells.sizes(InBins(binning), size))
         found = law.estimate(level)
-        assert size.of_bins is not None and found.lower is not None and found.upper is not None
+        assert size.of_bins is not None
+        assert found.lower is not None
+        assert found.upper is not None
         return cls(
             sums.rows,
             *(_in_the_large(held, level) if notion.one_score_a_row else (float("nan"),) * 5),
@@ -108,12 +111,13 @@ def _cells(held: Sequence[BinnedProblem]) -> Cells:
     factor = [np.full(len(one.bins), one.share / one.bins.weight.sum()) for one in held]
     part = np.concatenate([np.full(len(one.bins), number) for number, one in enumerate(held)])
     scale, count, weight, score, events = (
-        np.concatenate(parts)
-        for parts in (factor, *([getattr(one.bins, name) for one in held] for name in SUMS))
+        np.concatenate(parts) for parts in (factor, *([getattr(one.bins, name) for one in held] for name in SUMS))
     )
     moments = Moments.of(held)
     deviation = scale * (events - score)
-    return Cells(_nowhere, count.astype(np.float64), scale * weight, scale, score, deviation, part, moments=moments).held
+    return Cells(
+        _nowhere, count.astype(np.float64), scale * weight, scale, score, deviation, part, moments=moments
+    ).held
 
 
 SUMS = ("count", "weight", "score_sum", "outcome_sum")
@@ -132,7 +136,9 @@ def _drawn(cells: Cells, n_resamples: int) -> FloatArray:
 def _in_the_large(held: Sequence[BinnedProblem], level: float) -> tuple[float, float, float, float, float]:
     """Return event rate, mean probability, their difference and its interval."""
     n = sum(float(one.bins.weight.sum()) for one in held)
-    rate, mean = (sum(float(getattr(one.bins, name).sum()) for one in held) / n for name in ("outcome_sum", "score_sum"))
+    rate, mean = (
+        sum(float(getattr(one.bins, name).sum()) for one in held) / n for name in ("outcome_sum", "score_sum")
+    )
     square = sum(_squares(one) for one in held)
     gap = rate - mean
     error = float(ndtri(1.0 - level / 2.0)) * np.sqrt(max(square / n - gap**2, 0.0) / n)

@@ -4,50 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.parameters import fraction, require, resamples, whole
+from calibrant._core.parameters import fraction, refuse, require, resamples, whole
 from calibrant._core.problem import Problem
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_problem
-from calibrant._core.weights import Weights
-from calibrant.binning import EqualWidth, as_binning
-from calibrant.monitoring.figures import Figures, plan_of
-from calibrant.monitoring.sequential import Sequential
-from calibrant.monitoring.table import CALIBRATION, DRIFT, Alarm, MonitorTable
-from calibrant.monitoring.windows import Key, as_windows
+from calibrant.binning import Binning, EqualWidth, as_binning
+from calibrant.monitoring.by_window import ByWindow, summed
+from calibrant.monitoring.figures import plan_of
+from calibrant.monitoring.look import Look
+from calibrant.monitoring.table import Alarm, MonitorTable
+from calibrant.monitoring.windows import Key, as_windows, in_order
 from calibrant.notions import ClassWise, Notion, as_notion
-from calibrant.sums import Plan, Sums, scan
+from calibrant.sums import Plan, Sums
 from calibrant.sums.predictions import Predictions
 
 VERSION = 1
 """Of what `Monitor.to_dict` writes."""
 
-MOST_WINDOWS = 10_000
-"""Windows up to which evidence is computed in seconds."""
-
-MOST_REPEATED = 1 << 20
-"""Rows that weights stand for, of those that are summed at a time."""
-
 OPTIONS = ("window", "reference", "alpha", "notion", "binning", "labels", "pos_label", "input", "rows")
-
-
-@dataclass(frozen=True, eq=False)
-class ByWindow:
-    """Sums of each window by its key; ``+`` adds up those of the same window. ``rows`` is the number of rows that were read."""
-
-    sums: Mapping[Key, Sums]
-    rows: int = 0
-
-    def __add__(self, other: ByWindow) -> ByWindow:
-        joined = dict(self.sums)
-        for key, sums in other.sums.items():
-            joined[key] = joined[key] + sums if key in joined else sums
-        return ByWindow(joined, self.rows + other.rows)
 
 
 class Monitor:
@@ -62,7 +42,7 @@ class Monitor:
     ----------
     window : int, str or None, default=None
         Length of a window: a number of rows, or a time such as ``"1d"``, ``"6h"``, ``"30min"`` or ``"1w"`` (days of UTC, weeks
-        from Monday). With None each value of ``at`` is a window, in their order.
+        from Monday). With None each value of ``at`` is a window, in their order: 9 before 10, ``"day_9"`` before ``"day_10"``.
     reference : int, default=1
         Number of the first windows that are the reference, at least 0, unless `update_reference` gives it. Of 0 windows
         without such rows there is no test of drift.
@@ -84,10 +64,10 @@ class Monitor:
 
     Notes
     -----
-    What is assumed: given the past and the predictions, labels are independent of each other. The null of the first test is that
-    an event of probability p occurs with probability p. The null of the second is that the gap of each bin, event rate minus mean
-    probability, is the same in the reference and in each later window, whatever predictions there are. Its false-alarm
-    rate counts the noise of the reference. docs/monitoring.md has the proofs, and rates and delays measured by simulation.
+    What is assumed: given the past and the predictions, labels are independent of each other. The null of the first test is
+    that an event of probability p occurs with probability p. The null of the second is that the gap of each bin, event rate
+    minus mean probability, is the same in the reference and in each later window, whatever predictions there are. Its
+    false-alarm rate counts the noise of the reference. docs/monitoring.md has the proofs, and what simulations measured.
     The guarantee is for windows in their order: rows that arrive late change the evidence of all later windows.
 
     An event of probability 0 that occurs is infinite evidence against calibration, and an alarm at once. Predictions that were
@@ -122,22 +102,17 @@ class Monitor:
     ) -> None:
         self._windows = as_windows(window)
         self.window = window
-        self.reference = whole("reference", reference, least=0, hint="Pass how many of the first windows are the reference")
+        self.reference = whole(
+            "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
+        )
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
         self.notion = None if notion is None else _known(as_notion(notion))
-        cut = as_binning(binning)
-        require(
-            type(cut) is EqualWidth,
-            "binning of a monitor must have the same edges in each window",
-            value=cut,
-            hint="Pass EqualWidth(n), or a number of bins",
-        )
-        self.binning = cut
+        self.binning = _of_equal_width(binning)
         self.labels, self.pos_label, self.input, self.rows = labels, pos_label, input, rows
         self._plan: Plan | None = None
         self._found = ByWindow({})
         self._given: Sums | None = None
-        self._seen: dict[str, Sequential] = {}
+        self._seen: Look | None = None
 
     # Rows
 
@@ -177,19 +152,20 @@ class Monitor:
         """
         start = self._found.rows if first is None else whole("first", first, least=0, hint="Pass a number of rows")
         if isinstance(y_true, Predictions):
-            head = y_true.head()
-            self._fix(head)
-            found = y_true.reduce(lambda batch, number: self._by_window(batch, at, start + number))
+            plan = self._plan_of(y_true.head())
+            found = y_true.reduce(
+                lambda batch, number: ByWindow.of(
+                    batch, self._windows.keys(at, batch.size, start + number), number, plan
+                )
+            )
         else:
-            found = self._by_window(self._problem(y_true, y_prob, sample_weight), at, start)
-        joined = self._found + found
-        require(
-            len(joined.sums) <= MOST_WINDOWS,
-            f"a monitor must have at most {MOST_WINDOWS} windows",
-            value=len(joined.sums),
-            hint="Pass a longer window=",
-        )
-        self._found, self._seen = joined, {}
+            problem = self._problem(y_true, y_prob, sample_weight)
+            n = problem.size if sample_weight is None else np.size(sample_weight)
+            keys = self._windows.keys(at, n, start)
+            if problem.size < n:  # rows of weight 0 are left out
+                keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
+            found = replace(ByWindow.of(problem, keys, start, self._plan_of(problem)), rows=n)
+        self._found, self._seen = self._found + found, None
         return self
 
     def update_reference(
@@ -207,12 +183,13 @@ class Monitor:
         Monitor
             Itself.
         """
-        sums = self._scanned(self._problem(y_true, y_prob, sample_weight), 0)
-        self._given, self._seen = sums if self._given is None else self._given + sums, {}
+        problem = self._problem(y_true, y_prob, sample_weight)
+        sums = summed(problem, 0, self._plan_of(problem))
+        self._given, self._seen = sums if self._given is None else self._given + sums, None
         return self
 
     def _problem(self, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
-        found = as_problem(
+        return as_problem(
             y_true,
             y_prob,
             sample_weight=sample_weight,
@@ -221,11 +198,9 @@ class Monitor:
             input=self.input,
             rows=self.rows,
         )
-        self._fix(found)
-        return found
 
-    def _fix(self, problem: Problem) -> None:
-        """Decide notion and classes by the first rows."""
+    def _plan_of(self, problem: Problem) -> Plan:
+        """Return what is summed; notion and classes are decided by the first rows."""
         if self._plan is None:
             notion = _known(as_notion(self.notion, problem))
             self._plan = plan_of(notion, self.binning)
@@ -236,25 +211,7 @@ class Monitor:
             got=f"{problem.classes.tolist()[:5]}, and {list(self.labels or ())[:5]} before",
             hint="Pass Monitor(labels=...) with all classes in the order of the columns",
         )
-
-    def _by_window(self, problem: Problem, at: Any, first: int) -> ByWindow:
-        keys = self._windows.keys(at, problem.size, first)
-        distinct, code = np.unique(keys, return_inverse=True)
-        ends = np.cumsum(np.bincount(code, minlength=distinct.size))
-        order = np.argsort(code, kind="stable")
-        found = {}
-        for key, rows in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
-            part = problem if distinct.size == 1 else problem.at(rows)
-            found[key] = self._scanned(part, first)
-        return ByWindow(found, problem.size)
-
-    def _scanned(self, problem: Problem, first: int) -> Sums:
-        """Sum rows; one of weight w is w rows. Rows that are kept for classes that vary together are left out: they are many."""
-        assert self._plan is not None
-        total = Sums.of_no_rows(self._plan)
-        for part in _repeated(problem):
-            total += replace(scan(part, self._plan, first=first), kept=None)
-        return total
+        return self._plan
 
     # Sums that add up
 
@@ -277,7 +234,7 @@ class Monitor:
             hint="Make them with the same options; labels= names the classes",
         )
         joined = copy(other if self._plan is None else self)
-        joined._found, joined._seen = self._found + other._found, {}
+        joined._found, joined._seen = self._found + other._found, None
         given = [one._given for one in (self, other) if one._given is not None]
         joined._given = None if not given else given[0] if len(given) == 1 else given[0] + given[1]
         return joined
@@ -333,15 +290,7 @@ class Monitor:
         tuple of Alarm
             None, one or two.
         """
-        names, first = self._names, self._n_reference
-        found = []
-        for test, skipped in ((CALIBRATION, 0), (DRIFT, first)):
-            seen = self._sequential(test)
-            at = None if seen is None else seen.first(self.alpha)
-            if seen is not None and at is not None:
-                evidence = float(np.exp(min(seen.path[at], 700.0))) if np.isfinite(seen.path[at]) else float("inf")
-                found.append((at + skipped, Alarm(test, names[at + skipped], evidence, self.alpha, seen.where(at))))
-        return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
+        return self._look.alarms
 
     def table(self, *, level: float = 0.05, n_resamples: int = 200) -> MonitorTable:
         """Return figures of each window, and the evidence after it.
@@ -360,21 +309,8 @@ class Monitor:
         """
         fraction("level", level, hint="0.05 gives intervals of 95%")
         resamples(n_resamples, hint="200 is usual")
-        ordered = self._ordered
-        require(ordered, "a monitor must have rows for a table", got="none", hint="Add some with update")
-        figures = [Figures.of(sums, level, n_resamples) for sums in ordered]
-        columns = {field.name: np.array([getattr(one, field.name) for one in figures]) for field in fields(Figures)}
-        return MonitorTable(
-            window=self._names,
-            is_reference=np.arange(len(ordered)) < self._n_reference,
-            evidence=self._evidence(CALIBRATION, 0),
-            drift_evidence=self._evidence(DRIFT, self._n_reference),
-            alarms=self.alarms,
-            notion=self._plan.cells[0][0].name if self._plan is not None else "",
-            alpha=self.alpha,
-            level=level,
-            **columns,
-        )
+        require(self.n_windows, "a monitor must have rows for a table", got="none", hint="Add some with update")
+        return self._look.table(level, n_resamples)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the table as a data frame.
@@ -424,41 +360,18 @@ class Monitor:
             got="both",
             hint="Name all of them alike in at=",
         )
-        return sorted(self._found.sums)
+        keys = list(self._found.sums)
+        return sorted(keys, key=lambda key: in_order(key) if isinstance(key, str) else [(0, key, "")])
 
     @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(map(self._windows.name, self._keys))
-
-    @property
-    def _ordered(self) -> list[Sums]:
-        return [self._found.sums[key] for key in self._keys]
-
-    @property
-    def _n_reference(self) -> int:
-        """How many of the first windows are the reference."""
-        return 0 if self._given is not None else min(self.reference, self.n_windows)
-
-    def _sequential(self, test: str) -> Sequential | None:
-        """Return a test, of which there is none without windows, or without a reference."""
-        if test not in self._seen:
-            ordered, n = self._ordered, 0 if test == CALIBRATION else self._n_reference
-            reference = None
-            if test == DRIFT:
-                reference = self._given
-                for sums in ordered[:n]:
-                    reference = sums if reference is None else reference + sums
-            if not ordered[n:] or (test == DRIFT and reference is None):
-                return None
-            self._seen[test] = Sequential.of(ordered[n:], reference, self.alpha)
-        return self._seen[test]
-
-    def _evidence(self, test: str, skipped: int) -> npt.NDArray[np.float64]:
-        seen, found = self._sequential(test), np.full(self.n_windows, np.nan)
-        if seen is not None:
-            with np.errstate(over="ignore"):
-                found[skipped:] = np.exp(seen.path)
-        return found
+    def _look(self) -> Look:
+        """Return what the windows say, computed once."""
+        if self._seen is None:
+            keys, sums = self._keys, self._found.sums
+            names = tuple(map(self._windows.name, keys))
+            first = 0 if self._given is not None else min(self.reference, len(keys))
+            self._seen = Look(names, tuple(sums[key] for key in keys), first, self._given, self.alpha)
+        return self._seen
 
     # To and from files
 
@@ -532,22 +445,10 @@ def _known(notion: Notion) -> Notion:
     return notion
 
 
-def _repeated(problem: Problem) -> list[Problem]:
-    """Return problems whose rows weigh one each, and stand as often as their weights say."""
-    weights = problem.weights
-    if weights.is_unit:
-        return [problem]
-    require(
-        weights.are_counts,
-        "sample_weight of a monitor must be whole numbers, each a number of equal rows",
-        got="fractions",
-        hint="Leave the weights out, or repeat rows",
-    )
-    times = weights.values.astype(np.int64)
-    ends = np.cumsum(times)
-    total = int(ends[-1]) if ends.size else 0
-    found: list[Problem] = []
-    for start in range(0, total, MOST_REPEATED):
-        rows = np.searchsorted(ends, np.arange(start, min(start + MOST_REPEATED, total)), side="right")
-        found.append(problem.at(rows, Weights.one_each(rows.size)))
-    return found
+def _of_equal_width(binning: int | Binning) -> EqualWidth:
+    """Return bins of equal width, and refuse others: theirs differ from window to window."""
+    cut = as_binning(binning)
+    if not isinstance(cut, EqualWidth):
+        must = "binning of a monitor must have the same edges in each window"
+        refuse(must, value=cut, hint="Pass EqualWidth(n), or a number of bins")
+    return cut

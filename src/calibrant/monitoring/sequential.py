@@ -13,8 +13,8 @@ from calibrant._core.problem import BoolArray, IntArray
 from calibrant.monitoring.bets import BETS, Cells, log_mean, log_sum
 from calibrant.monitoring.evidence import Evidence, cuts_of
 from calibrant.monitoring.figures import IMPOSSIBLE
-from calibrant.monitoring.reference import RISK, Reference
-from calibrant.sums import BinnedProblem, Sums
+from calibrant.monitoring.reference import Reference
+from calibrant.sums import Sums
 from calibrant.sums.strata import is_upper
 
 
@@ -48,8 +48,6 @@ class Sequential:
         Bets on rows that stand in one cell each; a row may stand in several groups. The evidence is the mean over groups.
     places : tuple of Place
         What the cells of each group are.
-    paid : float
-        Logarithm of the share of the wealth that counts.
     certain : ndarray of shape (n_windows,)
         Whether an event of probability 0 has occurred by the end of the window: bets on it have no limit.
     of_predictions : bool
@@ -58,12 +56,11 @@ class Sequential:
 
     groups: tuple[Evidence, ...]
     places: tuple[Place, ...]
-    paid: float
     certain: BoolArray
     of_predictions: bool
 
     @classmethod
-    def of(cls, windows: Sequence[Sums], reference: Sums | None = None, alpha: float = 0.05) -> Sequential:
+    def of(cls, windows: Sequence[Sums], reference: Sums | None = None) -> Sequential:
         """Return the test of these windows: against a reference, if there is one, else against calibration."""
         notion = windows[0].plan.cells[0][0]
         every = [*windows, *([] if reference is None else [reference])]
@@ -77,17 +74,18 @@ class Sequential:
             known = None
             if reference is not None:
                 last = Cells(*(getattr(cells, name)[-1] for name in ("rows", "expected", "events")))
-                known = Reference.of(last, cuts, RISK * alpha, len(parts))
+                known = Reference.of(last, cuts)
             groups.append(Evidence(own, cuts, known))
             places.append(place)
-        impossible = np.array([sums.total(IMPOSSIBLE) for sums in windows]) if reference is None else np.zeros(len(windows))
-        paid = 0.0 if reference is None else float(np.log1p(-RISK))
-        return cls(tuple(groups), tuple(places), paid, np.cumsum(impossible) > 0.0, notion.of_predictions)
+        impossible = (
+            np.array([sums.total(IMPOSSIBLE) for sums in windows]) if reference is None else np.zeros(len(windows))
+        )
+        return cls(tuple(groups), tuple(places), np.cumsum(impossible) > 0.0, notion.of_predictions)
 
     @cached_property
     def path(self) -> FloatArray:
         """Logarithm of the evidence after each window."""
-        found = log_mean(np.stack([group.path for group in self.groups], axis=-1)) + self.paid
+        found = log_mean(np.stack([group.path for group in self.groups], axis=-1))
         return np.where(self.certain, np.inf, found)
 
     def first(self, alpha: float) -> int | None:
@@ -117,12 +115,15 @@ class Sequential:
 def _cells(every: Sequence[Sums], group: Sequence[int]) -> tuple[Cells, Place]:
     """Put the cells of some parts side by side, those that hold rows in any of the sums; arrays (n_sums, n_cells)."""
     found = [[one for number, one in enumerate(sums.cells[0]) if number in group] for sums in every]
-    widest = _widest(found)
-    arrays = [
-        np.array([np.concatenate([_padded(getattr(one.bins, name), len(w.bins)) for one, w in zip(row, widest, strict=True)]) for row in found])
-        for name in ("count", "score_sum", "outcome_sum")
-    ]
-    held = arrays[0].any(axis=0)
+    widest = [max(column, key=lambda one: len(one.bins)) for column in zip(*found, strict=True)]
+    lengths = [len(one.bins) for one in widest]  # a part without rows may have one bin
+
+    def side_by_side(name: str) -> FloatArray:
+        rows = (zip(row, lengths, strict=True) for row in found)
+        return np.array([np.concatenate([_padded(getattr(one.bins, name), n) for one, n in row]) for row in rows])
+
+    arrays = [side_by_side(name) for name in ("count", "score_sum", "outcome_sum")]
+    held = np.atleast_1d((arrays[0] > 0.0).any(axis=0))
     held[0] |= not held.any()  # one cell at least
     part = np.concatenate([np.full(len(one.bins), k) for k, one in enumerate(widest)])[held]
     names = tuple(one.name for one in widest)
@@ -132,11 +133,6 @@ def _cells(every: Sequence[Sums], group: Sequence[int]) -> tuple[Cells, Place]:
     )
     place = Place(part, tuple(names[k] for k in part), left, right, upper)
     return Cells(*(array[:, held].astype(np.float64) for array in arrays)), place
-
-
-def _widest(found: Sequence[Sequence[BinnedProblem]]) -> list[BinnedProblem]:
-    """Return each part as it is cut where it has rows: without them it may have one bin."""
-    return [max(column, key=lambda one: len(one.bins)) for column in zip(*found, strict=True)]
 
 
 def _padded(values: FloatArray, n: int) -> FloatArray:

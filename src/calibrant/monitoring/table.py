@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BoolArray, IntArray
@@ -69,8 +71,8 @@ class MonitorTable(DrawnResult):
     impossible : ndarray of shape (n_windows,)
         Number of events of probability 0 that occurred.
     evidence, drift_evidence : ndarray of shape (n_windows,)
-        Evidence after the window that predictions are not calibrated, and that gaps are not those of the reference; both call for
-        an alarm from 1 / alpha. NaN before the first window after the reference.
+        Evidence after the window that predictions are not calibrated, and that gaps are not those of the reference. Either is
+        an alarm from 1 / alpha on. NaN in windows of the reference.
     alarms : tuple of Alarm
         At most one a test.
     notion : str
@@ -86,7 +88,9 @@ class MonitorTable(DrawnResult):
         *("evidence", "drift_evidence"),
     )
     _summary = "{notion}, windows={window:n}, rows={rows_in_all}, alarms={alarms:n}"
-    _picture = Picture("calibration over time, over the noise, and the evidence with its alarms", "monitor.plot_monitor")
+    _picture = Picture(
+        "calibration over time, over the noise, and the evidence with its alarms", "monitor.plot_monitor"
+    )
 
     window: tuple[str, ...]
     rows: IntArray
@@ -111,16 +115,39 @@ class MonitorTable(DrawnResult):
     level: float
 
     @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of the data frame, by name.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_windows,)
+            Those of `to_frame`.
+        """
+        return self._table.of(self)
+
+    @property
     def rows_in_all(self) -> int:
         """Number of rows of all windows."""
         return int(np.sum(self.rows))
 
     def __str__(self) -> str:
         """Return the table as text, with the alarms below it."""
-        head = ("window", "rows", "gap", "ECE", f"{1 - self.level:.0%} interval", "noise", "log loss", "evidence", "of drift")
+        head = (
+            "window",
+            "rows",
+            "gap",
+            "ECE",
+            f"{1 - self.level:.0%} interval",
+            "noise",
+            "log loss",
+            "evidence",
+            "of drift",
+        )
         body = [self._line(number) for number in range(len(self.window))]
         widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (head, *body)]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
+        ]
         lines.insert(1, "  ".join("-" * w for w in widths))
         said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
         return "\n".join([*lines, *said])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,12 @@ DURATION = re.compile(rf"([1-9][0-9]{{0,5}})\s*({'|'.join(SECONDS)})")
 
 MONDAY = 4 * SECONDS["d"]
 """Seconds from the beginning of 1970, a Thursday, to the first Monday: weeks begin then."""
+
+
+def in_order(name: str) -> list[tuple[int, int, str]]:
+    """Return what names are sorted by: numbers in them count as numbers, so that day_9 stands before day_10."""
+    parts = re.split(r"(\d+)", name)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 class Windows(ABC):
@@ -43,6 +49,7 @@ class OfRows(Windows):
     rows: int
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+        """Divide the number of each row."""
         require(
             at is None,
             "at must be left out where windows are numbers of rows",
@@ -52,6 +59,7 @@ class OfRows(Windows):
         return (first + np.arange(n)) // self.rows
 
     def name(self, key: Key) -> str:
+        """Return the numbers of the first row and of the one behind the last."""
         return f"rows {int(key) * self.rows}:{(int(key) + 1) * self.rows}"
 
 
@@ -73,11 +81,13 @@ class OfTime(Windows):
         return MONDAY if self.length.endswith("w") else 0
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+        """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.length!r}"))
         second = time.astype("datetime64[s]").astype(np.int64)
         return (second - self._origin) // self.seconds
 
     def name(self, key: Key) -> str:
+        """Return the time at which it begins."""
         begin = int(key) * self.seconds + self._origin
         text = str(np.datetime64(begin, "s"))
         return text.removesuffix("T00:00:00") if self.seconds % SECONDS["d"] == 0 else text.removesuffix(":00")
@@ -85,9 +95,10 @@ class OfTime(Windows):
 
 @dataclass(frozen=True)
 class Named(Windows):
-    """One for each value of ``at``, in their order."""
+    """One for each value of ``at``, in their order; numbers in words count as numbers."""
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+        """Take the names as they are, dates as words."""
         found = _for_each(at, n, "window=None")
         if found.dtype.kind == "M":
             return np.datetime_as_string(found)
@@ -104,6 +115,7 @@ class Named(Windows):
         return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
 
     def name(self, key: Key) -> str:
+        """Return the name as text."""
         return str(key)
 
 
@@ -128,7 +140,9 @@ def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
         array = np.array(array.tolist(), dtype=object) if array.ndim else np.array(array.item(), dtype=object)
     if array.ndim == 0:
         array = np.broadcast_to(array, (n,))
-    require(array.shape == (n,), f"at must hold a value for each of the {n} rows", got=f"shape {array.shape}", hint=hint)
+    require(
+        array.shape == (n,), f"at must hold a value for each of the {n} rows", got=f"shape {array.shape}", hint=hint
+    )
     return array
 
 
@@ -141,7 +155,12 @@ def as_times(values: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
         known = {value: _time_of(value) for value in set(listed)}
         found = np.array([known[value] for value in listed], dtype="datetime64[us]")
     missing = np.isnat(found)
-    require(not missing.any(), "at must be a time in each row", got="a missing one", hint="Leave these rows out, or date them")
+    require(
+        not missing.any(),
+        "at must be a time in each row",
+        got="a missing one",
+        hint="Leave these rows out, or date them",
+    )
     return found
 
 
@@ -156,5 +175,7 @@ def _time_of(value: object) -> np.datetime64:
     if isinstance(time, date) and not isinstance(time, datetime):
         time = datetime(time.year, time.month, time.day)
     if not isinstance(time, datetime):
-        refuse("at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30", value=value, hint="Convert it")
-    return np.datetime64(time if time.tzinfo is None else time.astimezone(timezone.utc).replace(tzinfo=None))
+        refuse(
+            "at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30", value=value, hint="Convert it"
+        )
+    return np.datetime64(time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None))

@@ -58,9 +58,13 @@ def _draw_errors(ax: Any, table: MonitorTable) -> None:
     edges = np.append(x - 0.5, x[-1] + 0.5)
     noise = f"up to here in {1 - table.level:.0%} if calibrated"
     ax.stairs(table.noise_upper, edges, fill=True, color=_style.BAND, linewidth=0, label=noise)
-    ax.stairs(table.noise_floor, edges, color=_style.IDEAL, linestyle="--", linewidth=1, label="noise floor", baseline=None)
+    ax.stairs(
+        table.noise_floor, edges, color=_style.IDEAL, linestyle="--", linewidth=1, label="noise floor", baseline=None
+    )
     ends = (table.ece_lower, table.ece_upper)
-    ax.vlines(x, *ends, color=_style.colour(4), linewidth=2.5, label=f"{1 - table.level:.0%} interval of the true error")
+    ax.vlines(
+        x, *ends, color=_style.colour(4), linewidth=2.5, label=f"{1 - table.level:.0%} interval of the true error"
+    )
     ax.plot(x, table.ece, "o-", color=_style.colour(0), markersize=3.5, linewidth=1.2, label="ECE")
     ax.set_ylabel(f"ECE ({table.notion})")
     ax.set_ylim(0.0, 1.35 * float(np.max([table.ece, table.ece_upper, table.noise_upper])))
@@ -81,7 +85,9 @@ def _draw_evidence(ax: Any, table: MonitorTable) -> None:
         reached = float(np.clip(alarm.evidence, 1e-3, MOST_EVIDENCE))
         ax.plot([at], [reached], "o", markersize=11, fillstyle="none", markeredgewidth=1.8, color=_style.colour(number))
     if table.is_reference.any():
-        ax.axvspan(-0.5, int(table.is_reference.sum()) - 0.5, color=_style.BAND, linewidth=0, label="reference", zorder=0)
+        ax.axvspan(
+            -0.5, int(table.is_reference.sum()) - 0.5, color=_style.BAND, linewidth=0, label="reference", zorder=0
+        )
     ax.set_yscale("log")
     ax.set_ylabel("evidence")
     ax.legend(loc="upper left", ncols=2, frameon=False, fontsize="small")

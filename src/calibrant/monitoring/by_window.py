@@ -1,0 +1,84 @@
+"""Sums of windows of rows, which add up window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.parameters import require
+from calibrant._core.problem import Problem
+from calibrant._core.weights import Weights
+from calibrant.monitoring.windows import Key
+from calibrant.sums import Plan, Sums, scan
+
+MOST_WINDOWS = 10_000
+"""Windows up to which evidence is computed in seconds."""
+
+MOST_REPEATED = 1 << 20
+"""Rows that weights stand for, of those that are summed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ByWindow:
+    """Sums of each window by its key; ``+`` adds up those of the same window. ``rows`` is the number of rows that were read."""
+
+    sums: Mapping[Key, Sums]
+    rows: int = 0
+
+    def __add__(self, other: ByWindow) -> ByWindow:
+        joined = dict(self.sums)
+        for key, sums in other.sums.items():
+            joined[key] = joined[key] + sums if key in joined else sums
+        require_few(len(joined))
+        return ByWindow(joined, self.rows + other.rows)
+
+    @classmethod
+    def of(cls, problem: Problem, keys: npt.NDArray[Any], first: int, plan: Plan) -> ByWindow:
+        """Sum the rows of each window; ``keys`` (n,) says whose each row is, and the first row has the number ``first``."""
+        distinct, code = np.unique(keys, return_inverse=True)
+        require_few(distinct.size)
+        ends = np.cumsum(np.bincount(code, minlength=distinct.size))
+        order = np.argsort(code, kind="stable")
+        found = {}
+        for key, rows in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
+            found[key] = summed(problem if distinct.size == 1 else problem.at(rows), first, plan)
+        return cls(found, problem.size)
+
+
+def require_few(windows: int) -> None:
+    """Refuse more windows than can be looked at."""
+    must = f"a monitor must have at most {MOST_WINDOWS} windows"
+    require(windows <= MOST_WINDOWS, must, value=windows, hint="Pass a longer window=")
+
+
+def summed(problem: Problem, first: int, plan: Plan) -> Sums:
+    """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
+    total = Sums.of_no_rows(plan)
+    for part in _repeated(problem):
+        total += replace(scan(part, plan, first=first), kept=None)
+    return total
+
+
+def _repeated(problem: Problem) -> list[Problem]:
+    """Return problems whose rows weigh one each, and stand as often as their weights say."""
+    weights = problem.weights
+    if weights.is_unit:
+        return [problem]
+    require(
+        weights.are_counts,
+        "sample_weight of a monitor must be whole numbers, each a number of equal rows",
+        got="fractions",
+        hint="Leave the weights out, or repeat rows",
+    )
+    times = weights.values.astype(np.int64)
+    ends = np.cumsum(times)
+    total = int(ends[-1]) if ends.size else 0
+    found: list[Problem] = []
+    for start in range(0, total, MOST_REPEATED):
+        rows = np.searchsorted(ends, np.arange(start, min(start + MOST_REPEATED, total)), side="right")
+        found.append(problem.at(rows, Weights.one_each(rows.size)))
+    return found

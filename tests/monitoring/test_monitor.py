@@ -1,0 +1,299 @@
+"""Monitors add up, lose no bit in JSON, cut windows as asked, and say what is wrong."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import EqualMass, EqualWidth, Monitor, expected_calibration_error, log_loss
+from calibrant.monitoring import MonitorTable
+from calibrant.monitoring.windows import as_times, as_windows
+
+RNG = np.random.default_rng(7)
+P = RNG.random(1200)
+Y = (RNG.random(1200) < P).astype(int)
+TABLE = RNG.dirichlet(np.ones(3), 900)
+CLASS = (TABLE.cumsum(axis=1) < RNG.random((900, 1))).sum(axis=1)
+DAY = np.datetime64("2026-02-27") + np.arange(900) // 300
+
+
+def state(monitor):
+    return json.dumps(monitor.to_dict())
+
+
+def again(monitor):
+    return Monitor.from_dict(json.loads(state(monitor)))
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return Monitor(window=200).update(Y, P)
+
+
+# Sums that add up
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_the_order_of_merging_changes_nothing_but_the_last_digits(whole, order):
+    parts = [
+        Monitor(window=200).update(Y[k::3], P[k::3], first=0) for k in range(3)
+    ]  # windows of a third of these rows
+    one, two, three = (parts[k] for k in order)
+    merged, turned = one + two + three, three.merge(one, two)
+    assert merged.n_rows == 1200
+    assert merged.n_windows == 2
+    a, b = merged.table(n_resamples=9), turned.table(n_resamples=9)
+    np.testing.assert_array_equal(a.rows, b.rows)
+    for name in ("ece", "gap", "log_loss", "evidence", "drift_evidence"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cuts", [[350, 700], [1, 1199], [200, 400, 1000]])
+def test_batches_of_any_size_are_the_rows_in_one_piece(whole, cuts):
+    monitor = Monitor(window=200)
+    for rows in np.split(np.arange(1200), cuts):
+        monitor.update(Y[rows], P[rows])
+    one, two = monitor.table(n_resamples=9), whole.table(n_resamples=9)
+    assert one.window == two.window
+    for name in ("ece", "noise_floor", "log_loss", "evidence", "drift_evidence"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12)
+
+
+def test_workers_that_know_the_numbers_of_their_rows_give_windows_of_all_rows(whole):
+    late = Monitor(window=200).update(Y[500:], P[500:], first=500)
+    both = late + Monitor(window=200).update(Y[:500], P[:500])
+    np.testing.assert_allclose(both.table(n_resamples=9).evidence, whole.table(n_resamples=9).evidence, rtol=1e-12)
+
+
+@pytest.mark.parametrize("notion", ["binary", "confidence", "top-label", "class-wise"])
+def test_json_loses_no_bit_and_the_state_goes_on(notion):
+    y, prob = (Y[:900], P[:900]) if notion == "binary" else (CLASS, TABLE)
+    monitor = Monitor(window="1d", notion=notion).update(y[:600], prob[:600], at=DAY[:600])
+    read = again(monitor)
+    assert state(read) == state(monitor)
+    for each in (monitor, read):
+        each.update(y[600:], prob[600:], at=DAY[600:])
+    assert state(read) == state(monitor)
+    np.testing.assert_array_equal(read.table(n_resamples=9).evidence, monitor.table(n_resamples=9).evidence)
+
+
+def test_a_reference_of_its_own_is_kept_and_adds_up():
+    parts = [Monitor(window=300).update_reference(Y[k::2], P[k::2]) for k in range(2)]
+    both = (parts[0] + parts[1]).update(Y[:600], P[:600])
+    one = Monitor(window=300).update_reference(Y, P).update(Y[:600], P[:600])
+    table = again(both).table(n_resamples=9)
+    np.testing.assert_allclose(table.drift_evidence, one.table(n_resamples=9).drift_evidence, rtol=1e-12)
+    assert not table.is_reference.any()
+    assert np.isfinite(table.drift_evidence).all()
+
+
+def test_whole_weights_are_repeated_rows():
+    times = RNG.integers(0, 4, 300)
+    weighted = Monitor(window="1d").update(Y[:300], P[:300], at=DAY[:300], sample_weight=times).table(n_resamples=9)
+    repeated = Monitor(window="1d").update(np.repeat(Y[:300], times), np.repeat(P[:300], times), at="2026-02-27")
+    repeated = repeated.table(n_resamples=9)
+    assert weighted.rows.tolist() == [times.sum()]
+    for name in ("ece", "gap", "gap_lower", "noise_floor", "evidence"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-12)
+
+
+# Figures
+
+
+def test_figures_of_a_window_are_those_of_its_rows(whole):
+    table = whole.table(n_resamples=300)
+    rows = slice(200, 400)
+    assert table.ece[1] == pytest.approx(expected_calibration_error(Y[rows], P[rows]), rel=1e-12)
+    assert table.log_loss[1] == pytest.approx(log_loss(Y[rows], P[rows]), rel=1e-12)
+    assert table.gap[1] == pytest.approx(Y[rows].mean() - P[rows].mean(), rel=1e-9)
+    residual = Y[rows] - P[rows]
+    width = 1.959964 * residual.std() / np.sqrt(200)
+    assert table.gap_upper[1] - table.gap[1] == pytest.approx(width, rel=1e-5)
+    known = calibrant.assess(Y[rows], P[rows], metrics=["ece"], n_resamples=2000)["ece"]
+    assert table.noise_floor[1] == pytest.approx(known.noise_floor, rel=0.06)
+    assert abs(table.ece_upper[1] - known.upper) < 0.02
+
+
+def test_class_wise_errors_have_no_gap_in_the_large():
+    table = Monitor(window="1d", notion="class-wise").update(CLASS, TABLE, at=DAY).table(n_resamples=50)
+    assert np.isnan(table.gap).all()
+    rows = DAY[0] == DAY
+    known = calibrant.classwise_calibration_error(CLASS[rows], TABLE[rows])
+    assert table.ece[0] == pytest.approx(known, rel=1e-12)
+    assert "nan" not in str(table)
+
+
+def test_the_table_is_a_result_with_a_frame():
+    table = Monitor(window=100).update(Y[:300], P[:300]).table(n_resamples=9)
+    assert isinstance(table, MonitorTable)
+    assert repr(table) == "MonitorTable(binary, windows=3, rows=300, alarms=0)"
+    frame = table.to_frame("pandas")
+    assert frame["window"].tolist() == ["rows 0:100", "rows 100:200", "rows 200:300"]
+    assert frame["is_reference"].tolist() == [True, False, False]
+    assert np.isnan(frame["drift_evidence"][0])
+    assert "no alarm; it takes evidence of 20" in str(table)
+
+
+# Windows
+
+
+def test_windows_of_time_begin_at_midnight_of_utc_and_weeks_on_monday():
+    noon = datetime(2026, 11, 22, 23, 30, tzinfo=timezone(timedelta(hours=-2)))  # a Sunday there, Monday in UTC
+    assert as_windows("1d").name(as_windows("1d").keys(noon, 1, 0)[0]) == "2026-11-23"
+    assert as_windows("1w").name(as_windows("1w").keys("2026-11-29T23:59", 1, 0)[0]) == "2026-11-23"
+    assert as_windows("6h").name(as_windows("6h").keys("2026-11-23T13:00Z", 1, 0)[0]) == "2026-11-23T12:00"
+    assert as_windows("15min").name(as_windows("15min").keys("1969-12-31T23:50", 1, 0)[0]) == "1969-12-31T23:45"
+
+
+def test_times_of_any_kind_are_the_same_times():
+    pandas = pytest.importorskip("pandas")
+    texts = np.array(["2026-11-23T01:00:00+01:00", "2026-11-24"])
+    times = [datetime(2026, 11, 23, tzinfo=UTC), datetime(2026, 11, 24)]
+    series = pandas.Series(pandas.to_datetime(["2026-11-23", "2026-11-24"], utc=True))
+    for values in (
+        texts,
+        np.array(times, dtype=object),
+        np.asarray(series),
+        np.array(["2026-11-23", "2026-11-24"], "M8[D]"),
+    ):
+        assert as_times(values).astype("M8[D]").tolist() == [t.date() for t in times]
+
+
+def test_windows_that_are_named_stand_in_order_of_their_names():
+    monitor = Monitor().update(Y[:100], P[:100], at="b").update(Y[100:200], P[100:200], at="a")
+    assert monitor.table(n_resamples=9).window == ("a", "b")
+    weeks = Monitor().update(Y[:100], P[:100], at=10).update(Y[:100], P[:100], at=9)
+    assert weeks.table(n_resamples=9).window == ("9", "10")
+
+
+# Ends
+
+
+def test_one_row_one_class_and_ties():
+    one = Monitor(window=1, reference=0).update([1], [0.4])
+    assert one.table(n_resamples=9).rows.tolist() == [1]
+    assert one.alarms == ()
+    no_event = Monitor(window=50).update(np.zeros(100, dtype=int), np.full(100, 0.01))
+    assert no_event.alarms == ()
+    assert np.isfinite(no_event.table(n_resamples=9).evidence).all()
+    always = Monitor(window=50, reference=0).update(np.ones(100, dtype=int), np.full(100, 0.2))
+    assert "more often than predicted" in always.alarms[0].where
+
+
+def test_an_impossible_event_is_infinite_evidence_and_possible_ones_are_none():
+    y, p = np.array([0, 1] * 50), np.array([0.0, 1.0] * 50)
+    sure = Monitor(window=10).update(y, p)
+    assert sure.alarms == ()
+    assert (sure.table(n_resamples=9).evidence <= 1.0 + 1e-12).all()
+    y[57] = 0
+    monitor = again(Monitor(window=10).update(y, p))
+    (alarm,) = monitor.alarms
+    assert (alarm.window, alarm.evidence, alarm.test) == ("rows 50:60", np.inf, "calibration")
+    assert "probability 0 occurred" in str(alarm)
+    assert monitor.table(n_resamples=9).impossible.tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+
+
+def test_logits_and_predictions_that_are_certain_and_wrong():
+    logits = Monitor(window=2, input="logit").update([0, 1, 1, 0], [40.0, 3.0, 2.0, -1.0])
+    assert logits.table(n_resamples=9).impossible.tolist() == [0, 0]
+    table = np.array([[1.0, 0.0, 0.0], [0.2, 0.8, 0.0], [0.0, 0.5, 0.5]])
+    of_top = Monitor(window=3, notion="confidence").update([1, 2, 1], table)
+    assert of_top.table(n_resamples=9).impossible.tolist() == [1]  # the second was unlikely, and not predicted
+    of_classes = Monitor(window=3, notion="class-wise").update([1, 2, 1], table)
+    assert of_classes.table(n_resamples=9).impossible.tolist() == [2]
+
+
+def test_drift_names_the_window_the_rows_and_the_direction():
+    rng = np.random.default_rng(1)
+    p = rng.random(9000)
+    truth = np.where((np.arange(9000) >= 6000) & (p > 0.5), p - 0.25, p)
+    monitor = Monitor(window=500, reference=6, alpha=0.01).update(rng.random(9000) < truth, p)
+    calibration, drift = monitor.alarms
+    assert (calibration.test, drift.test) == ("calibration", "drift")
+    assert calibration.window == "rows 6000:6500"
+    assert drift.window in ("rows 6000:6500", "rows 6500:7000")
+    assert drift.evidence >= 100.0
+    assert "lower than in the reference" in drift.where
+    assert "0.5" in calibration.where
+    assert "less often" in calibration.where
+
+
+def test_a_bad_classifier_that_stays_as_it_is_does_not_drift():
+    rng = np.random.default_rng(2)
+    p = rng.random(8000)
+    monitor = Monitor(window=500, reference=6).update(rng.random(8000) < p**2, p)
+    assert [alarm.test for alarm in monitor.alarms] == ["calibration"]
+
+
+@pytest.mark.parametrize("notion", ["top-label", "class-wise"])
+def test_drift_of_several_classes_is_found(notion):
+    rng = np.random.default_rng(3)
+    prob = rng.dirichlet(np.ones(3), 12_000)
+    truth = prob.copy()
+    truth[6000:] = prob[6000:] ** 0.4 / (prob[6000:] ** 0.4).sum(axis=1, keepdims=True)
+    y = (truth.cumsum(axis=1) < rng.random((12_000, 1))).sum(axis=1)
+    monitor = Monitor(window=1000, reference=4, notion=notion).update(y, prob)
+    assert {alarm.test for alarm in monitor.alarms} == {"calibration", "drift"}
+    assert all(int(alarm.window[5:].split(":")[0]) >= 6000 for alarm in monitor.alarms)
+
+
+def test_class_wise_evidence_is_the_mean_over_classes():
+    monitor = Monitor(window=100, notion="class-wise", reference=0).update(CLASS, TABLE)
+    each = [
+        Monitor(window=100, reference=0).update(k == CLASS, TABLE[:, k]).table(n_resamples=9).evidence for k in range(3)
+    ]
+    np.testing.assert_allclose(monitor.table(n_resamples=9).evidence, np.mean(each, axis=0), rtol=1e-9)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: Monitor(window="a day"),
+            "window must be a whole number with one of s, min, h, d, w behind it; got 'a day'",
+        ),
+        (lambda: Monitor(window=0), "window must be a whole number, at least 1; got 0"),
+        (lambda: Monitor(alpha=5), r"alpha must be a fraction in \(0, 1\); got 5"),
+        (lambda: Monitor(notion="top-2-label"), "must be binary, confidence, top-label or class-wise; got top-2-label"),
+        (lambda: Monitor(binning=EqualMass(5)), "must have the same edges in each window; got EqualMass"),
+        (lambda: Monitor().update(Y, P), "at must be given with window=None; got none"),
+        (lambda: Monitor(window="1d").update(Y, P, at=3.5), "at must be a time as in ISO 8601"),
+        (
+            lambda: Monitor(window="1d").update(Y[:2], P[:2], at=np.array(["2026-01-01", "NaT"], "M8[D]")),
+            "a missing one",
+        ),
+        (lambda: Monitor(window="1d").update(Y, P, at=DAY), r"a value for each of the 1200 rows; got shape \(900,\)"),
+        (lambda: Monitor(window=10).update(Y, P, at=DAY), "at must be left out where windows are numbers of rows"),
+        (lambda: Monitor(window=10).update(Y[:2], P[:2], sample_weight=[0.5, 1]), "whole numbers.* got fractions"),
+        (lambda: Monitor(window=10).update(Y, P) + Monitor(window=20), "options are the same; got others for window"),
+        (lambda: Monitor(window=10) + 1, "a monitor adds up with monitors; got 1"),
+        (lambda: Monitor(window=10).table(), "must have rows for a table; got none"),
+        (lambda: Monitor(window=1).update(np.zeros(10_001), np.full(10_001, 0.1)), "at most 10000 windows; got 10001"),
+        (lambda: Monitor.from_dict({"calibrant_monitor": 9}), "version 1; got version 9"),
+        (lambda: Monitor.from_dict([]), "must be the state of a monitor"),
+        (lambda: Monitor().update(Y, P, at="a").update(Y, P, at=1).alarms, "numbers or by words; got both"),
+        (lambda: Monitor().update(Y[:2], P[:2], at=[None, "a"]), "numbers, dates or words, one kind of them"),
+    ],
+)
+def test_what_is_wrong_is_said(make, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        make()
+
+
+def test_other_classes_than_before_are_refused():
+    monitor = Monitor(window=10).update(CLASS, TABLE)
+    with pytest.raises(ValueError, match="columns"):
+        monitor.update(CLASS[:5], TABLE[:5, :2] / TABLE[:5, :2].sum(axis=1, keepdims=True))
+
+
+def test_options_and_repr():
+    monitor = Monitor(window=10, binning=EqualWidth(5), labels=["no", "yes"])
+    assert repr(monitor) == str(monitor) == "Monitor(window=10, windows=0, rows=0, alpha=0.05)"
+    assert monitor.alarms == ()
+    assert monitor.update(["no"], [0.2]).update(["yes"], [0.7]).n_rows == 2
+    assert again(Monitor(window="1d", alpha=0.01)).alpha == 0.01
