@@ -259,19 +259,20 @@ def test_a_changed_file_gives_a_sound_calibrator_or_one_clear_refusal():
 
 SHOWN = {
     "gradient_", "loss_", "left_out_", "degrees_of_freedom_", "candidate_loss_", "identity_loss_", "pooled_loss_",
-    "standard_error_",
+    "standard_error_", "evidence_",
 }  # fmt: skip
 """Certificates and losses, which a reader looks at and no prediction uses."""
 
 SIGNED = {
     "coef_", "intercept_", "slope_", "c_", "quadratic a_", "quadratic b_", "deviation_", "cumulative_", "direction",
-    "threshold", "gamma", "multiclass-irp gain_",
+    "threshold", "gamma", "multiclass-irp gain_", "centre_", "knots_", "middle_", "ranks_", "shared_", "log_precision_",
 }  # fmt: skip
 """Coefficients and places, of any sign."""
 
 PROBABILITIES = {
     "left_", "right_", "value_", "edges_", "knot_", "score_", "lower_score_", "upper_score_", "lower_", "upper_", "weights_",
     "safe weight_", "enir weight_", "model_weight_", "node_value_", "softening_", "threshold_", "epsilon_", "uniform_",
+    "floor_",
 }  # fmt: skip
 """Scores, probabilities and shares: none is above one."""
 

@@ -1,15 +1,16 @@
 """Logits that are linear in weights: the log loss of all rows, its gradient, and its second derivatives.
 
-The score of row i and class j is  offset_ij + sum_s g_s shared_ijs + sum_f x_ijf W_jf,  where x may be the same for all classes.
-The weights are one vector: g, shape (S,), and then W, shape (K, F), class after class. Two classes need no W: the score of the
-second is then offset + features @ g and that of the first is 0.
+Row i and class j have the score  offset_ij + sum_s g_s shared_ijs + sum_f x_ijf W_jf,  where x may be the same for all classes.
+The weights are one vector: g, shape (S,), and then W, shape (K, F), class after class. Two classes need no W: the score of
+the second is then offset + features @ g and that of the first is 0.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy.special import expit
@@ -54,6 +55,14 @@ class Logit(ABC):
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
 
+    @abstractmethod
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+
+    @abstractmethod
+    def part(self, rows: slice) -> Self:
+        """Return that of some rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class TwoClasses(Logit):
@@ -67,11 +76,20 @@ class TwoClasses(Logit):
     @property
     def size(self) -> int:  # type: ignore[override]
         """Number of weights."""
-        return self.features.shape[1]
+        return int(self.features.shape[1])
 
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
         return _LookAtTwo(self, self.offset + self.features @ w)
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+        return replace(self, weight=weight)
+
+    def part(self, rows: slice) -> Self:
+        """Return that of some rows."""
+        some = self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows]
+        return type(self)(*some)
 
 
 class _LookAtTwo(Look):
@@ -82,7 +100,7 @@ class _LookAtTwo(Look):
         self.gradient = (logit.weight * (self.prob - logit.occurred)) @ logit.features
 
     @cached_property
-    def curvature(self) -> Curvature:  # type: ignore[override]
+    def curvature(self) -> Curvature:
         """Second derivatives, as a matrix."""
         features = self.logit.features
         return DenseCurvature(features.T @ ((self.logit.weight * self.prob * (1.0 - self.prob))[:, None] * features))
@@ -101,7 +119,7 @@ class ManyClasses(Logit):
     @property
     def size(self) -> int:  # type: ignore[override]
         """Number of weights."""
-        return len(self.shared) + self.table.n_features * self.offset.shape[1]
+        return len(self.shared) + self.table.n_features * int(self.offset.shape[1])
 
     def scores(self, w: FloatArray) -> FloatArray:
         """Return scores, shape (n, K)."""
@@ -114,6 +132,15 @@ class ManyClasses(Logit):
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
         return _LookAtMany(self, self.scores(w))
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+        return replace(self, weight=weight)
+
+    def part(self, rows: slice) -> Self:
+        """Return that of some rows."""
+        shared = np.ascontiguousarray(self.shared[:, rows])
+        return type(self)(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])
 
 
 class _LookAtMany(Look):
@@ -133,6 +160,6 @@ class _LookAtMany(Look):
         self.gradient = np.concatenate([shared, logit.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
 
     @cached_property
-    def curvature(self) -> Curvature:  # type: ignore[override]
+    def curvature(self) -> Curvature:
         """Second derivatives: a matrix of few weights; of many, blocks and products."""
         return curvature_of_softmax(self.prob, self.logit.weight, self.logit.shared, self.logit.table)

@@ -1,7 +1,7 @@
-"""Second derivatives of the log loss of a softmax: blocks  X_j' diag(p_j) X_j  of the classes less a Gram matrix, with a border.
+"""Second derivatives of the log loss of a softmax: blocks  X_j' diag(p_j) X_j  of the classes less a Gram matrix, bordered.
 
-Of few weights the matrix is made. Of many, products with it are made, at the price of two matrix products; systems are solved by
-conjugate gradients whose preconditioner has the block of each class, with p_j (1 - p_j), and that of the shared features.
+Of few weights the matrix is made. Of many, products with it are made, at the price of two matrix products; systems are solved
+by conjugate gradients whose preconditioner has the block of each class, with p_j (1 - p_j), and that of the shared features.
 The diagonal of the inverse and the determinant are then those of the blocks: both make weights look better determined than they
 are, by a little (docs/evidence-scaling.md has figures).
 """
@@ -15,16 +15,20 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotri
 
 from calibrant._core.links import FloatArray
+from calibrant.solvers.evidence.class_blocks import ClassBlocks, FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature, Looked, Solvable, factor_of
-from calibrant.solvers.evidence.table import SameForAll, Table
+from calibrant.solvers.evidence.table import OwnOfClass, SameForAll, Table
 
 MOST_DENSE = 800
 """Weights up to which the matrix is made."""
 
+MOST_WHOLE = 120
+"""Features with a weight for each class up to which the block of a class is made whole."""
+
 BLOCK = 1 << 17
 """Numbers of the table of products that are worked on at a time."""
 
-MOST_PRODUCTS, RESIDUAL = 60, 1e-2
+MOST_PRODUCTS, RESIDUAL = 60, 3e-3
 """Products for one solution, and the residual at which it is good enough, relative to the right-hand side."""
 
 
@@ -42,20 +46,24 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
     table : Table
         Features that have a weight for each class.
     """
-    if isinstance(table, SameForAll) and len(shared) + prob.shape[1] * table.n_features <= MOST_DENSE:
-        return DenseCurvature(_matrix(prob, weight, shared, table.rows))
+    size = len(shared) + prob.shape[1] * table.n_features
+    if size <= MOST_DENSE and not isinstance(table, OwnOfClass):
+        return DenseCurvature(_matrix(prob, weight, shared, table))
     return SoftmaxCurvature(prob, weight, shared, table)
 
 
-def _matrix(prob: FloatArray, weight: FloatArray, shared: FloatArray, rows: FloatArray) -> FloatArray:
+def _matrix(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: Table) -> FloatArray:
     """Return the whole matrix, shape (d, d)."""
-    (n, n_classes), n_shared, n_rows = prob.shape, len(shared), rows.shape[1]
+    (n, n_classes), n_shared, n_rows = prob.shape, len(shared), table.n_features
     size = n_shared + n_classes * n_rows
     matrix = np.zeros((size, size), order="F")
     weighted = weight[:, None] * prob
     pulled = shared - np.einsum("sik,ik->si", shared, prob)[:, :, None]
     pulled *= weighted
     matrix[:n_shared, :n_shared] = pulled.reshape(n_shared, -1) @ shared.reshape(n_shared, -1).T
+    if not isinstance(table, SameForAll):
+        return matrix
+    rows = table.rows
     border = (pulled.transpose(0, 2, 1).reshape(-1, n) @ rows).reshape(n_shared, -1)
     matrix[:n_shared, n_shared:], matrix[n_shared:, :n_shared] = border, border.T
     matrix[n_shared:, n_shared:] = _of_classes(prob, weight, rows)
@@ -94,21 +102,43 @@ class SoftmaxCurvature(Curvature):
         """Return H w."""
         n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
-        scores = self.table.scores(w[n_shared:].reshape(n_classes, -1))
-        scores += (w[:n_shared] @ self.flat).reshape(n, n_classes)
+        scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
+        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
         scores -= np.vecdot(scores, self.prob)[:, None]
         scores *= self.weighted
         pulled = [self.flat @ scores.ravel(), self.table.pulled(scores).ravel()]
         return np.concatenate(pulled).astype(np.float64, copy=False)
 
     @cached_property
-    def blocks(self) -> list[FloatArray]:
-        """Those of the shared features, shape (S, S), and of each class, shape (F, F)."""
+    def of_shared(self) -> FloatArray:
+        """Block of the shared features, shape (S, S)."""
         mean = np.einsum("sik,ik->si", self.shared, self.prob)
         pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
-        shared = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
-        doubt = np.ascontiguousarray((self.weighted * (1.0 - self.prob)).T)
-        return [shared, *(self.table.block(j, own) for j, own in enumerate(doubt))]
+        block: FloatArray = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
+        return block
+
+    @cached_property
+    def doubt(self) -> FloatArray:
+        """Weights of rows in the block of each class, shape (K, n)."""
+        return np.ascontiguousarray((self.weighted * (1.0 - self.prob)).T)
+
+    @cached_property
+    def whole(self) -> FloatArray:
+        """Blocks of the classes, shape (K, F, F)."""
+        return self.table.blocks(self.doubt)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """Sum of the blocks of the classes, shape (F, F)."""
+        unit = self.doubt.sum(axis=0, keepdims=True)
+        total: FloatArray = self.table.blocks(unit)[0].astype(np.float64)
+        return total
+
+    def of_classes(self, ridge: FloatArray) -> ClassBlocks:
+        """Return the blocks with a ridge, shape (K, F)."""
+        if isinstance(self.table, SameForAll) and self.table.n_features > MOST_WHOLE:
+            return FewDirections(self.table.rows, self.table.own, self.doubt, self.total, ridge)
+        return WholeBlocks(self.whole, ridge)
 
     def with_ridge(self, ridge: FloatArray) -> Solvable:
         """Return H + diag(ridge)."""
@@ -120,24 +150,19 @@ class BlockSolvable(Solvable):
 
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
-        n_shared, n_classes, log_det = len(curvature.shared), curvature.prob.shape[1], 0.0
-        ridges = [ridge[:n_shared], *ridge[n_shared:].reshape(n_classes, -1)]
-        inverses = []
-        for block, own in zip(curvature.blocks, ridges, strict=True):
-            factor = factor_of(block, own)
-            log_det += 2.0 * float(np.log(factor.diagonal()).sum())
-            inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
-            inverses.append(inverse + np.tril(inverse, -1).T)
-        self.log_det = log_det
-        self.inverse_diagonal = np.concatenate([inverse.diagonal() for inverse in inverses])
-        self.of_shared = inverses[0]
-        self.of_classes = np.stack(inverses[1:]).astype(curvature.shared.dtype, copy=False)
+        n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
+        factor = factor_of(curvature.of_shared, ridge[:n_shared])
+        inverse = dpotri(factor, lower=1)[0]
+        self.of_shared = inverse + np.tril(inverse, -1).T
+        self.of_classes = curvature.of_classes(ridge[n_shared:].reshape(n_classes, -1))
+        self.log_det = 2.0 * float(np.log(factor.diagonal()).sum()) + self.of_classes.log_det
+        self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
 
     def preconditioned(self, right: FloatArray) -> FloatArray:
         """Return the solution for the blocks alone."""
-        n_shared, n_classes = len(self.of_shared), len(self.of_classes)
-        table = right[n_shared:].reshape(n_classes, -1, 1).astype(self.of_classes.dtype, copy=False)
-        return np.concatenate([self.of_shared @ right[:n_shared], np.matmul(self.of_classes, table).ravel()])
+        n_shared = len(self.of_shared)
+        table = right[n_shared:].reshape(self.curvature.prob.shape[1], -1)
+        return np.append(self.of_shared @ right[:n_shared], self.of_classes.solved(table))
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution by conjugate gradients."""

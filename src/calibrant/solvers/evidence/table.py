@@ -1,4 +1,4 @@
-"""Features with a weight for each class, as three products: what they add to scores, its transpose, and blocks of second derivatives."""
+"""Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 
-NO_PART = 1e-7
+NO_PART = 1e-5
 """Part of the largest weight of rows in a block below which a row is left out of it."""
 
 MOST_ROWS = 0.5
@@ -30,8 +31,12 @@ class Table(ABC):
         """Return the sums over rows of residuals, shape (n, K), times features, shape (K, F)."""
 
     @abstractmethod
-    def block(self, j: int, weight: FloatArray) -> FloatArray:
-        """Return the sum over rows of weights, shape (n,), times products of the features of class j, shape (F, F)."""
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
+
+    @abstractmethod
+    def part(self, rows: slice) -> Table:
+        """Return the features of some rows."""
 
     @abstractmethod
     def cast(self, dtype: type[np.floating]) -> Table:
@@ -40,14 +45,15 @@ class Table(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SameForAll(Table):
-    """Features of rows, shape (n, F), that are the same for all classes."""
+    """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), tells which speak of a class."""
 
     rows: FloatArray
+    own: IntArray
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
         """Number of features."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return what weights add to the scores."""
@@ -57,17 +63,17 @@ class SameForAll(Table):
         """Return the sums of residuals times features."""
         return residual.T @ self.rows
 
-    def block(self, j: int, weight: FloatArray) -> FloatArray:
-        """Return the weighted sum of products."""
-        rows, some = self.rows, weight > NO_PART * weight.max(initial=0.0)
-        if some.sum() <= MOST_ROWS * len(some):
-            rows, weight = rows[some], weight[some]
-        root: FloatArray = np.sqrt(weight)[:, None] * rows
-        return root.T @ root
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the weighted sums of products."""
+        return np.stack([weighted_products(self.rows, own) for own in weight])
+
+    def part(self, rows: slice) -> Table:
+        """Return the features of some rows."""
+        return SameForAll(np.ascontiguousarray(self.rows[rows]), self.own)
 
     def cast(self, dtype: type[np.floating]) -> Table:
         """Return the same in another precision."""
-        return SameForAll(self.rows.astype(dtype, copy=False))
+        return SameForAll(self.rows.astype(dtype, copy=False), self.own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +89,7 @@ class OwnOfClass(Table):
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return what weights add to the scores."""
-        scores = self.own[0] * weights[:, 0]
+        scores: FloatArray = self.own[0] * weights[:, 0]
         for feature, weight in zip(self.own[1:], weights.T[1:], strict=True):
             scores += feature * weight
         return scores
@@ -92,11 +98,57 @@ class OwnOfClass(Table):
         """Return the sums of residuals times features."""
         return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1)
 
-    def block(self, j: int, weight: FloatArray) -> FloatArray:
-        """Return the weighted sum of products."""
-        own = self.own[:, :, j]
-        return (own * weight) @ own.T
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the weighted sums of products."""
+        size, weight = len(self.own), weight.T
+        blocks = np.empty((weight.shape[1], size, size), self.own.dtype)
+        for f in range(size):
+            weighted = self.own[f] * weight
+            for g in range(f + 1):
+                blocks[:, f, g] = blocks[:, g, f] = np.einsum("ik,ik->k", weighted, self.own[g])
+        return blocks
+
+    def part(self, rows: slice) -> Table:
+        """Return the features of some rows."""
+        return OwnOfClass(np.ascontiguousarray(self.own[:, rows]))
 
     def cast(self, dtype: type[np.floating]) -> Table:
         """Return the same in another precision."""
         return OwnOfClass(self.own.astype(dtype, copy=False))
+
+
+@dataclass(frozen=True)
+class NoFeatures(Table):
+    """Nothing but what all classes share."""
+
+    n_classes: int
+    n_features = 0
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return zero."""
+        return np.zeros((1, self.n_classes))
+
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """Return no sums."""
+        return np.empty((self.n_classes, 0))
+
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return empty blocks."""
+        return np.empty((self.n_classes, 0, 0))
+
+    def part(self, rows: slice) -> Table:
+        """Return the same."""
+        return self
+
+    def cast(self, dtype: type[np.floating]) -> Table:
+        """Return the same."""
+        return self
+
+
+def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the sum over rows of a weight times the products of the row's numbers, shape (F, F)."""
+    some = weight > NO_PART * weight.max(initial=0.0)
+    if some.sum() <= MOST_ROWS * len(some):
+        rows, weight = rows[some], weight[some]
+    products: FloatArray = (rows * weight[:, None]).T @ rows
+    return products

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._core.links import FloatArray
+from calibrant._core.problem import IntArray
 from calibrant.calibrators.simplex.evidence.hinges import Hinges, weighted_quantiles
 
 KNOTS = np.linspace(0.03, 0.97, 8)
@@ -87,7 +88,6 @@ class ClassFeatures:
         prob = (np.exp(z) - self.prob_mean) / self.prob_unit
         return np.hstack([np.ones((len(z), 1)), centred, prob, OF_SQUARE * centred**2])
 
-
     def of_classes(self, z: FloatArray) -> FloatArray:
         """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
         centred = (z - self.log_prob_mean) / self.unit
@@ -99,6 +99,11 @@ def _entropy(z: FloatArray, q: FloatArray) -> FloatArray:
     """Entropy of each row, shape (n,)."""
     entropy: FloatArray = -np.vecdot(q, z)
     return entropy
+
+
+def own_features(n_classes: int) -> IntArray:
+    """Return which features of `of_rows` are made of the probability of each class itself, shape (K, 3)."""
+    return 1 + np.arange(n_classes)[:, None] + n_classes * np.arange(3)
 
 
 def table_groups(n_classes: int) -> list[list[str]]:

@@ -38,7 +38,8 @@ class Hinges:
     def size(self) -> FloatArray:
         """Square root of the gap around each knot, shape (n_knots,)."""
         gap = np.gradient(self.knots) if len(self.knots) > 1 else np.ones(1)
-        return np.sqrt(np.maximum(gap, LEAST_GAP))
+        size: FloatArray = np.sqrt(np.maximum(gap, LEAST_GAP))
+        return size
 
     def of(self, x: FloatArray) -> list[FloatArray]:
         """Return each hinge times its size, of the shape of x."""

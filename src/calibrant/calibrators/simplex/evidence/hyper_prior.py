@@ -49,15 +49,21 @@ MANY_CLASSES: Mapping[str, Normal] = {
 """Of a map of three classes or more."""
 
 
-def groups_of(n_classes: int) -> tuple[str, ...]:
-    """Return the names of the groups of weights, in their order."""
-    return tuple(TWO_CLASSES if n_classes == 2 else MANY_CLASSES)
+SHARED = ("temp", "curve", "row")
+"""Groups of features that all classes share: they do nothing to the order of classes in a row, if the slope is positive."""
 
 
-def prior_of(n_classes: int, exponent: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean and spread of rho of each group, in their order."""
+def groups_of(n_classes: int, *, ordered: bool = False) -> Mapping[str, Normal]:
+    """Return the groups of weights; of maps that are to keep the order of classes in a row, those of three classes or more."""
+    if ordered:
+        return {name: MANY_CLASSES[name] for name in SHARED}
+    return TWO_CLASSES if n_classes == 2 else MANY_CLASSES
+
+
+def prior_of(groups: Mapping[str, Normal], n_classes: int, exponent: float) -> tuple[FloatArray, FloatArray]:
+    """Return mean and spread of rho of each group."""
     away = min(abs(float(np.log(exponent))), MOST_AWAY)
-    normals = (TWO_CLASSES if n_classes == 2 else MANY_CLASSES).values()
     classes = float(np.log(n_classes / CLASSES))
+    normals = groups.values()
     mean = np.array([normal.mean + normal.of_classes * classes + normal.of_exponent * away for normal in normals])
     return mean, np.array([normal.spread for normal in normals])

@@ -66,9 +66,7 @@ class LogOddsFeatures:
         score = ndtri(np.interp(log_odds, self.ranked[0], self.ranked[1]))
         ranks = [RANK_SIZE * hinge for hinge in RANKS.plain(score)]
         temp, asym = (log_odds - self.centre[0]) / self.unit[0], (both - self.centre[1]) / self.unit[1]
-        return np.column_stack(
-            [temp, np.ones(len(z)), asym, *self.curve.of(log_odds / self.unit[0]), score, *ranks]
-        )
+        return np.column_stack([temp, np.ones(len(z)), asym, *self.curve.of(log_odds / self.unit[0]), score, *ranks])
 
 
 def _ranked(log_odds: FloatArray, weight: FloatArray) -> FloatArray:

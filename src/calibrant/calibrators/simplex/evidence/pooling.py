@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
@@ -75,7 +75,9 @@ def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> Poo
     density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
     for kept, left_out in folds_of(problem, N_FOLDS):
         rows = np.flatnonzero(left_out > 0.0)
-        density.append(np.column_stack([*(of_true[rows] for of_true in maps.without(kept * unit)), of_prediction[rows]]))
+        density.append(
+            np.column_stack([*(of_true[rows] for of_true in maps.without(kept * unit)), of_prediction[rows]])
+        )
         weight.append(left_out[rows] * unit)
     # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
     found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
@@ -97,7 +99,7 @@ class _Maps:
 
     def without(self, weight: FloatArray) -> list[FloatArray]:
         """Return the probabilities of the true classes in each map, shape (n,), fitted to rows of other weights."""
-        logit = replace(self.logit, weight=weight)
+        logit = self.logit.weighted(weight)
         return [
             refitted(logit, found.point.x, ridge, factored, FOLD_GAIN).point.look.of_true
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)

@@ -1,4 +1,4 @@
-"""Standardised log-probabilities: two numbers that remove what is wrong with all rows alike, and a share of the uniform forecast."""
+"""Standardised log-probabilities: two numbers for what is wrong with all rows alike, and a share of the uniform forecast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant._core.links import FloatArray, log_prob_of_logit
-from calibrant._core.problem import Forecast, IntArray, SimplexProblem
+from calibrant._core.problem import Forecast, SimplexProblem
 
 FLOORS = (0.0, 1e-7, 1e-5, 1e-4, 1e-3, 4e-3, 1.6e-2, 6e-2)
 """What may be added to each probability, times the number of classes; with 0 probabilities are only clipped at 1e-12."""

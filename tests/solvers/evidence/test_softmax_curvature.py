@@ -1,0 +1,136 @@
+"""Matrices, products and blocks of second derivatives agree with each other and with the gradient."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from calibrant.solvers.evidence import class_blocks, softmax_curvature
+from calibrant.solvers.evidence.class_blocks import FewDirections, WholeBlocks
+from calibrant.solvers.evidence.curvature import DenseCurvature
+from calibrant.solvers.evidence.logit import ManyClasses, TwoClasses
+from calibrant.solvers.evidence.softmax_curvature import SoftmaxCurvature, curvature_of_softmax
+from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll
+
+N, K, S = 40, 4, 3
+RNG = np.random.default_rng(0)
+OFFSET, SHARED, WEIGHT = RNG.normal(size=(N, K)), RNG.normal(size=(S, N, K)), RNG.uniform(0.5, 2.0, N)
+LABEL = RNG.integers(0, K, N)
+OWN = 1 + np.arange(K)[:, None]
+TABLES = {
+    "same": SameForAll(np.column_stack([np.ones(N), RNG.normal(size=(N, K + 2))]), OWN),
+    "own": OwnOfClass(RNG.normal(size=(3, N, K))),
+    "none": NoFeatures(K),
+}
+each_table = pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
+with_features = pytest.mark.parametrize("table", [TABLES["same"], TABLES["own"]], ids=["same", "own"])
+
+
+def logit_of(table):
+    return ManyClasses(OFFSET, SHARED, table, LABEL, WEIGHT)
+
+
+def two_classes():
+    features = RNG.normal(size=(N, 5))
+    return TwoClasses(OFFSET[:, 0], features, LABEL > 1, WEIGHT)
+
+
+LOGITS = [logit_of(table) for table in TABLES.values()] + [two_classes()]
+
+
+@pytest.mark.parametrize("logit", LOGITS, ids=[*TABLES, "two"])
+def test_derivatives_are_those_of_the_value(logit):
+    w, way, step = RNG.normal(size=logit.size) / 5, RNG.normal(size=logit.size), 1e-5
+    here, ahead, behind = (logit.at(w + length * way) for length in (0.0, step, -step))
+    assert here.gradient @ way == pytest.approx((ahead.value - behind.value) / (2 * step), rel=1e-6)
+    np.testing.assert_allclose(
+        here.curvature.times(way), (ahead.gradient - behind.gradient) / (2 * step), rtol=1e-5, atol=1e-5
+    )
+    assert here.value == pytest.approx(-logit.weight @ np.log(here.of_true))
+
+
+@pytest.mark.parametrize("logit", LOGITS, ids=[*TABLES, "two"])
+def test_parts_of_the_rows_add_up(logit):
+    w = RNG.normal(size=logit.size) / 5
+    parts = [logit.part(slice(start, None, 2)).at(w) for start in (0, 1)]
+    assert sum(part.value for part in parts) == pytest.approx(logit.at(w).value)
+    doubled = logit.weighted(2.0 * WEIGHT).at(w)
+    np.testing.assert_allclose(doubled.gradient, 2.0 * sum(part.gradient for part in parts), atol=1e-9)
+
+
+def pair(table):
+    """The same second derivatives as a matrix and as products, with a ridge."""
+    prob = softmax(OFFSET, axis=1)
+    products = SoftmaxCurvature(prob, WEIGHT, SHARED, table)
+    size = S + K * table.n_features
+    matrix = DenseCurvature(np.stack([products.times(unit) for unit in np.eye(size)]))
+    return matrix, products, RNG.uniform(0.5, 5.0, size)
+
+
+@each_table
+def test_products_equal_the_matrix(table):
+    matrix, products, _ = pair(table)
+    found = curvature_of_softmax(softmax(OFFSET, axis=1), WEIGHT, SHARED, table)
+    np.testing.assert_allclose(matrix.matrix, matrix.matrix.T, atol=1e-10)
+    np.testing.assert_allclose(found.times(np.ones(len(matrix.matrix))), matrix.matrix.sum(axis=1), atol=1e-9)
+    assert isinstance(found, SoftmaxCurvature) == isinstance(table, OwnOfClass)
+    blocks = np.concatenate([products.of_shared.ravel(), products.whole.ravel()])
+    f = table.n_features
+    own = [matrix.matrix[S + j * f : S + (j + 1) * f, S + j * f : S + (j + 1) * f].ravel() for j in range(K)]
+    np.testing.assert_allclose(blocks, np.concatenate([matrix.matrix[:S, :S].ravel(), *own]), atol=1e-9)
+
+
+@with_features
+def test_conjugate_gradients_solve(table, monkeypatch):
+    monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-10)
+    matrix, products, ridge = pair(table)
+    right = RNG.normal(size=len(ridge))
+    solvable, expected = products.with_ridge(ridge), matrix.with_ridge(ridge).solved(right)
+    np.testing.assert_allclose(solvable.solved(right), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(solvable.solved(right, expected + 0.1), expected, rtol=1e-6, atol=1e-8)
+
+
+@with_features
+def test_blocks_make_weights_look_better_determined_and_never_worse(table):
+    matrix, products, ridge = pair(table)
+    exact, blocks = matrix.with_ridge(ridge), products.with_ridge(ridge)
+    assert (blocks.inverse_diagonal <= exact.inverse_diagonal + 1e-12).all()
+    assert blocks.log_det >= exact.log_det - 1e-9
+
+
+def test_a_matrix_that_rounding_has_spoiled_still_has_a_factor():
+    matrix = np.ones((3, 3)) * 1e9
+    solvable = DenseCurvature(matrix - 1e-3 * np.eye(3)).with_ridge(np.full(3, 1e-6))
+    assert np.isfinite(solvable.solved(np.ones(3))).all()
+
+
+def blocks_of(ridge, least, monkeypatch):
+    """Blocks of many rows, whole and in the directions whose ratio of data to prior is above the least."""
+    monkeypatch.setattr(class_blocks, "RESOLVED", least)
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([np.ones(200), rng.normal(size=(200, 6)) * np.geomspace(2.0, 0.05, 6)])
+    doubt = rng.dirichlet(np.ones(K), 200).T
+    table = SameForAll(rows, OWN)
+    total = table.blocks(doubt.sum(axis=0, keepdims=True))[0]
+    return WholeBlocks(table.blocks(doubt), ridge), FewDirections(rows, OWN, doubt, total, ridge)
+
+
+def ridges():
+    """One ridge for all classes, but for that of the class's own feature."""
+    ridge = np.tile(np.geomspace(1.0, 9.0, 7), (K, 1))
+    ridge[np.arange(K), OWN[:, 0]] = 30.0
+    return ridge
+
+
+def test_all_directions_are_the_whole_block(monkeypatch):
+    whole, few = blocks_of(ridges(), 0.0, monkeypatch)
+    right = np.random.default_rng(2).normal(size=(K, 7))
+    np.testing.assert_allclose(few.solved(right), whole.solved(right), atol=1e-9)
+    np.testing.assert_allclose(few.inverse_diagonal, whole.inverse_diagonal, rtol=1e-6)
+    assert few.log_det == pytest.approx(whole.log_det)
+
+
+def test_few_directions_are_nearly_the_whole_block(monkeypatch):
+    whole, few = blocks_of(ridges(), class_blocks.RESOLVED, monkeypatch)
+    assert few.directions.shape[2] < 7
+    np.testing.assert_allclose(few.inverse_diagonal, whole.inverse_diagonal, rtol=0.05)
+    assert few.log_det == pytest.approx(whole.log_det, rel=0.01)
