@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._core.in_batches import M, Read
 from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem
 from calibrant.notions import Notion
 from calibrant.sums.plan import Plan
-from calibrant.sums.predictions import M
 from calibrant.sums.scan import scan
 from calibrant.sums.sums import BinnedProblem, Sums
 from calibrant.sums.unread import Reading, Unread, UnreadBinary, UnreadWeights
@@ -52,7 +52,7 @@ class UnreadPart(UnreadBinary):
         """Rows are not there."""
         return self.whole.in_two_columns() if isinstance(self.whole, UnreadBinary) else self.whole
 
-    def reduce(self, read: Callable[[Problem, int], M]) -> M:
+    def reduce(self, read: Read[M]) -> M:
         """Read the batches; some may have no rows of this problem."""
         return self.whole.reduce(lambda batch, first: read(self.of_batch(batch), first))
 
