@@ -103,9 +103,9 @@ def test_an_infinite_loss_that_is_rare_has_a_finite_lower_end():
 
 def test_a_metric_that_needs_the_rows_is_named():
     with pytest.raises(ValueError, match=r"the interval of '.*' needs all rows in memory"):
-        assess(cut(ROWS["column"]), metrics=["ece", "ks-error"])
+        assess(cut(ROWS["column"]), metrics=["ece", "skce"])
     with pytest.raises(ValueError, match=r"needs all rows in memory"):
-        measure(cut(ROWS["column"]), metrics=["ks-error"])
+        measure(cut(ROWS["column"]), metrics=["skce"])
 
 
 @pytest.mark.parametrize("rows", ROWS.values(), ids=list(ROWS))

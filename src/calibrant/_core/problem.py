@@ -36,6 +36,16 @@ class WeightedRows(ABC):
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         """Return some rows: a part of this problem, unless they have weights of their own."""
 
+    def summed_parts(self, notion: Any) -> Iterable[BinaryProblem] | None:
+        """Return the binary problems of a notion where they stand for rows that are not in memory; None of rows that are."""
+        return None
+
+    @property
+    def example(self) -> Problem:
+        """Some rows that are in memory, or all of them, which show what kind of problem it is."""
+        assert isinstance(self, (BinaryProblem, SimplexProblem))
+        return self
+
     def taken(self, rows: IntArray) -> Self:
         """Return some rows, perhaps repeated, as a problem of its own."""
         return self.at(rows, self.weights.take(rows))

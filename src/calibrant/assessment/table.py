@@ -11,6 +11,7 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.approximate import Approximate
 from calibrant._core.links import CLIP
 from calibrant._core.parameters import list_of_names, resamples
 from calibrant._core.problem import BinaryProblem, as_simplex
@@ -311,6 +312,8 @@ def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | Non
         note = NO_INTERVAL
     elif estimate.value > estimate.upper:
         note = MOSTLY_NOISE
+    elif isinstance(estimate.value, Approximate) and not note:
+        note = estimate.value.note
     return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, _event_of(metric, curve))
 
 

@@ -4,6 +4,7 @@ from .bounded_isotonic import BoundedIsotonic as BoundedIsotonic
 from .cross_validated import CrossValidatedBins as CrossValidatedBins
 from .equal_mass import EqualMass as EqualMass
 from .equal_width import EqualWidth as EqualWidth
+from .fine_grid import FineGrid as FineGrid
 from .isotonic import Isotonic as Isotonic
 from .monotonic_sweep import MonotonicSweep as MonotonicSweep
 from .partition import Partition as Partition
@@ -33,6 +34,7 @@ __all__ = [
     "CrossValidatedBins",
     "EqualMass",
     "EqualWidth",
+    "FineGrid",
     "Isotonic",
     "MonotonicSweep",
     "Partition",

@@ -197,8 +197,17 @@ def chunks(n: int) -> Iterator[slice]:
 class Binning(ABC):
     """How scores are cut. Called on a problem, returns `Bins`."""
 
+    cuts_by_weight: ClassVar[bool] = False
+    """Whether an edge is a score at which the weight of all scores up to it reaches something, whatever the scores are."""
+
     uses_outcomes: ClassVar[bool] = False
     """Whether the edges depend on the outcomes, and so are others for other outcomes of the same scores."""
+
+    needs_scores: ClassVar[bool] = False
+    """Whether it tells all scores apart, so that cells of many scores cannot stand for them."""
+
+    is_fixed: ClassVar[bool] = False
+    """Whether the edges are the same for all problems of one precision, so that sums of batches add up."""
 
     @abstractmethod
     def edges(self, problem: BinaryProblem) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,8 @@ class EqualMass(OrderedBinning):
     n_bins : int, default=15
         Number of bins at most, at least 1. The right choice where scores pile up, as those of neural networks do.
     """
+
+    cuts_by_weight: ClassVar[bool] = True
 
     n_bins: int = 15
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class EqualWidth(Binning):
     n_bins : int, default=15
         Number of bins, at least 1. The usual choice; comparable between data sets, and empty where no scores are.
     """
+
+    is_fixed: ClassVar[bool] = True
 
     n_bins: int = 15
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from calibrant.binning.partition import Edges
 @dataclass(frozen=True)
 class Unique(OrderedBinning):
     """A bin for each distinct score: no averaging at all. For forecasts that take few values."""
+
+    needs_scores: ClassVar[bool] = True
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return 0 and the distinct scores."""

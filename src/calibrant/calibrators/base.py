@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from calibrant._core import links
 from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.in_batches import InBatches
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse, require
@@ -26,6 +27,8 @@ from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers
 from calibrant._core.warnings import warn
 from calibrant.calibrators.reading_and_writing import Writing
 from calibrant.notions import Binary
+from calibrant.sums.unread import UnreadBinary, UnreadSimplex
+from calibrant.sums.unread_part import UnreadPart
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
 """Beyond these the logistic function is 1 and 0 to the last digit."""
@@ -73,15 +76,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     classes_: npt.NDArray[np.generic]
     n_features_in_: int
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike | InBatches,
+        y: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Fit the map on rows that the classifier has not been trained on.
 
         Parameters
         ----------
         X : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Forecast: probabilities, or logits where ``input="logit"``.
-        y : array-like of shape (n_samples,)
-            Class labels.
+            Forecast: probabilities, or logits where ``input="logit"``; or predictions that are read in batches, which have
+            labels and weights with them.
+        y : array-like of shape (n_samples,), optional
+            Class labels; left out beside predictions that are read in batches, and there only.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights; an integer weight counts as that many equal rows.
 
@@ -94,15 +103,19 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         -----
         A fit that fails or is interrupted leaves the calibrator as it was.
         """
+        in_batches = isinstance(X, InBatches)
         require(
-            y is not None,
+            in_batches or y is not None,
             "y must be given",
             given=f"{type(self).__name__} requires y to be passed, but the target y is None",
             hint="Pass the class of each row",
         )
         before = dict(self.__dict__)
         try:
-            self._fit_data(X, y, sample_weight)
+            if isinstance(X, InBatches):
+                self._fit_batches(X, y, sample_weight)
+            else:
+                self._fit_data(X, y, sample_weight)
         except BaseException as error:  # also when interrupted from the keyboard
             self.__dict__ = before
             if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
@@ -110,7 +123,33 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             raise
         return self
 
-    def _fit_data(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
+    def _fit_batches(self, predictions: InBatches, *beside: object) -> None:
+        """Fit to predictions whose rows are read in batches; how, a method's own `_fit` says, of problems without rows."""
+        require(
+            all(one is None for one in beside),
+            "y and sample_weight must be left out beside predictions that are read in batches",
+            got="both",
+            hint="Say them where they are made: calibrant.predictions(...)",
+            error=TypeError,
+        )
+        problem = predictions.as_problem()
+        is_logit, n_columns = kind_of(problem)
+        require(
+            is_logit == (self.input == "logit"),
+            "input must be that of the predictions",
+            got=f"{self.input!r} for {'logits' if is_logit else 'probabilities'}",
+            hint=f"Pass input={'logit' if is_logit else 'probability'!r}",
+        )
+        require(
+            self.labels is None or list(self.labels) == problem.classes.tolist(),
+            f"labels must be those of the predictions, {problem.classes.tolist()}",
+            value=self.labels,
+            hint="Leave them out",
+        )
+        self.n_features_in_, self.classes_ = n_columns, problem.classes
+        self._fit_problem(problem)
+
+    def _fit_data(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         values = self._received(X, reset=True)
         words = text_of(y)
         truth = as_labels(column_or_1d(as_array("y_true", y), warn=True)) if words is None else words
@@ -126,10 +165,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = problem.classes
         occurred = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
         if occurred.min() == occurred.max():
-            warn(
-                f"only the class {self.classes_[int(occurred[0])]!s} occurs in the {problem.size} calibration rows: the map is "
-                "fitted all the same, without evidence on other classes. Fit on more rows."
-            )
+            warn_of_one_class(self.classes_[int(occurred[0])], problem.size)
         self._fit_problem(problem)
 
     def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:
@@ -285,6 +321,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return values[:, 0] if values.shape[1] == 1 else values
 
 
+def warn_of_one_class(label: object, n_rows: int) -> None:
+    """Say that the rows are of one class."""
+    warn(
+        f"only the class {label!s} occurs in the {n_rows} calibration rows: the map is "
+        "fitted all the same, without evidence on other classes. Fit on more rows."
+    )
+
+
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
     """Cut a forecast into rows of at most so many numbers at a time."""
     n, n_classes = forecast.shape
@@ -297,6 +341,23 @@ def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
 def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
     """Return the problem with scores made of its log-odds, as those of new rows are: rounding must not part the two."""
     return problem if problem.logit is None else replace(problem, score=links.score_of_logit(problem.logit))
+
+
+def one_score(problem: Problem) -> BinaryProblem:
+    """Return a problem of two classes as one of the score of the second; log-odds are made of both columns."""
+    if isinstance(problem, BinaryProblem):
+        return problem
+    forecast = problem.forecast
+    binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
+    return with_scores_of_logits(binary) if forecast.is_logit else binary
+
+
+def kind_of(problem: Problem) -> tuple[bool, int]:
+    """Return whether a problem is one of logits, and its number of columns."""
+    head = problem.example
+    if isinstance(head, BinaryProblem):
+        return head.logit is not None, 1
+    return head.forecast.is_logit, head.forecast.shape[1]
 
 
 class BinaryCalibrator(Calibrator):
@@ -333,6 +394,11 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_one(self, problem: BinaryProblem) -> None:
         """Fit a binary problem, and say so if its logits are lost on the method."""
+        if isinstance(problem, UnreadBinary):
+            self._fit(problem)
+            if (rate := problem.reading.event_rate) in (0.0, 1.0) and not isinstance(problem, UnreadPart):
+                warn_of_one_class(problem.classes[int(rate)], problem.size)
+            return
         if problem.logit is not None and type(self)._apply_logit is BinaryCalibrator._apply_logit:
             lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
             if np.unique(lost).size > 1:
@@ -344,17 +410,16 @@ class BinaryCalibrator(Calibrator):
         self._fit(problem)
 
     def _fit_problem(self, problem: Problem) -> None:
-        if isinstance(problem, SimplexProblem):
-            require(
-                problem.prob.shape[1] == 2,
-                f"{type(self).__name__} maps one score",
-                got=f"{problem.prob.shape[1]} classes",
-                hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
-            )
-            forecast = problem.forecast
-            binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
-            problem = with_scores_of_logits(binary) if forecast.is_logit else binary
-        self._fit_one(problem)
+        require(
+            problem.classes.size == 2,
+            f"{type(self).__name__} maps one score",
+            got=f"{problem.classes.size} classes",
+            hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
+        )
+        if isinstance(problem, UnreadSimplex):
+            self._fit_one(UnreadPart(problem, Binary(), 0, one_score))
+        else:
+            self._fit_one(one_score(problem))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         column = self._mapped(

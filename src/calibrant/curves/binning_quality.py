@@ -16,6 +16,7 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.metrics.binned.losses import l1
 from calibrant.notions import Notion, as_notion
+from calibrant.sums.unread import require_rows
 
 ROUNDING = 1e-12
 """What the rates of two bins may differ by and be equal: sums of fractional weights are rounded."""
@@ -166,7 +167,7 @@ def binning_quality(
     >>> binning_quality([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=EqualMass(4))
     BinningQuality(binary, EqualMass(n_bins=4), bins=4, of 1 to 1, criterion=0, within bins=0, violations=1 up to 1)
     """
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "the quality of bins")
     by, cut = as_notion(notion, problem), as_binning(binning)
     panels = tuple(
         BinningPanel(binary.name or by.name, binary.share, cut(binary)) for binary in by.split(problem) if binary.size

@@ -19,9 +19,12 @@ from calibrant.binning import Bins, EqualWidth
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.curves.corp_bands import BANDS, Place
 from calibrant.curves.reliability import require_level
+from calibrant.metrics.decompositions.corp_of_cells import corp_of_cells
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.isotonic import affordable, corp_terms, isotonic_fit
+from calibrant.sums import Predictions
 from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.fine_cells import CellProblem
 
 BandName = Literal["consistency", "confidence", "simultaneous"]
 
@@ -97,8 +100,8 @@ class CorpCurve(DrawnResult):
 
 
 def corp_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     level: float = 0.05,
@@ -111,8 +114,8 @@ def corp_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -187,7 +190,11 @@ def _panel(
     lower = upper = np.full(at.size, np.nan)
     if band is not None:
         lower, upper = BANDS[band](Place(ordered, steps, at, level, n_draws, rng))
-    terms = corp_terms(ordered, squared_error)
+    terms = (
+        corp_of_cells(problem, squared_error)
+        if isinstance(problem, CellProblem)
+        else corp_terms(ordered, squared_error)
+    )
     return CorpPanel(
         name=name,
         left=ordered.score[steps.starts],

@@ -18,6 +18,7 @@ from calibrant.curves.reliability import require_level
 from calibrant.lenses.base import residual_of
 from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import Predictions
 from calibrant.sums.brownian_motion import distance_survival
 
 
@@ -73,8 +74,8 @@ class CumulativeResidualCurve(DrawnResult):
 
 
 def cumulative_residual_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     level: float = 0.05,
@@ -84,8 +85,8 @@ def cumulative_residual_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

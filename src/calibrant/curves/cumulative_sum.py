@@ -17,6 +17,7 @@ from calibrant.curves.roc import RocPanel, panel_of
 from calibrant.metrics.roc.points import warn_of_one_kind
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.isotonic import isotonic_fit
+from calibrant.sums import Predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +87,8 @@ class CumulativeSumCurve(DrawnResult):
 
 
 def cumulative_sum_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -96,8 +97,8 @@ def cumulative_sum_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

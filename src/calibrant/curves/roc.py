@@ -15,6 +15,7 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.roc.points import each_class, roc_points, warn_of_one_kind
 from calibrant.notions import Notion
+from calibrant.sums import Predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,8 @@ class RocCurve(DrawnResult):
 
 
 def roc_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -80,8 +81,8 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

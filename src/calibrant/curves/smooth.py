@@ -21,6 +21,7 @@ from calibrant.lenses.base import residual_of
 from calibrant.lenses.local import Local, mean_gap
 from calibrant.lenses.smooth import Smooth, fixed_point, nodes, reflected_kernel
 from calibrant.notions import Notion, as_notion
+from calibrant.sums import Predictions
 
 SMOOTHERS: Mapping[str, Smooth | Local] = {"kernel": Smooth(), "local": Local()}
 
@@ -101,8 +102,8 @@ class SmoothReliabilityCurve(DrawnResult):
 
 
 def smooth_reliability_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     smoother: str | Smooth | Local = "kernel",
@@ -114,8 +115,8 @@ def smooth_reliability_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

@@ -17,6 +17,7 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Unique, as_binning
 from calibrant.notions import Notion, as_notion
+from calibrant.sums.unread import require_rows
 
 ROUNDING = 1e-12
 """A gap that exceeds an error by no more than this does not exceed it: gaps are differences of rounded means."""
@@ -164,7 +165,7 @@ def validity_curve(
     """
     if points_per_bin is not None:
         points_per_bin = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "the validity of cells")
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     gap, weight = _gaps(problem, chosen, cut)
     order = np.argsort(gap, kind="stable")

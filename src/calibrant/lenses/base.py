@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibrant._core.approximate import Approximate, mean_of
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant.binning import Binning, EqualMass
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem
+from calibrant.sums.fine_cells import CellProblem, FineCells
 
 MOST_GROUPS = 512
 """Groups of neighbouring scores, over all problems of a notion, in which the noise of a lens is drawn."""
@@ -95,6 +97,15 @@ Extent = Callable[[View, FloatArray], FloatArray]
 """How large is what was seen of one problem: a function of a view and of an array (m, d), with m values."""
 
 
+Within = Callable[[FineCells, float], tuple[float, float]]
+"""Between which limits the value of the rows lies, given the cells that hold them and the value of these cells."""
+
+
+def anywhere(cells: FineCells, value: float) -> tuple[float, float]:
+    """Return no limits: of a size for which none have been derived."""
+    return -np.inf, np.inf
+
+
 class Size(ABC):
     """How large is what was seen of all problems of a notion."""
 
@@ -146,13 +157,17 @@ class MeanOverProblems(Size):
     """The mean over the problems, by their shares, of how large is what was seen of each."""
 
     extent: Extent
+    within: Within = anywhere
 
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
-        """Return the mean."""
-        total = 0.0
+        """Return the mean; of cells in place of rows with its limits."""
+        found = []
         for problem, view in seen:
-            total += problem.share * float(self.extent(view, view.look(residual_of(problem)))[0])
-        return total
+            value = float(self.extent(view, view.look(residual_of(problem)))[0])
+            if isinstance(problem, CellProblem):
+                value = Approximate(value, *self.within(problem.cells, value))
+            found.append((problem.share, value))
+        return mean_of(found)
 
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
         """Return the means."""

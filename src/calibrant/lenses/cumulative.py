@@ -9,6 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, IntArray
 from calibrant.lenses.base import Lens, View
+from calibrant.sums.fine_cells import FineCells
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,26 @@ def spread(view: View, seen: FloatArray) -> FloatArray:
     """Highest minus lowest value, the zero at the start included: Kuiper's distance."""
     reach: FloatArray = np.maximum(seen.max(axis=1), 0.0) - np.minimum(seen.min(axis=1), 0.0)
     return reach
+
+
+def largest_within(cells: FineCells, value: float) -> tuple[float, float]:
+    """Limits of the largest absolute sum of the rows: that at the ends of cells, and what lies between them at most.
+
+    At the ends of cells the sums are those of the rows. Within a cell they rise by no more than its events do, sum of
+    weight * (1 - p), and fall by no more than sum of weight * p over its other rows.
+    """
+    highest, lowest = _reach(cells)
+    return value, max(highest, -lowest)
+
+
+def spread_within(cells: FineCells, value: float) -> tuple[float, float]:
+    """Limits of the highest minus the lowest sum, as `largest_within` has them."""
+    highest, lowest = _reach(cells)
+    return value, highest - lowest
+
+
+def _reach(cells: FineCells) -> tuple[float, float]:
+    """Return how high and how low the running sums of the rows may go, the zero at the start included."""
+    before = cells.reached[:-1]
+    highest, lowest = (before + cells.rise).max(initial=0.0), (before - cells.fall).min(initial=0.0)
+    return float(highest) / cells.total, float(lowest) / cells.total

@@ -10,6 +10,7 @@ from scipy import fft, sparse
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant.lenses.base import Lens, View
+from calibrant.sums.fine_cells import FineCells
 
 LEVELS = (10, 14)
 """Bandwidths are resolved down to 2 ** -level; the level rises with the square root of the number of rows."""
@@ -46,9 +47,13 @@ class Smooth(Lens):
 
     def __call__(self, problem: BinaryProblem) -> SmoothView:
         """Find each score's place on the grid."""
-        rows = problem.weights.rows
-        level = int(np.clip(np.ceil(np.log2(16.0 * np.sqrt(rows))), *LEVELS))
-        return SmoothView(problem.score, problem.weight / problem.weight.sum(), level)
+        weight = problem.weight / problem.weight.sum()
+        return SmoothView(problem.score, weight, finest_level(problem.weights.rows))
+
+
+def finest_level(rows: float) -> int:
+    """Return down to which power of 1/2 the bandwidths of so many rows are resolved."""
+    return int(np.clip(np.ceil(np.log2(16.0 * np.sqrt(rows))), *LEVELS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,21 @@ def fixed_point(view: View, seen: FloatArray) -> FloatArray:
         left, at_high = left[~within], at_low[~within]
     error[left] = at_high
     return error
+
+
+def fixed_point_within(cells: FineCells, value: float) -> tuple[float, float]:
+    """Limits of the fixed point of the rows: the value -+ A / max(value, finest bandwidth).
+
+    To move a residual r by d changes the integral at bandwidth s by at most  abs(r) * d * sqrt(2 / pi) / s,  and by no more
+    than 2 abs(r): that is the distance between two Gaussians, and reflecting them brings them no farther apart. All rows
+    together change it by  A / s,  A = sum of weight * abs(y - p) * d * sqrt(2 / pi) / weight.  The integral does not rise with
+    the bandwidth, so the point where it equals the bandwidth moves by no more than the integral does there.
+    """
+    at = max(value, 2.0 ** -finest_level(cells.rows))
+    moved = np.maximum(cells.mean - cells.lowest, cells.highest - cells.mean)
+    each = np.minimum(moved * np.sqrt(2.0 / np.pi) / at, 2.0)
+    error = float((cells.rise + cells.fall) @ each) / cells.total
+    return max(0.0, value - error), value + error
 
 
 def smoothed_integral(seen: FloatArray, bandwidth: FloatArray, n_cells: int) -> FloatArray:

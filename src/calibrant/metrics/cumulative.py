@@ -8,23 +8,30 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.lenses.base import MeanOverProblems
-from calibrant.lenses.cumulative import Cumulative, largest, spread
+from calibrant.lenses.cumulative import Cumulative, largest, largest_within, spread, spread_within
 from calibrant.metrics.kinds.through_lens import ThroughLens
 from calibrant.notions import Notion
+from calibrant.sums import Predictions
 
-KS = ThroughLens("ks-error", "KS", "Gupta K. et al. 2021", lens=Cumulative(), size=MeanOverProblems(largest))
+KS = ThroughLens(
+    "ks-error", "KS", "Gupta K. et al. 2021", lens=Cumulative(), size=MeanOverProblems(largest, largest_within)
+)
 
 
 @KS.declare
 def kolmogorov_smirnov_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Largest distance between cumulative probability and cumulative events in the order of scores (KS error), in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -58,20 +65,28 @@ def kolmogorov_smirnov_error(
 
 
 KUIPER = ThroughLens(
-    "kuiper-error", "Kuiper", "Arrieta-Ibarra et al. 2022", lens=Cumulative(), size=MeanOverProblems(spread)
+    "kuiper-error",
+    "Kuiper",
+    "Arrieta-Ibarra et al. 2022",
+    lens=Cumulative(),
+    size=MeanOverProblems(spread, spread_within),
 )
 
 
 @KUIPER.declare
 def kuiper_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Range of the cumulative residuals in the order of scores (Kuiper, ECCE-R), in [0, 1]; 0 is calibrated.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

@@ -8,25 +8,34 @@ import numpy.typing as npt
 
 from calibrant._core.validation import DataOptions
 from calibrant.lenses.base import MeanOverProblems
-from calibrant.lenses.smooth import Smooth, fixed_point
+from calibrant.lenses.smooth import Smooth, fixed_point, fixed_point_within
 from calibrant.metrics.kinds.through_lens import ThroughLens
 from calibrant.notions import Notion
+from calibrant.sums import Predictions
 
 SMOOTH = ThroughLens(
-    "smooth-ece", "smECE", "Błasiok and Nakkiran 2024", lens=Smooth(), size=MeanOverProblems(fixed_point)
+    "smooth-ece",
+    "smECE",
+    "Błasiok and Nakkiran 2024",
+    lens=Smooth(),
+    size=MeanOverProblems(fixed_point, fixed_point_within),
 )
 
 
 @SMOOTH.declare
 def smooth_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Mean distance of outcome and probability under a kernel as wide as that distance (smooth ECE), in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional

@@ -117,6 +117,9 @@ class Notion(ABC):
         ValueError
             After the last one, if the shares do not sum to one, as where `parts_a_row` is forgotten.
         """
+        if (known := problem.summed_parts(self)) is not None:
+            yield from known
+            return
         total, n_parts = 0.0, 0
         for binary in self._of_parts(self._simplex(problem)):
             total, n_parts = total + binary.share, n_parts + 1
@@ -159,7 +162,7 @@ class Notion(ABC):
         int
             As many as `split` yields problems.
         """
-        simplex = self._simplex(problem)
+        simplex = self._simplex(problem.example)
         return sum(1 for _ in self.fitted_to(simplex).parts(simplex.forecast.as_given))
 
     def parts_a_row(self, n_classes: int) -> int:

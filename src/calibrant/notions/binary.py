@@ -31,6 +31,9 @@ class Binary(Notion):
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
+        if (known := problem.summed_parts(self)) is not None:
+            yield from known
+            return
         if isinstance(problem, BinaryProblem):
             yield problem if problem.name else _named(problem, _of_class(problem.classes[1]))
             return

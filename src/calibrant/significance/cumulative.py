@@ -19,6 +19,7 @@ from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spre
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.sums import Predictions
 from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
 from calibrant.sums.draws import Rng, as_rng
 
@@ -34,8 +35,8 @@ RANGE = KnownLaw("range of a Brownian motion", range_survival, range_density)
 
 @declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
 def kolmogorov_smirnov_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     n_resamples: int | None = None,
@@ -46,8 +47,8 @@ def kolmogorov_smirnov_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
@@ -98,8 +99,8 @@ def kolmogorov_smirnov_test(
 
 @declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
 def kuiper_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     n_resamples: int | None = None,
@@ -110,8 +111,8 @@ def kuiper_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : {"binary", "confidence"} or Notion, optional
@@ -159,7 +160,11 @@ def kuiper_test(
 
 
 def _single_problem(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, test: str, data: DataOptions
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None,
+    notion: str | Notion | None,
+    test: str,
+    data: DataOptions,
 ) -> tuple[BinaryProblem, str]:
     """Return the one problem of a notion, and the hypothesis about it in words."""
     problem = as_problem(y_true, y_prob, **data)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem, BoolArray
 from calibrant._core.warnings import warn
+from calibrant.solvers.log_odds_in_batches import BatchesOfLogOdds, Features
 from calibrant.solvers.logistic import LogisticFit, fit_logistic
+from calibrant.solvers.separation import Family, Spread, is_separated_by
+from calibrant.sums.unread import UnreadBinary
 
 CERTAIN = 1e-8
 """Largest component of the gradient of the mean log loss, in standardised units, at which a curve is the minimum."""
@@ -20,19 +22,50 @@ CERTAIN = 1e-8
 A_PART = 1000
 """Rows that are looked at before all are, to see that the classes overlap."""
 
-Family = Literal["straight", "rising", "rising through zero", "bent"]
-"""Curves of the log-odds: a + b x; increasing ones with an intercept, or with the value 0 at 0; and a + b x + c x^2."""
+
+class Evidence(Protocol):
+    """Rows that a curve is fitted to, wherever they are."""
+
+    def is_separated(self, family: Family) -> bool:
+        """Whether a curve of the family separates the classes."""
+
+    def fit(self, features: Features, *, smooth: bool, intercept: bool, nonnegative: bool) -> LogisticFit:
+        """Minimise the mean log loss on the outcomes, or on Platt's targets."""
+
+    def first(self, features: Features) -> float:
+        """Return the value of the first column, where it is the same for all rows."""
+
+
+class RowsOfLogOdds:
+    """The evidence of rows in memory."""
+
+    def __init__(self, problem: BinaryProblem) -> None:
+        self.problem = problem
+
+    def is_separated(self, family: Family) -> bool:
+        """Whether a curve of the family separates the classes."""
+        return is_separated(self.problem.log_odds, self.problem.outcome, family)
+
+    def fit(self, features: Features, *, smooth: bool, intercept: bool, nonnegative: bool) -> LogisticFit:
+        """Minimise the mean log loss on the outcomes, or on Platt's targets."""
+        problem = self.problem
+        events = problem.weight * (platt_targets(problem) if smooth else problem.outcome)
+        return fit_logistic(features(problem), problem.weight, events, intercept=intercept, nonnegative=nonnegative)
+
+    def first(self, features: Features) -> float:
+        """Return the value of the first column, where it is the same for all rows."""
+        return float(features(self.problem)[0][0])
 
 
 def least_log_loss(
     problem: BinaryProblem,
-    columns: Sequence[FloatArray],
+    features: Features,
     family: Family,
     *,
     smooth: bool = False,
-    otherwise: Sequence[FloatArray] | None = None,
+    otherwise: Features | None = None,
 ) -> LogisticFit:
-    """Return the curve of the family with the least mean log loss on the problem.
+    """Return the curve of the family with the least mean log loss on the problem, whose rows may be read in batches.
 
     Where the log loss has no minimum, as the classes are separated or one is absent, and where ``smooth`` asks for it, it is
     that on Platt's targets, which has one. Of scores that are all equal the slope, the coefficient of the first column, is
@@ -40,22 +73,20 @@ def least_log_loss(
     the others.
     """
     intercept, nonnegative = family != "rising through zero", family.startswith("rising")
+    evidence: Evidence = BatchesOfLogOdds(problem) if isinstance(problem, UnreadBinary) else RowsOfLogOdds(problem)
 
-    def fit(columns: Sequence[FloatArray]) -> tuple[LogisticFit, bool]:
+    def fit(features: Features) -> tuple[LogisticFit, bool]:
         """Fit, and whether it is to the outcomes themselves."""
-        if not smooth and not is_separated(problem.log_odds, problem.outcome, family):
-            found = fit_to(columns, problem.weight * problem.outcome)
+        if not smooth and not evidence.is_separated(family):
+            found = evidence.fit(features, smooth=False, intercept=intercept, nonnegative=nonnegative)
             if found.converged:
                 return found, True
-        return fit_to(columns, problem.weight * platt_targets(problem)), smooth
+        return evidence.fit(features, smooth=True, intercept=intercept, nonnegative=nonnegative), smooth
 
-    def fit_to(columns: Sequence[FloatArray], events: FloatArray) -> LogisticFit:
-        return fit_logistic(columns, problem.weight, events, intercept=intercept, nonnegative=nonnegative)
-
-    found, as_wanted = fit(columns)
-    if otherwise is not None and found.rank < len(columns) + intercept:
-        columns = otherwise
-        found, as_wanted = fit(columns)
+    found, as_wanted = fit(features)
+    if otherwise is not None and found.rank < found.coef.size + intercept:
+        features = otherwise
+        found, as_wanted = fit(features)
     if not as_wanted:
         _warn_of_separation(problem)
     if not found.converged or found.gradient > CERTAIN:
@@ -65,9 +96,9 @@ def least_log_loss(
             "the last step",
         )
     if found.rank == intercept:
-        ahead = np.zeros(len(columns))
+        ahead = np.zeros(found.coef.size)
         ahead[0] = 1.0
-        found = replace(found, coef=ahead, intercept=found.intercept - float(columns[0][0]))
+        found = replace(found, coef=ahead, intercept=found.intercept - evidence.first(features))
     return found
 
 
@@ -85,27 +116,18 @@ def is_separated(x: FloatArray, outcome: BoolArray, family: Family) -> bool:
     """
     if x.size > A_PART and not is_separated(x[:A_PART], outcome[:A_PART], family) and _has_three_values(x[:A_PART]):
         return False  # a curve that separates all rows separates a part of them, and is not zero at three scores
-    events, rest = x[outcome], x[~outcome]
-    if family == "rising through zero":
-        return bool(events.min(initial=np.inf) >= 0.0 >= rest.max(initial=-np.inf) and x.any())
-    if not events.size or not rest.size:
-        return True
-    if x.min() == x.max():
-        return False
-    above = bool(events.min() >= rest.max())
-    if family == "rising":
-        return above
-    if family == "straight" or not _has_three_values(x):
-        return above or bool(events.max() <= rest.min())
-    # A parabola is positive inside an interval or outside it; its two zeros can lie on rows of both classes.
-    return not _any_inside(rest, events.min(), events.max()) or not _any_inside(events, rest.min(), rest.max())
+
+    def any_inside(of_events: bool | None, low: float, high: float) -> bool:
+        return _any_inside(x if of_events is None else x[outcome == of_events], low, high)
+
+    return is_separated_by(Spread.of_log_odds(x, outcome), family, any_inside)
 
 
 def _has_three_values(x: FloatArray) -> bool:
-    return _any_inside(x, x.min(), x.max())
+    return _any_inside(x, float(x.min()), float(x.max()))
 
 
-def _any_inside(x: FloatArray, low: np.float64, high: np.float64) -> bool:
+def _any_inside(x: FloatArray, low: float, high: float) -> bool:
     return bool(((x > low) & (x < high)).any())
 
 

@@ -18,6 +18,8 @@ from scipy.special import expit, xlogy
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant.solvers.newton import EPS, DensePoint, Minimum, Stop, minimise, projected
+from calibrant.sums.fine_cells import CellProblem
+from calibrant.sums.unread import refuse_rows
 
 LAST_STEP = 1e-6
 """A step in which the log-odds of no row change by more is the last: the error after it is about this squared."""
@@ -75,9 +77,11 @@ def fit_logistic(
     """
     raw = np.vstack([*[np.ones_like(total)] * intercept, *columns])
     centre, scale, table = _standardised(raw, total, intercept=intercept)
-    kept = _independent(table, total)
+    kept = independent(_products(table, total))
     lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * len(columns))
-    found = _minimum(_Loss(table if len(kept) == len(table) else table[kept], total, events, lower[kept]), intercept)
+    found = _minimum(
+        LogisticLoss(table if len(kept) == len(table) else table[kept], total, events, lower[kept]), intercept
+    )
     if found is None:
         return LogisticFit(0.0, np.zeros(len(columns)), np.inf, 0, False, len(kept))
     theta = np.zeros(len(table))
@@ -107,14 +111,19 @@ def _standardised(raw: FloatArray, total: FloatArray, *, intercept: bool) -> tup
     return centre, scale, raw
 
 
-def _independent(table: FloatArray, total: FloatArray) -> list[int]:
-    """Numbers of the columns that those before them do not explain."""
+def _products(table: FloatArray, total: FloatArray) -> FloatArray:
+    """Weighted sums over the rows of the products of each two columns."""
     gram = np.zeros((len(table), len(table)))
     for start in range(0, table.shape[1], BLOCK):
         rows = slice(start, start + BLOCK)
         gram += (table[:, rows] * total[rows]) @ table[:, rows].T
+    return gram
+
+
+def independent(gram: FloatArray) -> list[int]:
+    """Numbers of the columns that those before them do not explain, given the sums of products of each two."""
     kept: list[int] = []
-    for j in range(len(table)):
+    for j in range(len(gram)):
         explained = gram[j, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, j])
         if gram[j, j] - explained > EXPLAINED * gram[j, j]:
             kept.append(j)
@@ -122,7 +131,7 @@ def _independent(table: FloatArray, total: FloatArray) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Loss:
+class LogisticLoss:
     """The mean log loss as a function of the coefficients of columns within [-1, 1], and their lower bounds."""
 
     table: FloatArray
@@ -130,13 +139,19 @@ class _Loss:
     events: FloatArray
     lower: FloatArray
 
-    def part(self) -> _Loss:
+    def part(self) -> LogisticLoss:
         """Return that of one row in so many."""
         few = slice(None, None, ONE_IN)
-        return _Loss(np.ascontiguousarray(self.table[:, few]), self.total[few], self.events[few], self.lower)
+        return LogisticLoss(np.ascontiguousarray(self.table[:, few]), self.total[few], self.events[few], self.lower)
 
     def at(self, theta: FloatArray) -> DensePoint:
         """Return the value, the gradient and the matrix of second derivatives."""
+        loss, gradient, curvature = self.sums(theta)
+        weight, lower = float(self.total.sum()), self.lower if np.isfinite(self.lower).any() else None
+        return DensePoint(theta, loss / weight, gradient / weight, curvature / weight, lower)
+
+    def sums(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the same as weighted sums over the rows."""
         loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
         for start in range(0, self.total.size, BLOCK):
             rows = slice(start, start + BLOCK)
@@ -149,11 +164,10 @@ class _Loss:
             p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
             gradient += z @ ((w - occurred) * p - occurred * q)
             curvature += (z * (w * likely * rare)) @ z.T
-        weight, lower = float(self.total.sum()), self.lower if np.isfinite(self.lower).any() else None
-        return DensePoint(theta, loss / weight, gradient / weight, curvature / weight, lower)
+        return loss, gradient, curvature
 
 
-def _minimum(loss: _Loss, intercept: bool) -> Minimum[DensePoint] | None:
+def _minimum(loss: LogisticLoss, intercept: bool) -> Minimum[DensePoint] | None:
     """Search from the best constant; of many rows from the solution of a part of them, if it has one."""
     start = np.zeros(loss.lower.size)
     if loss.total.size > MANY_ROWS and (part := _minimum(loss.part(), intercept)) is not None and part.converged:
@@ -262,6 +276,8 @@ class Recalibration:
 
 def recalibration_of(problem: BinaryProblem) -> Recalibration:
     """Put the rows of equal log-odds together."""
+    if isinstance(problem, CellProblem):
+        refuse_rows("the calibration slope")
     x, at = np.unique(problem.log_odds, return_inverse=True)
     total, events = (
         np.bincount(at, w, x.size).astype(np.float64) for w in (problem.weight, problem.weight * problem.outcome)

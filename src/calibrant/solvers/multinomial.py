@@ -13,7 +13,7 @@ larger than the forecast itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -127,14 +127,21 @@ class Objective:
     """
 
     def __init__(
-        self, design: Design, z: FloatArray, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray
+        self,
+        design: Design,
+        z: FloatArray,
+        problem: SimplexProblem,
+        ridge: FloatArray,
+        centre: FloatArray,
+        *,
+        dense: bool = False,
     ) -> None:
         self.design, self.z, self.label = design, z, problem.label
         self.ridge, self.centre = ridge, centre
         self.share = problem.weight / problem.weights.total
         self.equal = problem.weights.is_unit
         self.scale = max(1.0, float(self.share @ np.abs(z).max(axis=1)))
-        self.dense = centre.size <= design.most_dense
+        self.dense = dense or centre.size <= design.most_dense
         self.prob: Any = np.empty(z.shape, np.float64 if self.dense else np.float32)
         self.single: Any = z if self.dense else z.astype(np.float32)
         self.single_share: Any = self.share if self.dense else self.share.astype(np.float32)
@@ -227,6 +234,41 @@ class Objective:
     def conjugate_gradients(self) -> ConjugateGradients:
         """What solves the Newton equations of a large table."""
         return ConjugateGradients(self)
+
+
+class ObjectiveInBatches(Objective):
+    """The objective of rows that are read in batches: ``read`` adds up what it is to take from the objective of each.
+
+    Value, gradient and the whole Hessian come from one reading.
+    """
+
+    def __init__(
+        self, design: Design, ridge: FloatArray, centre: FloatArray, scale: float, read: ReadObjective
+    ) -> None:
+        self.design, self.ridge, self.centre, self.scale, self.read = design, ridge, centre, scale, read
+        self.dense, self.rough = True, False
+
+    def evaluate(self, table: FloatArray, *, rough: bool = False) -> tuple[float, FloatArray]:
+        """Read the rows; the Hessian is kept."""
+
+        def sums(part: Objective) -> FloatArray:
+            value, gradient = part.evaluate(table)
+            return np.concatenate([[value], gradient.ravel(), part.hessian().ravel()])
+
+        found, size = self.read(sums), table.size
+        change = table - self.centre
+        self._hessian = found[1 + size :].reshape(size, size)
+        self._hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
+        value = float(found[0]) + float((self.ridge * change**2).sum())
+        return value, found[1 : 1 + size].reshape(table.shape) + 2.0 * self.ridge * change
+
+    def hessian(self) -> FloatArray:
+        """Return that of the table that was evaluated last."""
+        return self._hessian
+
+
+ReadObjective = Callable[[Callable[[Objective], FloatArray]], FloatArray]
+"""Adds up what a function makes of the objectives of batches."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,15 +14,16 @@ from calibrant._core.threads import in_order, n_processors
 from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.base import chunks
 from calibrant.binning.even_index import even_index
-from calibrant.notions import Notion
+from calibrant.notions import Binary, Notion
 from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.in_chunks import SAVED, can_be_cut_in_chunks, cut_chunk
 from calibrant.sums.kept_rows import KeptRows, Numbers
 from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.predictions import Predictions
+from calibrant.sums.recut import on_fixed_cells, recut
 from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit, cells_of_classes
-from calibrant.sums.unread import is_unread, unread
+from calibrant.sums.unread import Unread, UnreadBinary, is_unread, unread
 
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
@@ -72,6 +73,13 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0
     )
 
 
+def cut(problem: BinaryProblem, binning: Binning) -> Bins:
+    """Cut the scores of a problem; of one that is read in batches fixed bins exactly, and others at the ends of fine cells."""
+    if isinstance(problem, UnreadBinary):
+        return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
+    return binning(problem)
+
+
 class Several(tuple[Sums, ...]):
     """Sums of several plans, which add up one by one."""
 
@@ -85,9 +93,22 @@ def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     """Return the sums of several plans; rows that are read in batches are read once for all of them."""
     if not is_unread(problem):
         return tuple(scan(problem, plan) for plan in plans)
+    of_part = [sums for plan in plans if (sums := problem.scanned(plan)) is not None]
+    if len(of_part) == len(plans):
+        return tuple(of_part)
     fitted = [plan.fitted_to(problem) for plan in plans]
-    found = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in fitted))
-    problem.reading.totals = found[0]
+    found = _read(problem, [on_fixed_cells(plan, problem) for plan in fitted])
+    return tuple(recut(sums, plan, problem) for sums, plan in zip(found, fitted, strict=True))
+
+
+def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
+    """Return the sums of plans over fixed cells, which may have been read before."""
+    known = [sums for plan in plans if (sums := problem.reading.known(plan)) is not None]
+    if len(known) == len(plans):
+        return known
+    found = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
+    for sums in found:
+        problem.reading.keep(sums)
     return found
 
 

@@ -90,6 +90,20 @@ class Strata(Record):
         part = self.part + other.part
         return Strata(self.count + other.count, self.whole + other.whole + (part >> BITS), part & (UNIT - 1))
 
+    def put_together(self, at: IntArray, upper: BoolArray, upper_there: BoolArray) -> Strata:
+        """Return the strata of bins that cells make up, each in bin ``at``.
+
+        ``upper`` and ``upper_there`` say which cells and bins lie in the upper half. Where a cell turns, 1 - m takes the place
+        of m: the sum becomes count - sum m, that of squares count - 2 sum m + sum m².
+        """
+        sums = []
+        turns = upper != upper_there[at]
+        for one, (m, square) in ((self.count, self.whole), (0, self.part)):
+            turned = np.where(turns, [one - m, one - 2 * m + square], [m, square])
+            sums.append(_in_bins(turned, at, upper_there.size))
+        whole, part = sums
+        return Strata(_in_bins(self.count, at, upper_there.size), whole + (part >> BITS), part & (UNIT - 1))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as lists, of which JSON loses none."""
         return {name: getattr(self, name).tolist() for name in ("count", "whole", "part")}
@@ -98,6 +112,14 @@ class Strata(Record):
     def from_dict(cls, plain: Mapping[str, Any]) -> Strata:
         """Return the strata that `to_dict` wrote down."""
         return cls(*(np.array(plain[name], dtype=np.int64) for name in ("count", "whole", "part")))
+
+
+def _in_bins(values: CountArray, at: IntArray, n_bins: int) -> CountArray:
+    """Add up values of cells, the last axis, in bins; no digit is lost."""
+    sums = np.zeros((values.size // at.size, n_bins), dtype=np.int64)
+    for into, row in zip(sums, values.reshape(-1, at.size), strict=True):
+        np.add.at(into, at, row)
+    return sums.reshape(*values.shape[:-1], n_bins)
 
 
 def is_upper(edges: FloatArray) -> BoolArray:

@@ -41,7 +41,8 @@ EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 class BinnedProblem:
     """A problem of a notion, of which the bins are left: its ``name``, its ``share`` in the aggregate, and its ``bins``.
 
-    ``weights`` is what the weights are in the whole problem. ``strata`` are there where noise is drawn from them.
+    ``weights`` is what the weights are in the whole problem. ``strata`` are there where noise is drawn from them. Bins in place
+    of others that cells could not tell may have a mean gap that is off by ``open``; None of bins that are what was asked for.
     """
 
     name: str
@@ -49,6 +50,7 @@ class BinnedProblem:
     bins: Bins
     weights: Unit
     strata: Strata | None = None
+    open: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

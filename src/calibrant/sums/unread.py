@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn, Self, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from calibrant._core.in_batches import InBatches, M, Read
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.weights import Weights
+from calibrant.binning import Binning
+from calibrant.notions import Notion
+from calibrant.sums.fine_cells import rounded
 from calibrant.sums.plan import Plan
-from calibrant.sums.sums import Sums, Unit
+from calibrant.sums.recut import fine_pair
+from calibrant.sums.sums import BinnedProblem, Sums, Unit
+
+Cells = tuple[BinnedProblem, ...]
 
 
 def unread(predictions: InBatches) -> Problem:
@@ -28,11 +36,45 @@ class Reading:
 
     def __init__(self, predictions: InBatches, head: Problem) -> None:
         self.predictions, self.head = predictions, head
+        self.fixed: list[tuple[tuple[Notion, Binning], Cells]] = []
 
     @cached_property
     def totals(self) -> Sums:
         """Sums of all rows, of which their number and weight are asked."""
         return self.predictions.reduce(lambda batch, first: _totals_of(batch))
+
+    def keep(self, sums: Sums) -> None:
+        """Remember what was read: numbers of rows, and fixed cells, so that nothing is read for them again."""
+        self.totals = sums
+        self.fixed += list(zip(sums.plan.cells, sums.cells, strict=True))
+
+    @property
+    def event_rate(self) -> float | None:
+        """Share of events of a problem of one event, if its rows have been cut into cells; else None."""
+        whole = [cells[0].bins for _, cells in self.fixed if len(cells) == 1]
+        return float(whole[0].outcome_sum.sum() / whole[0].weight.sum()) if whole else None
+
+    def known(self, plan: Plan) -> Sums | None:
+        """Return the sums that a plan asks for, if they are over cells that have been read before."""
+        if plan.scores or plan.noise or not plan.cells:
+            return None
+        found = [[cells for pair, cells in self.fixed if pair == asked] for asked in plan.cells]
+        if not all(found):
+            return None
+        return replace(
+            self.totals, plan=plan, cells=tuple(cells[0] for cells in found), scores=np.zeros((0, plan.powers))
+        )
+
+    def parts(self, problem: Unread, notion: Notion) -> Iterator[BinaryProblem]:
+        """Yield the problems of a notion, with scores rounded to cells of the fine grid."""
+        return (rounded(one, problem) for one in self.cells(problem, notion))
+
+    def cells(self, problem: Unread, notion: Notion) -> Cells:
+        """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
+        from calibrant.sums.scan import scan
+
+        (cells,) = scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells
+        return cells
 
 
 def _totals_of(batch: Problem) -> Sums:
@@ -78,6 +120,19 @@ class UnreadBinary(BinaryProblem):
         """Return the same rows as a forecast of two classes, which is not read yet either."""
         return UnreadSimplex(self.reading.predictions, as_simplex(self.reading.head), self.reading)
 
+    @property
+    def example(self) -> Problem:
+        """The first rows."""
+        return self.reading.head
+
+    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
+        """Return the problems of the notion, with scores rounded to cells."""
+        return self.reading.parts(self, notion)
+
+    def scanned(self, plan: Plan) -> Sums | None:
+        """Return the sums that a plan asks for, where another problem is read for them."""
+        return None
+
     def reduce(self, read: Read[M]) -> M:
         """Read the batches."""
         return self.reading.predictions.reduce(read)
@@ -112,6 +167,19 @@ class UnreadSimplex(SimplexProblem):
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         """Rows are not there."""
         refuse_rows()
+
+    @property
+    def example(self) -> Problem:
+        """The first rows."""
+        return self.reading.head
+
+    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
+        """Return the problems of the notion, with scores rounded to cells."""
+        return self.reading.parts(self, notion)
+
+    def scanned(self, plan: Plan) -> Sums | None:
+        """Return the sums that a plan asks for, where another problem is read for them."""
+        return None
 
     def reduce(self, read: Read[M]) -> M:
         """Read the batches, as tables of two columns if they are of one."""
@@ -158,6 +226,11 @@ class UnreadWeights(Weights):
         refuse_rows()
 
     @property
+    def are_rows(self) -> bool:
+        """Whether there are none: of single weights nothing is known."""
+        return self.is_unit
+
+    @property
     def total(self) -> float:
         """Sum of the weights."""
         return self._totals.weight
@@ -176,6 +249,35 @@ class UnreadWeights(Weights):
 Unread = UnreadBinary | UnreadSimplex
 
 
+class AsRead(InBatches):
+    """A problem that is read in batches as what functions take, with what was read of it before."""
+
+    def __init__(self, problem: Unread) -> None:
+        self.problem = problem
+
+    @property
+    def classes(self) -> npt.NDArray[np.generic]:
+        """Those of the problem."""
+        return self.problem.classes
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """That of the problem."""
+        return self.problem.precision
+
+    def head(self) -> Problem:
+        """Return some of its rows."""
+        return self.problem.reading.head
+
+    def reduce(self, read: Read[M]) -> M:
+        """Read its batches."""
+        return self.problem.reduce(read)
+
+    def as_problem(self) -> Problem:
+        """Return the problem."""
+        return self.problem
+
+
 def is_unread(problem: Problem) -> TypeGuard[Unread]:
     """Whether the rows of a problem are read in batches, so that only sums over them can be had."""
     return isinstance(problem, (UnreadBinary, UnreadSimplex))
@@ -188,6 +290,13 @@ def added(problem: Problem, read: Callable[[Problem], M], what: str) -> M:
     if not problem.weights.is_unit:
         refuse_rows(f"{what} of weighted rows")
     return problem.reduce(lambda batch, first: read(batch))
+
+
+def require_rows(problem: Problem, what: str) -> Problem:
+    """Return a problem whose rows are in memory, or refuse one that is read in batches."""
+    if is_unread(problem):
+        refuse_rows(what)
+    return problem
 
 
 def refuse_rows(what: str = "this") -> NoReturn:

@@ -12,6 +12,7 @@ from calibrant.calibrators.simplex.matrix import MatrixScaling
 from calibrant.calibrators.simplex.multinomial import fit_table, identity, penalties
 from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
 from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
+from calibrant.calibrators.simplex.table_rows import RowsInMemory
 from calibrant.calibrators.simplex.vector import VectorScaling
 from calibrant.solvers import multinomial, newton
 from calibrant.solvers.multinomial import Diagonal, Full, Objective
@@ -120,12 +121,12 @@ def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name
     z, problem = drawn(n=400, k=6, weighted=weighted)
     make, centre = DESIGNS[name]
     middle = centre(6)
-    whole = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    whole = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
     for design in (Diagonal, Full):
         monkeypatch.setattr(design, "most_dense", 0)
-    rough = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    rough = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
     monkeypatch.setattr(multinomial, "BLOCK_ROWS", 50)
-    fewer = fit_table(make(), z, problem, np.full_like(middle, ridge), middle, middle)
+    fewer = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
     assert whole.gradient < 1e-12
     for other in (rough, fewer):
         assert other.gradient < 1e-7
@@ -160,7 +161,7 @@ def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     inverse = multinomial.ConjugateGradients._inverse_blocks
     monkeypatch.setattr(multinomial.ConjugateGradients, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
     z, problem = drawn(n=3000, k=30)
-    found = fit_table(Full(), z, problem, np.zeros((31, 30)), identity(30), identity(30))
+    found = fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((31, 30)), identity(30), identity(30))
     assert made
     assert found.gradient <= 1e-8 * np.abs(z).max(axis=1).mean()
 
@@ -174,7 +175,14 @@ def test_a_forecast_that_is_right_is_left_alone_with_an_exact_certificate(monkey
     make, centre = DESIGNS[name]
     for design in (Diagonal, Full):
         monkeypatch.setattr(design, "most_dense", 0)
-    found = fit_table(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5), centre(5))
+    found = fit_table(
+        make(),
+        RowsInMemory(problem.forecast.values, problem),
+        problem,
+        0.1 * np.ones(centre(5).shape),
+        centre(5),
+        centre(5),
+    )
     np.testing.assert_allclose(found.table, centre(5), atol=1e-7)
     exact = Objective(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5))
     assert found.gradient == pytest.approx(np.abs(exact.evaluate(found.table)[1]).max(), rel=1e-6, abs=1e-15)
@@ -184,12 +192,12 @@ def test_a_search_cut_short_is_told_of(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
     z, problem = drawn()
     with pytest.warns(ConvergenceWarning, match=r"gradient must fall below .*after 1 Newton steps"):
-        fit_table(Full(), z, problem, np.zeros((5, 4)), identity(4), identity(4))
+        fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((5, 4)), identity(4), identity(4))
 
 
 def test_few_steps_are_enough():
     z, problem = drawn(n=2000)
-    assert fit_table(Full(), z, problem, np.zeros((5, 4)), identity(4), identity(4)).steps <= 10
+    assert fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((5, 4)), identity(4), identity(4)).steps <= 10
 
 
 # Probabilities

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal, cast
 
@@ -24,6 +25,9 @@ from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 from calibrant.calibrators.reading_and_writing import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
+from calibrant.sums.fine_cells import in_cells
+from calibrant.sums.unread import UnreadSimplex
+from calibrant.sums.unread_part import UnreadPart
 
 Unseen = Literal["pooled", "identity"]
 
@@ -207,17 +211,18 @@ class ByNotion(Calibrator):
         )
         simplex, unfitted = as_simplex(problem), self._method()
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
-        self.calibrators_, self.pooled_, empty, without_event = [], None, [], False
+        self.calibrators_, self.pooled_, empty = [], None, []
+        without_event: list[str] = []
         for binary in self._problems(simplex):
             self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)
             if not binary.size:
                 empty.append(binary.name)
-            elif not binary.outcome.any():
-                without_event = True
+            elif not in_cells(binary).outcome.any():
+                without_event.append(binary.name)
         if empty:
             self._serve_unseen(empty, simplex)
         if without_event:
-            _tell_of_absent_classes(simplex)
+            _tell_of_absent(simplex, without_event)
 
     def _method(self) -> BinaryCalibrator:
         """Return the method, a new one."""
@@ -274,11 +279,23 @@ class ByNotion(Calibrator):
     def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Binary problems, with the log-odds of those that were given as logits."""
         notion = self.notion_
+        if isinstance(simplex, UnreadSimplex):
+            yield from self._unread_problems(simplex)
+            return
         if (log_odds := _log_odds(simplex.forecast)) is None:
             yield from notion.split(simplex)
             return
         for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
             yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
+
+    def _unread_problems(self, simplex: UnreadSimplex) -> Iterator[BinaryProblem]:
+        """Binary problems of rows that are read in batches."""
+
+        def of_batch(index: int, batch: Problem) -> BinaryProblem:
+            return next(islice(self._problems(as_simplex(batch)), index, None))
+
+        for index in range(self.notion_.n_parts(simplex)):
+            yield UnreadPart(simplex, self.notion_, index, partial(of_batch, index))
 
     def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
         """Decide what becomes of the scores of problems without rows, and say it."""
@@ -333,8 +350,13 @@ def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrat
     return fitted
 
 
-def _tell_of_absent_classes(simplex: SimplexProblem) -> None:
+def _tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
     """Say which classes did not occur, where others did: of a single class every calibrator says it."""
+    if isinstance(simplex, UnreadSimplex):
+        warn(
+            f"no calibration row has the event of {_first(without_event)}: its map is fitted all the same. Fit on more rows."
+        )
+        return
     seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
     if 1 < seen.sum() < seen.size:
         names = _first([str(name) for name in simplex.classes[~seen]])

@@ -14,7 +14,8 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.calibrators.base import MOST_LOG_ODDS, LogOddsCalibrator
-from calibrant.solvers.log_odds import Family, least_log_loss
+from calibrant.solvers.log_odds import least_log_loss
+from calibrant.solvers.separation import Family
 
 Parameters = Literal["abm", "am", "ab", "a"]
 
@@ -112,10 +113,16 @@ class BetaCalibration(LogOddsCalibrator):
         family: Family = "rising" if "m" in fitted else "rising through zero"
         # At a score of 1/2 both features are ln 2 from zero: less that, the curve without an intercept is 0 there.
         pivot = 0.0 if "m" in fitted else np.log(2.0)
-        both = [problem.log_odds]
+
+        def apart(rows: BinaryProblem) -> list[FloatArray]:
+            low, high = _features(rows.log_odds)
+            return [low + pivot, high - pivot]
+
+        def both(rows: BinaryProblem) -> list[FloatArray]:
+            return [rows.log_odds]
+
         if "b" in fitted:
-            low, high = _features(problem.log_odds)
-            found = least_log_loss(problem, [low + pivot, high - pivot], family, otherwise=both)
+            found = least_log_loss(problem, apart, family, otherwise=both)
         else:
             found = least_log_loss(problem, both, family)
         self.a_, self.b_ = float(found.coef[0]), float(found.coef[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import Binning, Bins, as_binning, locate, sums_over
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.sums.scan import cut
 
 ROUNDING = 1e-12
 SUMS = ("weight", "score_sum", "outcome_sum")
@@ -136,7 +137,7 @@ class HistogramBinning(BinaryCalibrator):
         )
         seed = source("random_state", self.random_state)
         interior = flag("interior", self.interior)
-        bins = _binning(self.binning)(problem)
+        bins = cut(problem, _binning(self.binning))
         base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
         if interior:
             bins = _inside(bins, problem)
@@ -188,6 +189,8 @@ def _inside(bins: Bins, problem: BinaryProblem) -> Bins:
 @dataclass(frozen=True, eq=False)
 class _OwnEdges(Binning):
     """Bins between edges that the user gave."""
+
+    is_fixed: ClassVar[bool] = True
 
     given: FloatArray
 

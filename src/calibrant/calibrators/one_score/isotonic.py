@@ -16,6 +16,7 @@ from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.solvers.isotonic import Steps, isotonic_fit, isotonic_fit_of
+from calibrant.sums.fine_cells import in_cells, outward
 
 Finite = Literal["smooth", "clip"] | float | None
 
@@ -111,8 +112,10 @@ class IsotonicCalibration(BinaryCalibrator):
 
     def _fit(self, problem: BinaryProblem) -> None:
         flag("interpolate", self.interpolate)
+        problem = in_cells(problem)
         blocks = blocks_of(problem, self.finite)
-        self.left_, self.right_, self.value_ = blocks.left, blocks.right, blocks.value
+        self.left_, self.right_ = outward(problem, blocks.left, blocks.right)
+        self.value_ = blocks.value
 
     def _check_loaded(self) -> None:
         flag("interpolate", self.interpolate)

@@ -87,7 +87,7 @@ class PlattScaling(LogOddsCalibrator):
 
     def _fit(self, problem: BinaryProblem) -> None:
         smooth = flag("smooth_targets", self.smooth_targets)
-        found = least_log_loss(problem, [problem.log_odds], "straight", smooth=smooth)
+        found = least_log_loss(problem, lambda rows: [rows.log_odds], "straight", smooth=smooth)
         self.intercept_, self.slope_ = found.intercept, float(found.coef[0])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
 

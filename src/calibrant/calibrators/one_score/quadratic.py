@@ -85,8 +85,7 @@ class QuadraticScaling(LogOddsCalibrator):
         super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: BinaryProblem) -> None:
-        z = problem.log_odds
-        found = least_log_loss(problem, [z, z**2], "bent")
+        found = least_log_loss(problem, lambda rows: [rows.log_odds, rows.log_odds**2], "bent")
         self.a_, self.b_, self.c_ = found.intercept, float(found.coef[0]), float(found.coef[1])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
 

@@ -17,6 +17,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.sums.fine_cells import in_cells, outward
 
 
 @declare(
@@ -115,6 +116,7 @@ class VennAbers(BinaryCalibrator):
         return np.column_stack(self._interval(score))
 
     def _fit(self, problem: BinaryProblem) -> None:
+        problem = in_cells(problem)
         ordered = Ordered.of(problem)
         score, weight, events = ordered.score, ordered.weight, ordered.outcome_sum
         more = 1.0 / problem.weights.rows_per_weight
@@ -124,6 +126,7 @@ class VennAbers(BinaryCalibrator):
         lower = np.append(0.0, 1.0 - turned[::-1])
         self.lower_score_, self.lower_ = _steps(score, lower)
         self.upper_score_, self.upper_ = _steps(score, upper)
+        self.lower_score_, self.upper_score_ = outward(problem, self.lower_score_, self.upper_score_)
 
     def _check_loaded(self) -> None:
         for end in ("lower", "upper"):

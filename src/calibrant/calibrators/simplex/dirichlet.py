@@ -103,7 +103,7 @@ class DirichletCalibration(LinearScaling):
         self.intercept = intercept
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.forecast.shape[1]
+        n_classes = problem.classes.size
         ridge = penalties(
             n_classes,
             diagonal=penalty("diagonal", self.diagonal),
@@ -113,4 +113,4 @@ class DirichletCalibration(LinearScaling):
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(ridge > 0.0, 0.0, same)
-        self._fit_table(Full(), self._entering(problem.forecast), problem, ridge, centre, same)
+        self._fit_table(Full(), problem, ridge, centre, same)

@@ -21,6 +21,7 @@ from calibrant.calibrators.simplex.multinomial import (
     temperature_of,
     tempered,
 )
+from calibrant.calibrators.simplex.table_rows import rows_of
 from calibrant.calibrators.simplex.temperature import check_temperature
 from calibrant.solvers.multinomial import Design, Full
 
@@ -36,13 +37,12 @@ class LinearScaling(MulticlassCalibrator):
     def _fit_table(
         self,
         design: Design,
-        z: FloatArray,
         problem: SimplexProblem,
         ridge: FloatArray,
         centre: FloatArray,
         start: FloatArray,
     ) -> None:
-        found = fit_table(design, z, problem, ridge, centre, start)
+        found = fit_table(design, rows_of(problem, self._entering), problem, ridge, centre, start)
         table = found.table
         if isinstance(design, Full):
             self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
@@ -102,11 +102,9 @@ class StructuredScaling(LinearScaling):
         self.rho = rho
         self.tau = tau
 
-    def _fit_temperature(self, problem: SimplexProblem) -> FloatArray:
-        """Find the temperature, and return the log-probabilities after it."""
-        log_prob = log_prob_of(problem.forecast)
-        self.temperature_, self.uniform_ = temperature_of(log_prob, problem), 1.0 / (problem.weights.rows + 1.0)
-        return tempered(log_prob, self.temperature_, self.uniform_)
+    def _fit_temperature(self, problem: SimplexProblem) -> None:
+        """Find the temperature, after which log-probabilities enter the map."""
+        self.temperature_, self.uniform_ = temperature_of(problem), 1.0 / (problem.weights.rows + 1.0)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -107,10 +107,10 @@ class MatrixScaling(LogitScaling):
         self.intercept = intercept
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.forecast.shape[1]
+        n_classes = problem.classes.size
         off_diagonal = penalty("off_diagonal", self.off_diagonal)
         ridge = penalties(
             n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
         )
         same = identity(n_classes)
-        self._fit_table(Full(), self._entering(problem.forecast), problem, ridge, same, same)
+        self._fit_table(Full(), problem, ridge, same, same)

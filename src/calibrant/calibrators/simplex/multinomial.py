@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number
 from calibrant._core.problem import BoolArray, Forecast, SimplexProblem
 from calibrant._core.warnings import warn
+from calibrant.calibrators.simplex.table_rows import TableRows
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
-from calibrant.solvers.multinomial import BLOCK, LEAST_ROWS, TOLERANCE, Design, Full, Objective
+from calibrant.solvers.multinomial import BLOCK, LEAST_ROWS, TOLERANCE, Design, Full
+from calibrant.sums.unread import UnreadSimplex
 
 Logits = Literal["as-given", "log-softmax", "reference"]
 """Which of the logits that stand for one forecast: as they were given, log-probabilities, or less that of the last class."""
@@ -33,9 +36,6 @@ MOST_EXPONENT = 100.0
 STRONGEST = 1e100
 """Largest ridge."""
 
-EVEN = 1e-12
-"""Difference of scores, relative to the largest, that is rounding."""
-
 
 class Fitted(NamedTuple):
     """The table found, the largest component of the gradient there, and the steps taken."""
@@ -46,22 +46,22 @@ class Fitted(NamedTuple):
 
 
 def fit_table(
-    design: Design, z: FloatArray, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray, start: FloatArray
+    design: Design, rows: TableRows, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray, start: FloatArray
 ) -> Fitted:
     """Minimise the objective; say so where its certificate is not met, or nothing but the smallest ridge holds the table."""
     free = ridge <= TINY_RIDGE
     unit, tiny = np.ones_like(centre), np.full_like(centre, TINY_RIDGE)
-    largest = float(np.abs(z).max())
+    largest = rows.largest
     if largest > ORDINARY:
         unit[design.slopes] = largest
-        z, start = z / largest, start / unit
+        rows, start = rows.in_units(largest), start / unit
         # So far from a weight of one the pull to it is that to zero, which leaves the table its digits.
         centre = np.where(free & (unit > 1.0), 0.0, centre)
     elif largest < SMALL:
         unit[design.slopes] = size = max(largest / SMALL, SMALLEST)
-        z, start, tiny = z / size, start * unit, tiny * unit**2
+        rows, start, tiny = rows.in_units(size), start * unit, tiny * unit**2
     ridge = np.where(free, tiny, ridge)
-    objective = Objective(design, z, problem, np.minimum(ridge / unit**2, STRONGEST), centre * unit)
+    objective = rows.objective(design, np.minimum(ridge / unit**2, STRONGEST), centre * unit)
     with np.errstate(over="ignore", invalid="ignore"):
         minimum = objective.minimum(start)
     found = Fitted(minimum.point.x, minimum.residual, minimum.n_iter)
@@ -74,7 +74,7 @@ def fit_table(
             f"{found.steps} Newton steps. The last table is used. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
-    elif why := _held_by_ridge(design, z, problem, free, found.table - objective.centre):
+    elif why := _held_by_ridge(design, rows, problem.classes, free, found.table - objective.centre):
         warn(
             f"every class must occur, and classes overlap, for the log loss to have a minimum; {why}: only the ridge penalty "
             f"of {TINY_RIDGE:g} keeps the map finite. Fit on more rows, or with a larger penalty.",
@@ -84,7 +84,7 @@ def fit_table(
 
 
 def _held_by_ridge(
-    design: Design, z: FloatArray, problem: SimplexProblem, free: BoolArray, change: FloatArray
+    design: Design, rows: TableRows, classes: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
 ) -> str | None:
     """Why the log loss falls for ever along what is free, or None if no reason is seen.
 
@@ -92,20 +92,13 @@ def _held_by_ridge(
     itself, and the way from the centre to the table found. A way along which no row loses and some row gains is one.
     """
     ahead = np.zeros_like(change)
-    ahead[design.slopes] = np.eye(z.shape[1]) if isinstance(design, Full) else 1.0
+    ahead[design.slopes] = np.eye(classes.size) if isinstance(design, Full) else 1.0
     if not free[ahead > 0].all():
         return None
-    occurred = np.zeros(z.shape[1], dtype=bool)
-    occurred[problem.label] = True
+    occurred = rows.occurred()
     if not occurred.all():
-        return f"the class {problem.classes[int(np.argmin(occurred))]!s} does not occur"
-    for way in (ahead, np.where(free, change, 0.0)):
-        scores = design.scores(z, way)
-        of_label = scores[np.arange(len(z)), problem.label]
-        rounding = EVEN * float(np.abs(scores).max())
-        if (of_label >= scores.max(axis=1) - rounding).all() and (of_label > scores.min(axis=1) + rounding).any():
-            return "the classes are separated"
-    return None
+        return f"the class {classes[int(np.argmin(occurred))]!s} does not occur"
+    return "the classes are separated" if any(rows.put_right(design, (ahead, np.where(free, change, 0.0)))) else None
 
 
 def identity(n_classes: int) -> FloatArray:
@@ -142,10 +135,12 @@ def logits_of(forecast: Forecast, which: Logits) -> FloatArray:
     return z - z[:, -1:] if which == "reference" else z
 
 
-def temperature_of(log_prob: FloatArray, problem: SimplexProblem) -> float:
+def temperature_of(problem: SimplexProblem) -> float:
     """Temperature of the best scaling."""
     scaling = TemperatureScaling()
-    scaling._fit(replace(problem, forecast=Forecast(log_prob, is_logit=True)))
+    if not isinstance(problem, UnreadSimplex):
+        problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
+    scaling._fit(problem)
     return scaling.temperature_
 
 

@@ -74,8 +74,9 @@ class StructuredMatrixScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.forecast.shape[1]
+        n, n_classes = problem.weights.rows, problem.classes.size
         of_one, of_pairs = (fading(size, n, self.rho, self.tau) for size in (n_classes, n_classes * (n_classes - 1)))
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
-        z, same = self._fit_temperature(problem), identity(n_classes)
-        self._fit_table(Full(), z, problem, ridge, same, same)
+        same = identity(n_classes)
+        self._fit_temperature(problem)
+        self._fit_table(Full(), problem, ridge, same, same)

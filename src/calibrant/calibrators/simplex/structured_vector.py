@@ -75,8 +75,8 @@ class StructuredVectorScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.forecast.shape[1]
+        n, n_classes = problem.weights.rows, problem.classes.size
         ridge = fading(n_classes, n, self.rho, self.tau)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
-        z = self._fit_temperature(problem)
-        self._fit_table(Diagonal(intercept=True), z, problem, np.full_like(same, ridge), same, same)
+        self._fit_temperature(problem)
+        self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same, same)

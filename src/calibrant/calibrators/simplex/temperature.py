@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number
-from calibrant._core.problem import Forecast, IntArray, SimplexProblem
+from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.solvers.newton import Minimum, ScalarPoint, Stop, minimise
+from calibrant.sums.unread import UnreadSimplex
 
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
@@ -96,7 +97,7 @@ class TemperatureScaling(MulticlassCalibrator):
         super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        found, why = _minimum(_Loss.of(problem))
+        found, why = _minimum(_InBatches(problem) if isinstance(problem, UnreadSimplex) else _Loss.of(problem))
         self.temperature_ = 1.0 / float(found.point.x[0])
         self.gradient_, self.n_iter_ = float(found.point.gradient[0]), found.n_iter
         if why:
@@ -133,8 +134,10 @@ class _Loss:
         scores = _scores(problem.forecast)
         return cls(scores, problem.label, problem.weight / problem.weight.sum(), scores.max(axis=1))
 
-    def part(self) -> _Loss:
-        """Return that of one row in so many."""
+    def part(self) -> _Loss | None:
+        """Return that of one row in so many, if there are many."""
+        if len(self.scores) < MANY_ROWS:
+            return None
         few = slice(None, None, ONE_IN)
         return _Loss(self.scores[few], self.label[few], self.share[few] / self.share[few].sum(), self.top[few])
 
@@ -144,23 +147,37 @@ class _Loss:
         The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
         true class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
         """
-        of_true = self.scores[np.arange(len(self.scores)), self.label]
-        if (of_true == self.top).all():
-            if (self.scores.min(axis=1) == self.top).all():
+        below, uneven, gain = self.order()
+        if not below:
+            if not uneven:
                 return 1.0, "every temperature is as good: the forecast is uniform"
             return (
                 1.0 / COLDEST,
                 "the likelihood keeps growing as T falls to 0: in every row the true class has the highest probability",
             )
-        if self.share @ (self.scores.mean(axis=1) - of_true) >= 0:
+        if gain >= 0:
             return (
                 1.0 / HOTTEST,
                 "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform",
             )
         return None
 
+    def order(self) -> FloatArray:
+        """Return how many rows have a higher score than that of the true class, and how many have scores that differ.
+
+        The third number is the slope of the mean log loss at T = infinity: the mean of the average score less that of the true
+        class.
+        """
+        of_true = self.scores[np.arange(len(self.scores)), self.label]
+        below, uneven = (of_true != self.top).sum(), (self.scores.min(axis=1) != self.top).sum()
+        return np.array([below, uneven, self.share @ (self.scores.mean(axis=1) - of_true)])
+
     def at(self, x: FloatArray) -> _Inverse:
         """Evaluate: the derivatives of a row are E z - z_y and Var z."""
+        return _Inverse.of_sums(x, self.sums(x))
+
+    def sums(self, x: FloatArray) -> FloatArray:
+        """Return the value and both derivatives."""
         b, (n, n_classes) = float(x[0]), self.scores.shape
         value = slope = curvature = 0.0
         step = max(1, BLOCK // n_classes)
@@ -178,11 +195,43 @@ class _Loss:
             value += float(np.einsum("i,i->", share, np.log(total) - b * of_true))
             slope += float(np.einsum("i,i->", share, mean - of_true))
             curvature += float(np.einsum("i,i->", share, square - mean**2))
-        return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
+        return np.array([value, slope, curvature])
+
+
+class _InBatches(_Loss):
+    """The same of rows that are read in batches, once for each evaluation."""
+
+    def __init__(self, problem: UnreadSimplex) -> None:
+        self.__dict__.update(problem=problem)
+
+    problem: UnreadSimplex
+
+    def part(self) -> None:
+        """None: to read some rows takes as long as to read all."""
+        return
+
+    def order(self) -> FloatArray:
+        """Read the rows."""
+        return self.problem.reduce(lambda batch, _: self._of(batch).order())
+
+    def sums(self, x: FloatArray) -> FloatArray:
+        """Read the rows."""
+        return self.problem.reduce(lambda batch, _: self._of(batch).sums(x))
+
+    def _of(self, batch: Problem) -> _Loss:
+        """Return the loss of a batch, with its share of the weight of all rows."""
+        loss = _Loss.of(as_simplex(batch))
+        return replace(loss, share=loss.share * (batch.weights.total / self.problem.weights.total))
 
 
 class _Inverse(ScalarPoint):
     """The mean log loss at some 1 / T."""
+
+    @classmethod
+    def of_sums(cls, x: FloatArray, sums: FloatArray) -> _Inverse:
+        """Take value, slope and curvature."""
+        value, slope, curvature = sums.tolist()
+        return cls(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
 
     def reach(self, step: FloatArray) -> float:
         """Part of 1 / T."""
@@ -194,8 +243,8 @@ def _minimum(loss: _Loss) -> tuple[Minimum[_Inverse], str]:
     if (without := loss.without_minimum()) is not None:
         b, why = without
         return Minimum(loss.at(np.array([b])), 0.0, 0, False), why
-    start = np.array([1.0])
-    if len(loss.scores) >= MANY_ROWS and not (few := _minimum(loss.part()))[1]:
+    start, part = np.array([1.0]), loss.part()
+    if part is not None and not (few := _minimum(part))[1]:
         start = few[0].point.x
     lowest, highest = 1.0 / HOTTEST, 1.0 / COLDEST
     found = minimise(loss.at, start, Stop(reach=LAST_STEP), lower=lowest, upper=highest)

@@ -101,7 +101,7 @@ class VectorScaling(LogitScaling):
         self.bias = bias
 
     def _fit(self, problem: SimplexProblem) -> None:
-        bias, n_classes = flag("bias", self.bias), problem.forecast.shape[1]
+        bias, n_classes = flag("bias", self.bias), problem.classes.size
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
         design = Diagonal(intercept=bias)
-        self._fit_table(design, self._entering(problem.forecast), problem, np.zeros_like(same), same, same)
+        self._fit_table(design, problem, np.zeros_like(same), same, same)

@@ -10,20 +10,25 @@ from calibrant._core.validation import DataOptions
 from calibrant.binning import EqualMass
 from calibrant.metrics.kinds.through_lens import point
 from calibrant.notions import ThresholdedClassWise
+from calibrant.sums import Predictions
 
 ACE = point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=EqualMass(15))
 
 
 @ACE.declare
 def adaptive_calibration_error(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, n_bins: int = 15, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    n_bins: int = 15,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Mean gap over bins of equal mass, averaged over classes (ACE), in [0, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. One column stands for itself and its complement.
     n_bins : int, default=15
@@ -56,8 +61,8 @@ TACE = point(
 
 @TACE.declare
 def thresholded_adaptive_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     threshold: float | None = None,
     n_bins: int = 15,
@@ -67,8 +72,8 @@ def thresholded_adaptive_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. One column stands for itself and its complement.
     threshold : float, optional

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
+from calibrant._core.approximate import Approximate
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import no_class, under_word
 from calibrant._core.problem import BinaryProblem
@@ -204,7 +205,12 @@ class NormOfBins(Size):
     def _of_bins(self, problems: Sequence[BinnedProblem]) -> float:
         """Return the norm of a loss that needs no rows."""
         loss = cast(LossOfSums, self.loss)
-        return self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
+        value = self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
+        if all(one.open is None for one in problems):
+            return value
+        is_mean_gap = self.loss is gap and self.norm is l1 and self.across in (None, l1)
+        error = sum(one.share * (one.open or 0.0) for one in problems) if is_mean_gap else np.inf
+        return Approximate(value, max(0.0, value - error) if is_mean_gap else -np.inf, value + error)
 
     def _norm_of(self, found: Sequence[tuple[float, Bins, FloatArray]]) -> float:
         """Return the norm of the losses of bins, of problems with these shares."""

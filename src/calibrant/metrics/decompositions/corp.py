@@ -29,19 +29,22 @@ from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.proper import EventScore, as_event_score, log_loss, score_name, squared_error
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning.distinct_scores import Ordered
+from calibrant.metrics.decompositions.corp_of_cells import corp_of_cells
 from calibrant.metrics.decompositions.kull_flach import Decomposition, mean_over_parts
 from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.log_losses import Impossible, LogLoss
 from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.solvers.isotonic import base_rate, corp_terms, isotonic_fit, overfit_draws
+from calibrant.sums import Predictions
+from calibrant.sums.fine_cells import CellProblem
 
 TERMS = ("miscalibration", "discrimination", "uncertainty")
 
 
 def corp_decomposition(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     score: str | EventScore = "brier",
     notion: str | Notion | None = None,
@@ -51,8 +54,8 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     score : {"brier", "log"} or callable, default="brier"
@@ -99,7 +102,7 @@ def corp_decomposition(
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
         if loss is log_loss:  # of logits it sees the probabilities
             impossible.append(LogLoss().impossible(replace(part, logit=None)))
-        return corp_terms(Ordered.of(part), loss)
+        return corp_of_cells(part, loss) if isinstance(part, CellProblem) else corp_terms(Ordered.of(part), loss)
 
     found = mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
     if impossible:
@@ -166,10 +169,10 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str |
 # The metrics
 
 
-@Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate).declare
+@Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate, of_cells=as_notion).declare
 def miscalibration_loss(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     score: str | EventScore = "brier",
     notion: str | Notion | None = None,
@@ -179,8 +182,8 @@ def miscalibration_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     score : {"brier", "log"} or callable, default="brier"
@@ -220,11 +223,17 @@ def miscalibration_loss(
 
 
 @Own(
-    "dsc", "DSC", "Dimitriadis et al. 2021", range=(0.0, 0.25), higher_is_better=True, estimator=discrimination_estimate
+    "dsc",
+    "DSC",
+    "Dimitriadis et al. 2021",
+    range=(0.0, 0.25),
+    higher_is_better=True,
+    estimator=discrimination_estimate,
+    of_cells=as_notion,
 ).declare
 def discrimination_score(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     score: str | EventScore = "brier",
     notion: str | Notion | None = None,
@@ -234,8 +243,8 @@ def discrimination_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     score : {"brier", "log"} or callable, default="brier"
@@ -274,10 +283,12 @@ def discrimination_score(
     return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["discrimination"]
 
 
-@Own("unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate).declare
+@Own(
+    "unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate, of_cells=as_notion
+).declare
 def uncertainty_loss(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
     *,
     score: str | EventScore = "brier",
     notion: str | Notion | None = None,
@@ -287,8 +298,8 @@ def uncertainty_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     score : {"brier", "log"} or callable, default="brier"

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.approximate import mean_of
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import choice, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
@@ -91,8 +92,9 @@ def mean_over_parts(
 ) -> Decomposition:
     """Average a score and its terms, which ``terms_of`` gives in this order, over the problems of a notion by their shares."""
     parts = (binary for binary in as_notion(notion, problem).split(problem) if binary.size > 0)
-    mean: list[float] = np.sum([np.multiply(part.share, terms_of(part)) for part in parts], axis=0).tolist()
-    return Decomposition(score, mean[0], tuple(zip(names, mean[1:], strict=True)), subtracted)
+    found = zip(*[[(part.share, term) for term in terms_of(part)] for part in parts], strict=True)
+    total, *terms = [mean_of(each) for each in found]
+    return Decomposition(score, total, tuple(zip(names, terms, strict=True)), subtracted)
 
 
 def calibration_refinement(

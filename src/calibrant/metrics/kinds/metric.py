@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
@@ -28,7 +28,8 @@ from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Predictions, Sums
 from calibrant.sums.draws import ConsistentLabels
-from calibrant.sums.unread import Unread
+from calibrant.sums.recut import fine_pair
+from calibrant.sums.unread import AsRead, Unread, is_unread
 
 Function = Callable[..., float]
 F = TypeVar("F", bound=Function)
@@ -192,6 +193,11 @@ class Metric(Entry, ABC):
         """Whether it is the mean of one value a row, whose interval is had from sums."""
         return False
 
+    @property
+    def takes_cells(self) -> bool:
+        """Whether its interval is had from cells in place of scores, though it is no size of residuals."""
+        return False
+
     # What may be changed, and what may be asked for
 
     def recut(self, binning: int | Binning) -> Self:
@@ -232,14 +238,27 @@ class Metric(Entry, ABC):
 class Own(Metric):
     """A metric with a function of its own: its value is what that returns, its interval what ``estimator`` makes.
 
-    The estimator is a function of (problem, resampling), and of ``notion`` where the metric takes one.
+    The estimator is a function of (problem, resampling), and of ``notion`` where the metric takes one. Where the function takes
+    scores that are rounded to cells, of rows that are read in batches, ``of_cells`` returns the notion of a word.
     """
 
     estimator: Callable[..., Estimate] | None = None
+    of_cells: Callable[[str | Notion | None, Problem], Notion] | None = None
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for cells in place of the scores, of rows that are read in batches, if it can be computed from them."""
+        if self.of_cells is None or not is_unread(problem):
+            return Plan()
+        return Plan.of_cells([fine_pair(problem, self.of_cells(notion, problem))])
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether the estimator takes cells in place of scores."""
+        return self.of_cells is not None
 
     def value(self, problem: Problem) -> float:
         """Call the function."""
-        return self._called(problem, as_simplex(problem).label)
+        return self._asked(problem)
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Call the function with drawn labels."""
@@ -255,7 +274,7 @@ class Own(Metric):
     ) -> float:
         """Call the function, with the notion if it takes one."""
         own = {"notion": notion} if self.takes_notion and notion is not None else {}
-        return self._called(problem, as_simplex(problem).label, **own)
+        return self._asked(problem, **own)
 
     def estimate(self, setting: Setting) -> Estimate:
         """Call the estimator."""
@@ -266,7 +285,14 @@ class Own(Metric):
                 hint="Pass estimator= to Own",
             )
         own = {"notion": setting.notion} if self.takes_notion else {}
-        return self.estimator(setting.problem, setting.resampling, **own)
+        found = self.estimator(setting.problem, setting.resampling, **own)
+        return replace(found, value=self._asked(setting.problem, **own)) if is_unread(setting.problem) else found
+
+    def _asked(self, problem: Problem, **own: object) -> float:
+        """Call the function with the labels and the forecast of a problem, which may be read in batches."""
+        if is_unread(problem):
+            return self.target(AsRead(problem), None, **own)
+        return self._called(problem, as_simplex(problem).label, **own)
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
         """Call the function with labels as column numbers."""

@@ -21,6 +21,8 @@ from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.draws import Bootstrap
+from calibrant.sums.recut import fine_pair
+from calibrant.sums.unread import is_unread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,9 +47,11 @@ class ThroughLens(Metric):
         return self.residuals(problem).value
 
     def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
-        """Ask for the bins, of a size that needs no rows."""
+        """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
         seen = self.residuals(problem, binning, notion)
-        return Plan() if seen.size.of_bins is None else Plan.of_cells([seen.table])
+        if seen.size.of_bins is not None:
+            return Plan.of_cells([seen.table])
+        return Plan.of_cells([fine_pair(problem, seen.notion)]) if is_unread(problem) else Plan()
 
     def of_sums(
         self,

@@ -29,10 +29,13 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.metrics.kinds.metric import Own
+from calibrant.metrics.roc.of_cells import AreaOfCells, mean_of_cells, under_curve_of_cells, under_hull_of_cells
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
-from calibrant.notions import Notion
+from calibrant.notions import Binary, Notion
+from calibrant.sums import Predictions
+from calibrant.sums.unread import refuse_rows
 
 
 class Spread(NamedTuple):
@@ -124,6 +127,8 @@ def _largest_variance(share: float, rows: float) -> float:
 
 def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     """Return the mean of an area over the problems of a notion, by their shares."""
+    if (cells := problem.summed_parts(notion)) is not None:
+        problem, notion = _single(list(cells), notion), Binary()
     simplex = as_simplex(problem)
     value, influence, unseen, fewest = 0.0, np.zeros(simplex.size), 0.0, np.inf
     undefined: list[BinaryProblem] = []
@@ -145,6 +150,13 @@ def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     if values:  # a mean lies between them, but for rounding
         value = float(np.clip(value, np.min(values), np.max(values)))
     return Area(value, influence, unseen, fewest, tuple(parts))
+
+
+def _single(cells: list[BinaryProblem], notion: Notion) -> BinaryProblem:
+    """Return the one problem of cells; of several a row stands in all, and what it does to them together is not known."""
+    if len(cells) > 1:
+        refuse_rows(f"the interval of an area under notion {notion.name!r}")
+    return cells[0]
 
 
 # Each pair of classes
@@ -226,18 +238,23 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
     "Hanley and McNeil 1982",
     higher_is_better=True,
     estimator=area_estimate,
+    of_cells=each_class,
     also=("auc", "ovr-auc"),
     may_be_undefined=True,
 ).declare
 def area_under_roc(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Area under the ROC curve (AUC), of several classes the mean of each against the rest, in [0, 1]; 1/2 is chance.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -280,7 +297,7 @@ def area_under_roc(
     >>> area_under_roc([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.75
     """
-    return _value(under_curve, y_true, y_prob, notion, data)
+    return _value(under_curve, under_curve_of_cells, y_true, y_prob, notion, data)
 
 
 @Own(
@@ -290,17 +307,22 @@ def area_under_roc(
     range=(0.5, 1.0),
     higher_is_better=True,
     estimator=hull_estimate,
+    of_cells=each_class,
     may_be_undefined=True,
 ).declare
 def area_under_roc_hull_score(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Area under the convex hull of the ROC curve (AUCH), of several classes the mean of each against the rest, in [1/2, 1].
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
@@ -340,7 +362,7 @@ def area_under_roc_hull_score(
     >>> area_under_roc_hull_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     0.875
     """
-    return _value(under_hull, y_true, y_prob, notion, data)
+    return _value(under_hull, under_hull_of_cells, y_true, y_prob, notion, data)
 
 
 @Own(
@@ -402,7 +424,15 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
 
 
 def _value(
-    measure: Measure, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, data: DataOptions
+    measure: Measure,
+    of_cells: AreaOfCells,
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None,
+    notion: str | Notion | None,
+    data: DataOptions,
 ) -> float:
     problem = as_problem(y_true, y_prob, **data)
-    return mean_area(problem, each_class(notion, problem), measure).value
+    words = each_class(notion, problem)
+    if (cells := problem.summed_parts(words)) is not None:
+        return mean_of_cells(list(cells), of_cells)
+    return mean_area(problem, words, measure).value

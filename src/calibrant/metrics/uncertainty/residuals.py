@@ -78,6 +78,11 @@ class Residuals:
         """Whether it is the size of deviations of cells that stay where they are."""
         return self.size.is_of_deviations and not self.table[1].uses_outcomes
 
+    @property
+    def takes_cells(self) -> bool:
+        """Whether value and noise are had from cells in place of scores: without bins, where each row stands in one problem."""
+        return self.has_fixed_cells and self.notion.one_score_a_row and not self.lens.has_bins
+
     def cells(self) -> Cells:
         """Return the cells."""
         return cells(as_simplex(self.problem), *self.table)

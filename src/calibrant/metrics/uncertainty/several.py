@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isfinite
 
+from calibrant._core.approximate import Approximate
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric
@@ -18,6 +20,7 @@ from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.draws import Bootstrap
+from calibrant.sums.plan import distinct
 from calibrant.sums.unread import Unread, is_unread, refuse_rows
 
 
@@ -47,7 +50,7 @@ def estimates(
         sums=sums,
     )
     setting.draw_noise()
-    return {metric.name: within(metric.range, metric.estimate(setting)) for metric in chosen}
+    return {metric.name: within(metric.range, widened(metric.estimate(setting))) for metric in chosen}
 
 
 def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None) -> Plan:
@@ -58,7 +61,9 @@ def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, 
     plan = Plan.of_cells(cells_of(chosen, problem, binning, notion), noise=draws_from_sums(problem))
     if not is_unread(problem):
         return plan
-    return replace(plan, scores=tuple(one for metric in chosen for one in metric.plan_of_estimate(problem).scores))
+    cells = [pair for metric in chosen for pair in metric.plan(problem, binning, notion).cells]
+    scores = [one for metric in chosen for one in metric.plan_of_estimate(problem).scores]
+    return replace(plan, cells=tuple(distinct([*plan.cells, *cells])), scores=tuple(scores))
 
 
 def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: str | Notion | None) -> bool:
@@ -69,7 +74,9 @@ def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion:
 
 def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: str | Notion | None) -> None:
     """Refuse a metric that needs the rows, and weights, with which noise is drawn for each row."""
-    if not is_of_sums(metric, problem, binning, notion):
+    seen = metric.residuals(problem, binning, notion)
+    by_cells = metric.takes_cells if seen is None else seen.takes_cells
+    if not (by_cells or is_of_sums(metric, problem, binning, notion)):
         refuse_rows(f"the interval of {metric.name!r}")
     if not problem.weights.is_unit:
         refuse_rows(f"the interval of {metric.name!r} of weighted rows")
@@ -80,7 +87,15 @@ def cells_of(
 ) -> list[tuple[Notion, Binning]]:
     """List the notions and binnings of the metrics that are functions of sums over bins."""
     seen = (metric.residuals(problem, binning, notion) for metric in chosen)
-    return [one.table for one in seen if one is not None and one.size.of_bins is not None]
+    return [one.table for one in seen if one is not None and (one.size.of_bins is not None or is_unread(problem))]
+
+
+def widened(estimate: Estimate) -> Estimate:
+    """Let the interval hold also where the figure of the rows is at a limit of that of their cells."""
+    value, lower, upper = estimate.value, estimate.lower, estimate.upper
+    if not isinstance(value, Approximate) or lower is None or upper is None or not isfinite(value.error):
+        return estimate
+    return replace(estimate, lower=lower - (value - value.lower), upper=upper + (value.upper - value))
 
 
 def within(values: tuple[float, float], estimate: Estimate) -> Estimate:

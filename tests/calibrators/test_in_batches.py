@@ -1,0 +1,268 @@
+"""Calibrators that are fitted to rows which are read in batches."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from strategies import columns, tables
+
+from calibrant import (
+    BetaCalibration,
+    ByNotion,
+    HistogramBinning,
+    IsotonicCalibration,
+    PlattScaling,
+    TemperatureScaling,
+    VennAbers,
+)
+from calibrant.binning import EqualWidth, FineGrid, fine_grid
+from calibrant.calibrators import (
+    BayesianBinning,
+    DirichletCalibration,
+    MatrixScaling,
+    QuadraticScaling,
+    SplineCalibration,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+)
+from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.batches import Batches
+from calibrant.metrics import discrimination_score
+from calibrant.sums.unread import AsRead, unread
+
+pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def coarse():
+    """Wide cells, so that what they do to a fit is seen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fine_grid, "MOST_CELLS", 1 << 10)
+        yield
+
+
+def as_read(*rows, order=None, n_batches=2, **data):
+    """Return rows as they are read in batches, however few they are."""
+    order = np.arange(len(rows[0])) if order is None else order
+    step = -(-len(order) // n_batches)
+    return AsRead(unread(Batches([tuple(array[order] for array in rows)], batch_rows=step, **data)))
+
+
+@settings(max_examples=15)
+@given(data=columns(max_rows=40), n_batches=st.integers(1, 4))
+def test_bins_of_equal_width_are_exact(data, n_batches):
+    label, score, weight = data
+    ours = HistogramBinning(EqualWidth(7)).fit(as_read(label, score, weight, n_batches=n_batches, labels=[0, 1]))
+    rows = HistogramBinning(EqualWidth(7), labels=[0, 1]).fit(score, label, weight)
+    assert ours.edges_.tolist() == rows.edges_.tolist()
+    np.testing.assert_allclose(ours.value_, rows.value_, rtol=1e-12)
+
+
+@settings(max_examples=15)
+@given(data=columns(max_rows=40), squeeze=st.floats(1e-3, 1.0))
+def test_the_isotonic_map_is_as_near_as_the_limits_of_the_discrimination_say(data, squeeze):
+    label, score, weight = data
+    score = score * squeeze
+    batches = as_read(label, score, weight, labels=[0, 1])
+    ours = IsotonicCalibration(finite=None).fit(batches).calibrate(score)
+    rows = IsotonicCalibration(finite=None, labels=[0, 1]).fit(score, label, weight).calibrate(score)
+    found = discrimination_score(batches, None)
+    distance = np.sqrt(weight @ (ours - rows) ** 2 / weight.sum())
+    assert distance <= np.sqrt(max(0.0, found.upper - found)) + 1e-7
+
+
+METHODS = [HistogramBinning(5), HistogramBinning(), IsotonicCalibration(), VennAbers()]
+
+
+def attributes(fitted):
+    return {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+
+
+def assert_same(one, other, tolerance=1e-10):
+    one, other = attributes(one), attributes(other)
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"n_iter_", "gradient_"}:
+        np.testing.assert_allclose(
+            np.asarray(one[name], dtype=float), np.asarray(other[name], dtype=float), rtol=tolerance, atol=tolerance
+        )
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@settings(max_examples=6)
+@given(data=columns(max_rows=30), seed=st.integers(0, 9), n_batches=st.integers(1, 4))
+def test_any_batches_give_the_same_fit_and_weights_are_repetitions(method, data, seed, n_batches):
+    label, score, weight = data
+    whole = type(method)(**method.get_params()).fit(as_read(label, score, weight, n_batches=1, labels=[0, 1]))
+    order = np.random.default_rng(seed).permutation(label.size)
+    parts = type(method)(**method.get_params()).fit(
+        as_read(label, score, weight, order=order, n_batches=n_batches, labels=[0, 1])
+    )
+    assert_same(whole, parts)
+    rows = np.repeat(np.arange(label.size), weight.astype(int))
+    repeated = type(method)(**method.get_params()).fit(as_read(label[rows], score[rows], labels=[0, 1]))
+    if not isinstance(method, HistogramBinning):  # which counts rows
+        assert_same(whole, repeated)
+    else:
+        np.testing.assert_allclose(whole.value_, repeated.value_, rtol=1e-10)
+
+
+LOG_ODDS = [
+    PlattScaling(),
+    PlattScaling(smooth_targets=False),
+    BetaCalibration(),
+    *(BetaCalibration(parameters=word) for word in ("am", "ab", "a")),
+    QuadraticScaling(),
+]
+
+
+def separations(warned):
+    return [str(one.message) for one in warned if "overlap" in str(one.message)]
+
+
+def close(ours, rows, score):
+    """Compare maps where a minimum is flat: its parameters are less certain than what they give."""
+    np.testing.assert_allclose(ours.calibrate(score), rows.calibrate(score), atol=1e-7)
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("method", LOG_ODDS, ids=repr)
+@settings(max_examples=8)
+@given(data=columns(max_rows=40), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
+def test_curves_of_log_odds_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
+    label, score, weight = data
+    order = np.random.default_rng(seed).permutation(label.size)
+    with warnings.catch_warnings(record=True, action="always") as said:
+        ours = clone(method).fit(as_read(label, score, weight, order=order, n_batches=n_batches, labels=[0, 1]))
+    with warnings.catch_warnings(record=True, action="always") as of_rows:
+        rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
+    close(ours, rows, score)
+    assert separations(said) == separations(of_rows)
+
+
+@pytest.mark.parametrize("method", LOG_ODDS[:3], ids=repr)
+def test_of_many_rows_the_parameters_are_the_same_to_ten_digits(method):
+    rng = np.random.default_rng(0)
+    score = rng.beta(0.5, 0.7, 6000).astype(np.float32)
+    label, weight = rng.random(6000) < 0.2 + 0.6 * score, rng.random(6000)
+    for rows in ((label, score), (label, score, weight)):
+        ours = clone(method).fit(Batches([rows], batch_rows=2500))
+        theirs = clone(method).fit(score, label, *rows[2:])
+        assert_same(ours, theirs, 1e-9)
+
+
+SIMPLEX = [
+    TemperatureScaling(),
+    VectorScaling(),
+    VectorScaling(bias=False),
+    StructuredVectorScaling(),
+    StructuredMatrixScaling(),
+    MatrixScaling(),
+    DirichletCalibration(),
+]
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
+@settings(max_examples=5)
+@given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
+def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
+    label, prob, weight = data
+    names = list(range(prob.shape[1]))
+    order = np.random.default_rng(seed).permutation(label.size)
+    with warnings.catch_warnings(record=True, action="always") as said:
+        ours = clone(method).fit(as_read(label, prob, weight, order=order, n_batches=n_batches, labels=names))
+    with warnings.catch_warnings(record=True, action="always") as of_rows:
+        rows = clone(method).set_params(labels=names).fit(prob, label, weight)
+    np.testing.assert_allclose(ours.calibrate(prob), rows.calibrate(prob), atol=1e-7)
+    assert separations(said) == separations(of_rows)
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
+@pytest.mark.parametrize("is_logit", [False, True])
+def test_of_many_rows_of_a_table_the_parameters_are_the_same(method, is_logit):
+    rng = np.random.default_rng(0)
+    logits = 2.0 * rng.standard_normal((5000, 3))
+    drawn = np.exp(0.7 * logits + np.array([0.3, 0.0, 0.0]))
+    label = (rng.random((5000, 1)) * drawn.sum(axis=1, keepdims=True) > drawn.cumsum(axis=1)).sum(axis=1)
+    table = logits if is_logit else np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    word = "logit" if is_logit else "probability"
+    ours = clone(method).set_params(input=word)
+    ours.fit(Batches([(label, table)], input=word, batch_rows=2000))
+    assert_same(ours, clone(method).set_params(input=word).fit(table, label), 1e-7)
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("notion", ["class-wise", "confidence", "top-label"])
+@pytest.mark.parametrize("method", [HistogramBinning(EqualWidth(7)), PlattScaling(), IsotonicCalibration()], ids=repr)
+def test_each_problem_of_a_notion_has_its_map(method, notion, monkeypatch):
+    monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 5000)
+    label = (rng.random((5000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    ours = ByNotion(method, notion).fit(Batches([(label, prob)], batch_rows=2000))
+    theirs = ByNotion(method, notion).fit(prob, label)
+    distance = np.abs(ours.calibrate(prob) - theirs.calibrate(prob))
+    assert np.sqrt((distance**2).mean()) < (0.01 if isinstance(method, IsotonicCalibration) else 1e-8)
+
+
+def test_problems_of_a_notion_are_cut_in_one_reading():
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(4), 5000), rng.integers(0, 4, 5000)
+    readings = []
+
+    def source():
+        readings.append(1)
+        return iter([(label[:2000], prob[:2000]), (label[2000:], prob[2000:])])
+
+    ByNotion(IsotonicCalibration(), "class-wise").fit(Batches(source))
+    assert len(readings) == 1
+
+
+def test_what_needs_the_rows_refuses_and_says_what_to_do():
+    rng = np.random.default_rng(0)
+    score, label = rng.random(60), rng.integers(0, 2, 60)
+    for method in (SplineCalibration(), HistogramBinning(interior=True), BayesianBinning()):
+        with pytest.raises(ValueError, match=r"needs all rows in memory.*sample\(100_000\)"):
+            method.fit(as_read(label, score))
+    predictions = as_read(label, score)
+    with pytest.raises(TypeError, match="y and sample_weight must be left out"):
+        PlattScaling().fit(predictions, label)
+    with pytest.raises(ValueError, match="input must be that of the predictions"):
+        PlattScaling(input="logit").fit(predictions)
+    with pytest.raises(ValueError, match="labels must be those of the predictions"):
+        PlattScaling(labels=[1, 0]).fit(predictions)
+    with pytest.raises(ValueError, match="maps one score"):
+        PlattScaling().fit(as_read(rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60)))
+
+
+def test_rows_that_can_be_read_once_are_enough_for_cells_and_not_for_newton():
+    rng = np.random.default_rng(0)
+    score, label = rng.random(5000), rng.integers(0, 2, 5000)
+    rows = [(label[:3000], score[:3000]), (label[3000:], score[3000:])]
+    assert IsotonicCalibration().fit(Batches(iter(rows))).value_.size
+    with pytest.raises(ValueError, match="can be read once"):
+        PlattScaling().fit(Batches(iter(rows)))
+
+
+@pytest.mark.filterwarnings("default::calibrant.exceptions.CalibrationWarning")
+def test_one_class_alone_is_said():
+    with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
+        IsotonicCalibration().fit(as_read(np.zeros(3, int), np.array([0.1, 0.5, 0.9]), labels=[0, 1]))
+
+
+@pytest.mark.parametrize("method", [HistogramBinning(4), IsotonicCalibration(), VennAbers()], ids=repr)
+@settings(max_examples=6)
+@given(data=columns(max_rows=30))
+def test_where_a_cell_holds_one_score_the_map_is_exact(method, data):
+    label, score, weight = data
+    grid = FineGrid.for_problems(1)
+    score = grid.edges(None)[grid.index(score) + 1]
+    ours = clone(method).fit(as_read(label, score, weight, labels=[0, 1]))
+    rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
+    np.testing.assert_allclose(ours.calibrate(score), rows.calibrate(score), atol=1e-12)
