@@ -106,8 +106,8 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
                 f"share of the cells where the log loss is worse by more than {WORSE:g}, **worst case** the highest increase "
                 "of a cell. **Excess** is the log loss of a data set less that of the best of all methods but this one.",
                 "* Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
-                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that has "
-                "no figure for a table of predictions is averaged over the others.",
+                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that "
+                "has no figure for a table of predictions is averaged over the others.",
                 f"* {few}, and without a rank where there are more.",
             ]
         ),
