@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from studies.arena.methods import NONE, Calibrate, methods
+from studies.arena.methods import NONE, PEERS, Calibrate, methods
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import load
 
@@ -130,10 +130,9 @@ def measured(
             prob = calibrate(*fitted, tested[1])
     except OutOfTime:
         return Line(name, seconds=time.process_time() - start, note=TOO_SLOW)
-    except ImportError:
-        return Line(name, note=ABSENT)
-    except Exception as error:  # a peer's, of whatever kind: the arena goes on
-        return Line(name, note=f"failed: {type(error).__name__}")
+    except Exception as error:  # of whatever kind: the arena goes on
+        absent = name in PEERS and isinstance(error, ImportError)
+        return Line(name, note=ABSENT if absent else f"failed: {type(error).__name__}")
     seconds = time.process_time() - start
     if prob.shape != tested[1].shape or not np.isfinite(prob).all():
         return Line(name, seconds=seconds, note="failed: no probabilities")

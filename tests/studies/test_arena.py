@@ -125,6 +125,18 @@ def test_scores_against_hand_figures():
     assert found["ece"] == pytest.approx(2 / 3 - 0.5)
 
 
+def test_a_peer_that_is_not_installed_has_no_line_and_a_calibrator_that_does_not_load_fails(arena, monkeypatch):
+    def unloadable(y, prob, other):
+        raise ImportError
+
+    monkeypatch.setattr(cells, "methods", lambda *_: {"sms": unloadable, "splinecalib": unloadable})
+    cell = Cell("two", "model", 100, 0)
+    assert run(cell, **arena) == 1
+    assert {line.method: line.note for line in read(arena["results"] / cell.path).values()} == {
+        "sms": "failed: ImportError"
+    }
+
+
 def test_refinement_is_the_brier_score_after_the_best_monotone_map_of_each_class():
     y = np.array([0, 1, 0, 1])
     right, wrong = np.array([0.2, 0.9, 0.1, 0.6]), np.array([0.4, 0.3, 0.2, 0.1])
