@@ -174,7 +174,7 @@ class OfColumns(Streamed):
             pieces,
             lambda piece: columns.decoding(piece, labels, is_parsed=source.is_parsed, pos_label=pos_label, rows=rows),
             reads_once=source.reads_once,
-            n_rows=source.n_rows,
+            n_rows=source.n_rows if options.get("progress") else None,
             batch_rows=batch_rows,
             **options,
         )
