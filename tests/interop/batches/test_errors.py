@@ -131,3 +131,12 @@ def test_rows_without_weight_count_for_nothing():
         [(EVENT[a : a + 500], SCORE[a : a + 500], weight[a : a + 500]) for a in range(0, N, 500)], batch_rows=500
     )
     assert calibration_error(ours) == pytest.approx(calibration_error(EVENT[:5000], SCORE[:5000]), rel=1e-12)
+
+
+def test_a_file_without_rows_changes_nothing_and_a_name_twice_is_refused(tmp_path):
+    pa.csv.write_csv(table(), tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("y,p\n")
+    assert rows_of(predictions(tmp_path)) == N
+    (tmp_path / "b.csv").write_text("y,p,p\n0,0.5,0.5\n")
+    with pytest.raises(ValueError, match=r"b\.csv must be a readable csv file.*the column name 'p' more than once"):
+        rows_of(predictions(tmp_path))

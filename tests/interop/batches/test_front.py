@@ -65,6 +65,8 @@ def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
         assert calibration_error(predictions(source)) == pytest.approx(EXPECTED, rel=1e-12)
     assert scan(predictions(str(folder / "*.parquet")), plan).rows == 6000
     assert calibration_error(predictions(folder.as_uri())) == pytest.approx(EXPECTED, rel=1e-12)
+    for pattern, rows in (("*/c.*", 3000), ("[ab].parquet", 6000)):
+        assert scan(predictions(str(folder / pattern)), plan).rows == rows
     with pytest.raises(FileNotFoundError, match=r"holds none"):
         predictions(str(folder / "*.csv"))
     with pytest.raises(FileNotFoundError, match=r"the file must exist; got .*nowhere"):

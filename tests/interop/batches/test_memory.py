@@ -43,6 +43,12 @@ def test_eight_times_the_rows_take_no_more_memory():
     assert many < 48 * ROWS * 4 * 4 / 2  # half of what the probabilities alone would take
 
 
+def test_batches_of_many_columns_have_fewer_rows():
+    prob = np.full((1 << 14, 1000), 1e-3, dtype=np.float32)
+    sizes = predictions([(np.zeros(1 << 14, dtype=int), prob)]).reduce(lambda batch, first: np.array([1.0, batch.size]))
+    assert sizes.tolist() == [4, 1 << 14]
+
+
 def test_a_file_is_read_row_group_by_row_group(tmp_path):
     n = 40 * ROWS
     table = pa.table({"y": np.arange(n) % 2, "p": np.linspace(0.0, 1.0, n), "other": np.arange(n)})

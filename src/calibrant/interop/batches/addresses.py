@@ -65,9 +65,9 @@ def _files(address: str) -> Iterator[File]:
     if info.type == fs.FileType.File:
         yield File(system, start, address)
         return
-    paths = [
-        one.path for one in system.get_file_info(fs.FileSelector(start, recursive=True)) if one.type == fs.FileType.File
-    ]
+    deep = not is_pattern or "**" in path or len(PurePosixPath(path).parts) > len(PurePosixPath(start).parts) + 1
+    below = system.get_file_info(fs.FileSelector(start, recursive=deep))
+    paths = [one.path for one in below if one.type == fs.FileType.File]
     chosen = [
         one
         for one in sorted(paths)

@@ -10,6 +10,7 @@ from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.interop.batches.arrow import Columns
 from calibrant.interop.batches.in_memory import Batches
+from calibrant.interop.batches.pieces import rows_at_a_time
 from calibrant.interop.batches.sources import Files, Source, Stream, Tables, is_addresses, opened
 from calibrant.interop.batches.streamed import Streamed
 from calibrant.interop.columns import has_arrow
@@ -70,7 +71,7 @@ def predictions(
         The column of whole numbers by which rows of Dask or Spark are known, of which no two have the same: intervals are then
         the same however rows are cut into partitions. By default rows are numbered as they stand, by Spark in each partition.
     batch_rows : int, default=65536
-        Rows that are read at a time.
+        Rows that are read at a time; fewer of more than 64 columns.
     progress : bool, default=False
         Show a bar of the rows that are read (needs tqdm). Dask and Spark have their own.
 
@@ -168,13 +169,13 @@ class OfColumns(Streamed):
         self.source, self.columns = source, columns
 
         def pieces() -> Any:
-            return source.pieces(columns, batch_rows)
+            return source.pieces(columns, rows_at_a_time(batch_rows, len(columns.numbers)))
 
         super().__init__(
             pieces,
             lambda piece: columns.decoding(piece, labels, is_parsed=source.is_parsed, pos_label=pos_label, rows=rows),
             reads_once=source.reads_once,
-            n_rows=source.n_rows,
+            n_rows=source.n_rows if options.get("progress") else None,
             batch_rows=batch_rows,
             **options,
         )

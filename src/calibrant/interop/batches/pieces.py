@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+MOST_NUMBERS = 1 << 22
+"""Numbers of a block: a few blocks are in memory at a time, also of a thousand columns."""
+
 INDEX = re.compile(r"(at index|in row) (\(?)([0-9]+)")
 """Where a message about rows names one of them."""
 
@@ -116,11 +119,21 @@ class Block:
             first += len(piece)
 
 
-def blocks_of(found: Iterable[Found], rows: int) -> Iterator[Block]:
-    """Cut pieces into blocks at multiples of so many rows, counted from the first: however they were cut before."""
+def rows_at_a_time(most: int, n_columns: int | None) -> int:
+    """Return how many rows are read together: so many at most, half as many again and again where columns are many."""
+    rows = most
+    while rows * (n_columns or 1) > MOST_NUMBERS and rows > 1:
+        rows //= 2
+    return rows
+
+
+def blocks_of(found: Iterable[Found], most: int) -> Iterator[Block]:
+    """Cut pieces into blocks at multiples of a number of rows, counted from the first: however they were cut before."""
     held: list[Piece] = []
-    first, n = 0, 0
+    first, n, rows = 0, 0, 0
     for one in found:
+        if isinstance(one, Piece):
+            rows = rows or rows_at_a_time(most, one.n_columns)
         if isinstance(one, Damaged):
             if held:
                 yield Block(first, tuple(held))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv as lines_of
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,21 +68,25 @@ class ParquetReader(Reader):
     def _open(self, label: str | None = None) -> Any:
         from pyarrow import parquet
 
-        words = None if label is None else [label]
         source = self.file.system.open_input_file(self.file.path)
-        return parquet.ParquetFile(source, buffer_size=QUEUED, pre_buffer=False, read_dictionary=words)
+        words, known = None if label is None else [label], vars(self).get("metadata")
+        return parquet.ParquetFile(source, metadata=known, buffer_size=QUEUED, pre_buffer=False, read_dictionary=words)
+
+    @cached_property
+    def metadata(self) -> Any:
+        """What its end says."""
+        with self._open() as file:
+            return file.metadata
 
     @property
     def names(self) -> list[str]:
         """Names of its columns."""
-        with self._open() as file:
-            return list(file.schema_arrow.names)
+        return list(self.metadata.schema.to_arrow_schema().names)
 
     @property
     def n_rows(self) -> int:
-        """Number of its rows, as its end says."""
-        with self._open() as file:
-            return int(file.metadata.num_rows)
+        """Number of its rows."""
+        return int(self.metadata.num_rows)
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read one row group after the other; one that is damaged is passed over."""
@@ -197,7 +202,8 @@ class CsvReader(Reader):
                 ),
             )
         except Exception as error:
-            yield self.damaged(error)
+            if "Empty CSV file" not in str(error):  # it has names and no rows
+                yield self.damaged(error)
             return
         row = 0
         with file:
@@ -221,7 +227,9 @@ def reader_of(file: File) -> Reader:
     made = READERS[file.kind]
     try:
         found = made(file)
-        found.names  # noqa: B018 - it is read for them
+        names = found.names
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"it has the column name {twice[0]!r} more than once")
     except Exception as error:
         raise ValueError(
             f"{file.name} must be a readable {file.kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
