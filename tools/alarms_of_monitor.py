@@ -14,7 +14,7 @@ from calibrant.monitoring.bets import Cells
 from calibrant.monitoring.evidence import Evidence, cuts_of
 from calibrant.monitoring.reference import Reference
 
-N_BINS, AT_ONCE = 15, 50
+N_BINS, AT_ONCE = 15, 10
 """Bins of equal width, and streams that are simulated side by side."""
 
 LEVELS = (0.01, 0.05, 0.1)
@@ -157,12 +157,12 @@ def main(streams: int) -> None:
     for name, (world, of_drift) in NULLS.items():
         rates = " | ".join(f"{rate:.4f}" for rate in false_alarms(world, streams, of_drift=of_drift))
         print(f"| {name} | {'drift' if of_drift else 'calibration'} | {rates} |", flush=True)
-    few = max(1, streams // 10)
+    few = max(1, streams // 20)
     print(f"\n| {few} streams | test | alarms | rows until then: median | upper quartile |")
     print("|---|---|---|---|---|")
     for name, later in CHANGES.items():
         for of_drift in (False, True):
-            world = World(later=later, windows=150, change=50)
+            world = World(later=later, windows=110, change=40)
             share, middle, high = delays(world, few, of_drift=of_drift)
             print(
                 f"| {name} | {'drift' if of_drift else 'calibration'} | {share:.0%} | {middle:,.0f} | {high:,.0f} |",

@@ -6,7 +6,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
-from calibrant import TemperatureScaling, load_digits_forecast, plot_reliability, reliability_curve
+from calibrant import Monitor, TemperatureScaling, load_digits_forecast, plot_reliability, reliability_curve
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -23,3 +23,8 @@ by_class = {
 }
 axes = plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
 save_picture(axes[0].figure, IMAGES / "class-wise.png")
+
+page = (IMAGES.parent / "monitoring.md").read_text(encoding="utf-8")
+shown: dict[str, Monitor] = {}
+exec(page.split("```python\n")[1].split("```")[0], shown)
+save_picture(shown["monitor"].plot()[0].figure, IMAGES / "monitor.png")

@@ -24,6 +24,7 @@ PACKAGES = (
     "interop",
     "metrics",
     "notions",
+    "monitoring",
     "planning",
     "plots",
     "registry",

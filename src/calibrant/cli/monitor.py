@@ -27,7 +27,7 @@ MOST_GROUPS = 1000
 
 
 def run_monitor(arguments: argparse.Namespace) -> int:
-    """Add the rows of files to a monitor for each group, and print, write and keep what it says."""
+    """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     from calibrant.interop.writing import require_free
 
     output = None if arguments.output is None else Path(arguments.output)

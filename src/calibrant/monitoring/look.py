@@ -1,4 +1,4 @@
-"""What windows say in their order: figures, evidence and alarms."""
+"""A look at windows in their order: figures, evidence and alarms."""
 
 from __future__ import annotations
 

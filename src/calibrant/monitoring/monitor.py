@@ -1,4 +1,4 @@
-"""A monitor: sums of predictions and outcomes by window, which add up, and what they say."""
+"""A monitor: sums of predictions and outcomes by window, which add up, with figures and alarms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTIONS = ("window", "reference", "alpha", "notion", "binning", "labels", "pos_l
 class Monitor:
     """Watch the calibration of predictions over time: sums by window, and alarms of two tests that may be looked at every day.
 
-    A monitor keeps sums, not rows. Monitors of other rows add up with ``+``, in any order, to that of all rows. After each
+    A monitor keeps sums, not rows. Monitors of parts of the rows add up with ``+``, in any order, to that of all rows. After each
     window two tests are computed from the sums. The first asks whether predictions are calibrated; the second whether
     calibration, good or bad, is what it was in the reference. Each raises a false alarm with probability at most ``alpha``,
     ever: however many windows follow, and however often one looks.
@@ -84,7 +84,7 @@ class Monitor:
     >>> for alarm in monitor.alarms:
     ...     print(alarm.test, alarm.window)
     calibration rows 3000:3500
-    drift rows 3500:4000
+    drift rows 3000:3500
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Monitor:
             joined = joined + other
         return joined
 
-    # What they say
+    # Figures and alarms
 
     @property
     def n_rows(self) -> int:
@@ -365,7 +365,7 @@ class Monitor:
 
     @property
     def _look(self) -> Look:
-        """Return what the windows say, computed once."""
+        """Return the look at the windows, computed once."""
         if self._seen is None:
             keys, sums = self._keys, self._found.sums
             names = tuple(map(self._windows.name, keys))

@@ -87,12 +87,13 @@ class OnReference:
         first, second = (np.take(np.log(PARTS), np.clip(upper + step, 0, PARTS.size - 1)) for step in (-1, 0))
         paid = part * first + (1.0 - part) * second + entr(part) + entr(1.0 - part)
         at, of = np.take(upper, self.cut.unit, axis=-2), np.take(part, self.cut.unit, axis=-2)
+        if self.cut.is_of_cells:  # the error of the one cell has cancelled
+            return np.where(cancels, gain + _between(self.base[0], at, of) + paid, -np.inf)
         less, more = (_between(values, at, of) for values in self.slope)
         base_less, base_more = (_between(values, at, of) for values in self.base)
         width = more - less
         share = np.where(width > 0.0, (-slope - less) / np.where(width > 0.0, width, 1.0), 0.5)
-        if not self.cut.is_of_cells:
-            cancels &= self.cut.sums(((share < 0.0) | (share > 1.0)).astype(np.int8)) == 0
+        cancels &= self.cut.sums(((share < 0.0) | (share > 1.0)).astype(np.int8)) == 0
         share = np.clip(share, 0.0, 1.0)
         own = gain + share * base_more + (1.0 - share) * base_less + entr(share) + entr(1.0 - share) - np.log(2.0)
         return np.where(cancels, self.cut.sums(own) + paid, -np.inf)
