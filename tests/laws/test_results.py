@@ -46,6 +46,7 @@ EXAMPLES = {
     "Decisions": lambda: cb.decide(P, COSTS),
     "Decomposition": lambda: cb.metrics.murphy_decomposition(E, B),
     "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),
+    "EvidenceParts": lambda: cb.calibrators.EvidenceScaling(pool="fast").fit(P, Y).parts(),
     "ExpectedCostCurve": lambda: cb.decisions.expected_cost_curve(E, {"a": B, "b": B**2}, at=[0.1, 0.5, 0.8]),
     "FittedGuarantee": lambda: cb.calibrators.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
     "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),

@@ -30,6 +30,7 @@ from .one_score.venn_abers import VennAbers as VennAbers
 from .simplex.canonical_binning import CanonicalBinning as CanonicalBinning
 from .simplex.dirichlet import DirichletCalibration as DirichletCalibration
 from .simplex.ensemble_temperature import EnsembleTemperatureScaling as EnsembleTemperatureScaling
+from .simplex.evidence.parts import EvidenceParts as EvidenceParts
 from .simplex.evidence_scaling import EvidenceScaling as EvidenceScaling
 from .simplex.isotonic_temperature import IsotonicTemperatureScaling as IsotonicTemperatureScaling
 from .simplex.matrix import MatrixScaling as MatrixScaling

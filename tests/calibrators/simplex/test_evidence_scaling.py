@@ -116,6 +116,42 @@ def test_what_is_to_be_kept_is_kept_in_rows_of_every_kind(keep, k):
     assert losses == sorted(losses)
 
 
+def test_parts_are_what_the_map_adds():
+    prob, label = drawn(800, 4)
+    fitted = EvidenceScaling(pool="fast").fit(prob, label)
+    parts = fitted.parts()
+    assert parts.bias.argmin() == 0  # `drawn` adds to the score of the first class, and mixes the last into it
+    off = np.where(np.eye(4), 0.0, parts.interaction - parts.interaction.mean(axis=0))
+    assert off[0].argmin() == 3
+    assert parts.to_frame("polars")["group"].to_list() == list(fitted.groups_)
+
+
+def test_the_curve_of_two_classes_is_the_map():
+    prob, label = drawn(800, 2)
+    fitted = EvidenceScaling(pool="fast").fit(prob, label)
+    parts = fitted.parts()
+    np.testing.assert_allclose(fitted.weights_, [1.0, 0.0], atol=1e-6)
+    assert fitted.floor_ == 0.0
+    z = np.log(prob) * fitted.exponent_
+    z = np.log((1 - fitted.uniform_) * softmax(z, axis=1) + fitted.uniform_ / 2)
+    log_odds = z[:, 1] - z[:, 0]
+    inside = np.abs(log_odds) < 7.9
+    found = fitted.predict_proba(prob)
+    expected = log_odds + np.interp(log_odds, parts.place, parts.curve)
+    np.testing.assert_allclose(np.log(found[inside, 1] / found[inside, 0]), expected[inside], atol=0.02)
+
+
+def test_a_picture_shows_a_panel_or_three():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    assert EvidenceScaling(pool="fast").fit(*drawn(100, 2)).plot().get_xlabel() == "standardised log-odds"
+    fitted = EvidenceScaling(pool="fast").fit(*drawn(100, 5))
+    curve, bias, interaction = fitted.plot()
+    assert [len(curve.lines), len(bias.patches), len(interaction.patches)] == [2, 5, 12]
+    with pytest.raises(ValueError, match="ax must hold 3 Axes"):
+        fitted.plot(ax=curve)
+    pyplot.close("all")
+
+
 def test_other_words_are_refused():
     prob, label = drawn(20, 3)
     with pytest.raises(ValueError, match="pool must be one of"):
@@ -147,7 +183,7 @@ def test_a_thousand_classes_do_no_worse_than_one_slope_and_bias_each():
 PUBLIC = {
     ("cifar10_lenet5", 1000): -0.0047,
     ("cifar100_densenet_bc", 3000): -0.0056,
-    ("cifar10_resnet50", 10000): -0.0120,
+    ("cifar10_resnet50", 10000): -0.0122,
 }
 
 
@@ -176,4 +212,7 @@ def test_on_public_networks_it_gains_what_its_specification_says(name, n, data_d
             for one in (EvidenceScaling(pool="folds"), TemperatureScaling())
         ]
         gains.append(losses[0] - losses[1])
-    assert np.mean(gains) < PUBLIC[name, n] + 0.0005
+    # Its splits are not known, and five of ours differ from each other.
+    error = np.std(gains, ddof=1) / np.sqrt(len(gains))
+    assert np.mean(gains) < PUBLIC[name, n] + 0.0005 + 2.0 * error
+    assert np.max(gains) < 0.0

@@ -25,6 +25,7 @@ from calibrant.calibrators.simplex.evidence.keeping import keeping_top, rising
 from calibrant.calibrators.simplex.evidence.log_odds_features import LogOddsFeatures
 from calibrant.calibrators.simplex.evidence.maps import Maps
 from calibrant.calibrators.simplex.evidence.model import Features, Model, measured, model_of
+from calibrant.calibrators.simplex.evidence.parts import EvidenceParts, parts_of
 from calibrant.calibrators.simplex.evidence.pooling import Pool, fast_pool, folds_pool
 from calibrant.calibrators.simplex.evidence.standard import LEAST_LOG, Standard, standard_of
 from calibrant.solvers.evidence.precisions import Evidence, most_evident
@@ -236,6 +237,31 @@ class EvidenceScaling(MulticlassCalibrator):
         names = list(groups_of(len(self.classes_), ordered=_is_ordered(self.keep, len(self.classes_))))
         found = zip(names, self.log_precision_, self.degrees_of_freedom_, self._counts(names), strict=True)
         return {name: Group(float(np.exp(-rho)), float(dof), count) for name, rho, dof, count in found}
+
+    def parts(self) -> EvidenceParts:
+        """Return what the parts of the map do: groups, curve, biases and interactions of classes.
+
+        Returns
+        -------
+        EvidenceParts
+            A result with ``to_frame()``, a row a group, and ``plot()``.
+        """
+        return parts_of(self.groups_, Maps(self.shared_, self.coef_, self.weights_), self._features(), self.classes_)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the curve, the largest biases and the strongest interactions of classes: ``parts().plot()``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
+            What was drawn on.
+        """
+        return self.parts().plot(ax=ax)
 
     def _counts(self, names: list[str]) -> list[int]:
         features = self._features()

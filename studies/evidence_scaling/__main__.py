@@ -1,0 +1,130 @@
+"""Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
+
+Run: python -m studies.evidence_scaling losses, or blocks, or times. The data sets lie in $CALIBRANT_DATA, or in shared/data
+beside the repository.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from calibrant import TemperatureScaling, log_loss
+from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
+from calibrant.solvers.evidence import softmax_curvature
+from studies.data import data_dir
+from studies.markdown import table
+
+SPLITS, SPLITS_OF_MANY = 4, 2
+"""Random parts of the rows that are fitted, the rest being tested; and of a hundred classes, which take longer."""
+
+SIZES: Mapping[str, tuple[int, ...]] = {
+    "cifar10_lenet5": (100, 300, 1000, 3000),
+    "cifar10_resnet50": (100, 300, 1000, 3000, 10_000),
+    "cifar100_lenet5": (3000,),
+    "cifar100_densenet_bc": (1000, 3000),
+}
+
+METHODS: Mapping[str, Any] = {
+    "as it is": None,
+    "temperature": TemperatureScaling(),
+    "SMS": StructuredMatrixScaling(),
+    "ES, fast": EvidenceScaling(pool="fast"),
+    "ES": EvidenceScaling(),
+    "ES, order kept": EvidenceScaling(keep="order"),
+    "ES, class kept": EvidenceScaling(keep="argmax"),
+}
+
+MANY = 10
+
+TIMED = ((100, 2), (1000, 2), (10_000, 2), (1000, 10), (5000, 10), (10_000, 26), (5000, 100))
+"""Rows and classes."""
+
+
+def forecast(name: str) -> tuple[Any, Any]:
+    """Return the probabilities and the labels of a public network."""
+    held = np.load(data_dir() / f"{name}.npz")
+    if "P" in held:
+        prob = held["P"].astype(np.float64)
+        return prob / prob.sum(axis=1, keepdims=True), held["y"]
+    logit = np.concatenate([held["logits_cal"], held["logits_test"]]).astype(np.float64)
+    return softmax(logit, axis=1), np.concatenate([held["y_cal"], held["y_test"]])
+
+
+def losses(name: str, n: int) -> list[float]:
+    """Return the mean log loss of each method over the splits."""
+    prob, label = forecast(name)
+    found = []
+    for seed in range(SPLITS if prob.shape[1] <= MANY else SPLITS_OF_MANY):
+        order = np.random.default_rng(seed).permutation(len(label))
+        rows, rest = order[:n], order[n:]
+        found.append([log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in METHODS.values()])
+    return [float(value) for value in np.mean(found, axis=0)]
+
+
+def with_blocks(name: str, n: int) -> list[float]:
+    """Return the mean log loss with the whole matrix of second derivatives, and with blocks and conjugate gradients."""
+    most, found = softmax_curvature.MOST_DENSE, []
+    prob, label = forecast(name)
+    for softmax_curvature.MOST_DENSE in (most, 0):
+        for seed in range(SPLITS):
+            order = np.random.default_rng(seed).permutation(len(label))
+            fitted = calibrated(EvidenceScaling(), prob, label, order[:n], order[n:])
+            found.append(log_loss(label[order[n:]], fitted))
+    softmax_curvature.MOST_DENSE = most
+    return [float(value) for value in np.reshape(found, (2, SPLITS)).mean(axis=1)]
+
+
+def calibrated(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
+    """Return calibrated probabilities of the rest."""
+    if method is None:
+        return prob[rest]
+    fitted = method.set_params(labels=range(prob.shape[1])).fit(prob[rows], label[rows])
+    return fitted.predict_proba(prob[rest])
+
+
+def drawn(n: int, n_classes: int) -> tuple[Any, Any]:
+    """Return an over-confident forecast with biases, in which classes are confused with their neighbours."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, n_classes, n)
+    score = rng.normal(size=(n, n_classes))
+    score[np.arange(n), label] += 2.0 + np.log(n_classes) / 2.0
+    score += 0.5 * np.roll(score, 1, axis=1) + 0.5 * rng.normal(size=n_classes)
+    return softmax(1.5 * score, axis=1), label
+
+
+def seconds(n: int, n_classes: int) -> Iterator[float]:
+    """Yield CPU seconds of a fit of SMS, of ES fast and of ES, the least of three."""
+    prob, label = drawn(n, n_classes)
+    for method in (StructuredMatrixScaling(), EvidenceScaling(pool="fast"), EvidenceScaling(pool="folds")):
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            method.set_params(labels=range(n_classes)).fit(prob, label)
+            taken.append(time.process_time() - begun)
+        yield min(taken)
+
+
+def main(what: str) -> None:
+    """Print a table."""
+    if what == "losses":
+        lines = [
+            [name, f"{n}", *(f"{loss:.4f}" for loss in losses(name, n))] for name, sizes in SIZES.items() for n in sizes
+        ]
+        print(table(["network", "rows", *METHODS], lines))
+    elif what == "blocks":
+        pairs = [(name, n) for name in ("cifar10_lenet5", "cifar10_resnet50") for n in (300, 1000, 3000)]
+        lines = [[name, f"{n}", *(f"{loss:.5f}" for loss in with_blocks(name, n))] for name, n in pairs]
+        print(table(["network", "rows", "whole matrix", "blocks"], lines))
+    else:
+        lines = [[f"{n}", f"{k}", *(f"{taken:.3g}" for taken in seconds(n, k))] for n, k in TIMED]
+        print(table(["rows", "classes", "SMS", "ES, fast", "ES"], lines))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
