@@ -20,7 +20,7 @@ def under_curve_of_cells(problem: CellProblem) -> float:
     """Return the area under the curve; pairs of one cell count by half, and may count fully or not at all.
 
     So the area of the rows is off by at most half the share of such pairs: sum of events * others over the cells, divided by
-    twice the number of events times that of other rows.
+    twice the number of events times that of non-events.
     """
     cells, value = problem.cells, Ranked.of(problem).area
     open_ = float(cells.events @ cells.others) / 2.0
@@ -36,7 +36,7 @@ def under_hull_of_cells(problem: CellProblem) -> float:
 
 
 def _best_hull(cells: FineCells) -> float:
-    """Return the area under the hull where the events of each cell lie above its other rows."""
+    """Return the area under the hull where the events of each cell lie above its non-events."""
     weight, events = cells.in_best_order
     steps = isotonic_fit_of(events, weight)
     of_events = steps.rate * steps.weight
