@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -25,6 +24,7 @@ from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.text_columns import text_of
 from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_problem, as_score
 from calibrant._core.warnings import warn
+from calibrant.calibrators.problems import one_score, problem_of_batches
 from calibrant.calibrators.reading_and_writing import Writing
 from calibrant.notions import Binary
 from calibrant.sums.unread import UnreadBinary, UnreadSimplex
@@ -113,7 +113,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         before = dict(self.__dict__)
         try:
             if isinstance(X, InBatches):
-                self._fit_batches(X, y, sample_weight)
+                problem, self.n_features_in_ = problem_of_batches(
+                    X, y, sample_weight, input=self.input, labels=self.labels
+                )
+                self.classes_ = problem.classes
+                self._fit_problem(problem)
             else:
                 self._fit_data(X, y, sample_weight)
         except BaseException as error:  # also when interrupted from the keyboard
@@ -122,32 +126,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 raise error.__cause__ from None  # numba was just handing back an array
             raise
         return self
-
-    def _fit_batches(self, predictions: InBatches, *beside: object) -> None:
-        """Fit to predictions whose rows are read in batches; how, a method's own `_fit` says, of problems without rows."""
-        require(
-            all(one is None for one in beside),
-            "y and sample_weight must be left out beside predictions that are read in batches",
-            got="both",
-            hint="Say them where they are made: calibrant.predictions(...)",
-            error=TypeError,
-        )
-        problem = predictions.as_problem()
-        is_logit, n_columns = kind_of(problem)
-        require(
-            is_logit == (self.input == "logit"),
-            "input must be that of the predictions",
-            got=f"{self.input!r} for {'logits' if is_logit else 'probabilities'}",
-            hint=f"Pass input={'logit' if is_logit else 'probability'!r}",
-        )
-        require(
-            self.labels is None or list(self.labels) == problem.classes.tolist(),
-            f"labels must be those of the predictions, {problem.classes.tolist()}",
-            value=self.labels,
-            hint="Leave them out",
-        )
-        self.n_features_in_, self.classes_ = n_columns, problem.classes
-        self._fit_problem(problem)
 
     def _fit_data(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         values = self._received(X, reset=True)
@@ -336,28 +314,6 @@ def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
     for start in range(0, n, step):
         rows = slice(start, start + step)
         yield rows, Forecast(forecast.values[rows], forecast.is_logit)
-
-
-def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
-    """Return the problem with scores made of its log-odds, as those of new rows are: rounding must not part the two."""
-    return problem if problem.logit is None else replace(problem, score=links.score_of_logit(problem.logit))
-
-
-def one_score(problem: Problem) -> BinaryProblem:
-    """Return a problem of two classes as one of the score of the second; log-odds are made of both columns."""
-    if isinstance(problem, BinaryProblem):
-        return problem
-    forecast = problem.forecast
-    binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
-    return with_scores_of_logits(binary) if forecast.is_logit else binary
-
-
-def kind_of(problem: Problem) -> tuple[bool, int]:
-    """Return whether a problem is one of logits, and its number of columns."""
-    head = problem.example
-    if isinstance(head, BinaryProblem):
-        return head.logit is not None, 1
-    return head.forecast.is_logit, head.forecast.shape[1]
 
 
 class BinaryCalibrator(Calibrator):

@@ -71,7 +71,7 @@ def largest_within(cells: FineCells, value: float) -> tuple[float, float]:
     """Limits of the largest absolute sum of the rows: that at the ends of cells, and what lies between them at most.
 
     At the ends of cells the sums are those of the rows. Within a cell they rise by no more than its events do, sum of
-    weight * (1 - p), and fall by no more than sum of weight * p over its other rows.
+    weight * (1 - p), and fall by no more than sum of weight * p over its non-events.
     """
     highest, lowest = _reach(cells)
     return value, max(highest, -lowest)

@@ -15,7 +15,7 @@ Family = Literal["straight", "rising", "rising through zero", "bent"]
 """Curves of the log-odds: a + b x; increasing ones with an intercept, or with the value 0 at 0; and a + b x + c x^2."""
 
 AnyInside = Callable[[bool | None, float, float], bool]
-"""Whether log-odds lie inside an interval: those of events (True), of other rows (False), or of any row (None)."""
+"""Whether log-odds lie inside an interval: those of events (True), of non-events (False), or of any row (None)."""
 
 
 @dataclass(frozen=True)

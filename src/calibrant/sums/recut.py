@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
+from calibrant._core.problem import Problem
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.notions import Notion
 from calibrant.sums.fine_cells import FineCells, rounded
@@ -16,16 +16,13 @@ from calibrant.sums.plan import Plan, distinct
 from calibrant.sums.strata import is_upper
 from calibrant.sums.sums import BinnedProblem, Sums
 
-if TYPE_CHECKING:
-    from calibrant.sums.unread import Unread
 
-
-def fine_pair(problem: Unread, notion: Notion) -> tuple[Notion, FineGrid]:
+def fine_pair(problem: Problem, notion: Notion) -> tuple[Notion, FineGrid]:
     """Return the notion with the grid that is fine enough for its problems."""
     return notion.fitted_to(problem), FineGrid.for_problems(notion.n_parts(problem))
 
 
-def on_fixed_cells(plan: Plan, problem: Unread) -> Plan:
+def on_fixed_cells(plan: Plan, problem: Problem) -> Plan:
     """Return the plan with a fine grid in place of bins that follow the scores; bins of each score are refused."""
     for _, binning in plan.cells:
         require(
@@ -38,7 +35,7 @@ def on_fixed_cells(plan: Plan, problem: Unread) -> Plan:
     return replace(plan, cells=tuple(distinct(cells)))
 
 
-def recut(sums: Sums, plan: Plan, problem: Unread) -> Sums:
+def recut(sums: Sums, plan: Plan, problem: Problem) -> Sums:
     """Return the sums that a plan asks for, made of those over fixed cells."""
     found = []
     for notion, binning in plan.cells:

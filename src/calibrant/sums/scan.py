@@ -23,7 +23,7 @@ from calibrant.sums.predictions import Predictions
 from calibrant.sums.recut import on_fixed_cells, recut
 from calibrant.sums.strata import Strata
 from calibrant.sums.sums import BinnedProblem, Sums, Unit, cells_of_classes
-from calibrant.sums.unread import Unread, UnreadBinary, is_unread, unread
+from calibrant.sums.unread import Reading, Unread, UnreadBinary, is_unread, unread
 
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
@@ -78,6 +78,9 @@ def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     if isinstance(problem, UnreadBinary):
         return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
     return binning(problem)
+
+
+Reading.scan = scan
 
 
 class Several(tuple[Sums, ...]):

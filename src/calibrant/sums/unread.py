@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NoReturn, Self, TypeGuard
+from typing import Any, ClassVar, NoReturn, Self, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ def unread(predictions: InBatches) -> Problem:
 
 class Reading:
     """What has been read of predictions so far: sums over all rows, once there are any."""
+
+    scan: ClassVar[Callable[[Problem, Plan], Sums]]
+    """What reads rows for a plan; `calibrant.sums.scan` puts it here, which knows how problems are read in batches."""
 
     def __init__(self, predictions: InBatches, head: Problem) -> None:
         self.predictions, self.head = predictions, head
@@ -71,9 +74,7 @@ class Reading:
 
     def cells(self, problem: Unread, notion: Notion) -> Cells:
         """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
-        from calibrant.sums.scan import scan
-
-        (cells,) = scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells
+        (cells,) = Reading.scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells
         return cells
 
 

@@ -20,9 +20,10 @@ from calibrant._core.parameters import choice, flag, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks, with_scores_of_logits
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks
 from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
+from calibrant.calibrators.problems import with_scores_of_logits
 from calibrant.calibrators.reading_and_writing import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
 from calibrant.sums.fine_cells import in_cells
@@ -280,7 +281,8 @@ class ByNotion(Calibrator):
         """Binary problems, with the log-odds of those that were given as logits."""
         notion = self.notion_
         if isinstance(simplex, UnreadSimplex):
-            yield from self._unread_problems(simplex)
+            for index in range(notion.n_parts(simplex)):
+                yield UnreadPart(simplex, notion, index, partial(self._problem_of, index))
             return
         if (log_odds := _log_odds(simplex.forecast)) is None:
             yield from notion.split(simplex)
@@ -288,14 +290,9 @@ class ByNotion(Calibrator):
         for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
             yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
 
-    def _unread_problems(self, simplex: UnreadSimplex) -> Iterator[BinaryProblem]:
-        """Binary problems of rows that are read in batches."""
-
-        def of_batch(index: int, batch: Problem) -> BinaryProblem:
-            return next(islice(self._problems(as_simplex(batch)), index, None))
-
-        for index in range(self.notion_.n_parts(simplex)):
-            yield UnreadPart(simplex, self.notion_, index, partial(of_batch, index))
+    def _problem_of(self, index: int, batch: Problem) -> BinaryProblem:
+        """Return one of the binary problems of a batch."""
+        return next(islice(self._problems(as_simplex(batch)), index, None))
 
     def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
         """Decide what becomes of the scores of problems without rows, and say it."""

@@ -91,7 +91,7 @@ def _moved(design: Design, z: FloatArray, label: IntArray, ways: Sequence[FloatA
     return np.array(moved, dtype=np.float64).T
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Extent:
     """Largest size of a log-probability, the weighted sum of those of the rows, and the weight of each class."""
 

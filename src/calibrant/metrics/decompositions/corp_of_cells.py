@@ -20,7 +20,7 @@ def corp_of_cells(problem: CellProblem, score: EventScore) -> Corp:
     * F of the rows is at most that of the cells: a fit of cells is a non-decreasing map of rows as well. It is at least that of
       rows which lie in the best order within each cell, the events above: to exchange an event for a lower non-event makes no
       fit worse, as a score of an event falls with its probability and that of a non-event rises.
-    * S of the rows is at least that of events at the upper limits of their cells and other rows at the lower ones, and at most
+    * S of the rows is at least that of events at the upper limits of their cells and non-events at the lower ones, and at most
       that of the contrary.
     """
     cells, terms = problem.cells, corp_terms(Ordered.of(problem), score)
@@ -42,7 +42,7 @@ def forecast_within(cells: FineCells, score: EventScore) -> tuple[float, float]:
 
 
 def _mean_score(cells: FineCells, score: EventScore, of_events: FloatArray, of_others: FloatArray) -> float:
-    """Return the mean score of events and of other rows with these probabilities."""
+    """Return the mean score of events and of non-events with these probabilities."""
     total = 0.0
     for outcome, weight, prob in ((1.0, cells.events, of_events), (0.0, cells.others, of_others)):
         held = weight > 0.0

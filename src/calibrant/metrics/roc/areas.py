@@ -29,13 +29,18 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.metrics.kinds.metric import Own
-from calibrant.metrics.roc.of_cells import AreaOfCells, mean_of_cells, under_curve_of_cells, under_hull_of_cells
+from calibrant.metrics.roc.of_cells import (
+    AreaOfCells,
+    mean_of_cells,
+    single_of,
+    under_curve_of_cells,
+    under_hull_of_cells,
+)
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Binary, Notion
 from calibrant.sums import Predictions
-from calibrant.sums.unread import refuse_rows
 
 
 class Spread(NamedTuple):
@@ -128,7 +133,7 @@ def _largest_variance(share: float, rows: float) -> float:
 def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     """Return the mean of an area over the problems of a notion, by their shares."""
     if (cells := problem.summed_parts(notion)) is not None:
-        problem, notion = _single(list(cells), notion), Binary()
+        problem, notion = single_of(list(cells), notion), Binary()
     simplex = as_simplex(problem)
     value, influence, unseen, fewest = 0.0, np.zeros(simplex.size), 0.0, np.inf
     undefined: list[BinaryProblem] = []
@@ -150,13 +155,6 @@ def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     if values:  # a mean lies between them, but for rounding
         value = float(np.clip(value, np.min(values), np.max(values)))
     return Area(value, influence, unseen, fewest, tuple(parts))
-
-
-def _single(cells: list[BinaryProblem], notion: Notion) -> BinaryProblem:
-    """Return the one problem of cells; of several a row stands in all, and what it does to them together is not known."""
-    if len(cells) > 1:
-        refuse_rows(f"the interval of an area under notion {notion.name!r}")
-    return cells[0]
 
 
 # Each pair of classes

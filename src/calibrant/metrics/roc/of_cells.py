@@ -10,8 +10,10 @@ from calibrant._core.approximate import Approximate, mean_of
 from calibrant._core.problem import BinaryProblem
 from calibrant.metrics.roc.points import warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
+from calibrant.notions import Notion
 from calibrant.solvers.isotonic import isotonic_fit_of
 from calibrant.sums.fine_cells import CellProblem, FineCells
+from calibrant.sums.unread import refuse_rows
 
 AreaOfCells = Callable[[CellProblem], float]
 
@@ -20,7 +22,7 @@ def under_curve_of_cells(problem: CellProblem) -> float:
     """Return the area under the curve; pairs of one cell count by half, and may count fully or not at all.
 
     So the area of the rows is off by at most half the share of such pairs: sum of events * others over the cells, divided by
-    twice the number of events times that of other rows.
+    twice the number of events times that of non-events.
     """
     cells, value = problem.cells, Ranked.of(problem).area
     open_ = float(cells.events @ cells.others) / 2.0
@@ -36,7 +38,7 @@ def under_hull_of_cells(problem: CellProblem) -> float:
 
 
 def _best_hull(cells: FineCells) -> float:
-    """Return the area under the hull where the events of each cell lie above its other rows."""
+    """Return the area under the hull where the events of each cell lie above its non-events."""
     weight, events = cells.in_best_order
     steps = isotonic_fit_of(events, weight)
     of_events = steps.rate * steps.weight
@@ -51,3 +53,10 @@ def mean_of_cells(problems: Sequence[BinaryProblem], measure: AreaOfCells) -> fl
     found = [(problem.share, measure(problem)) for problem in held if isinstance(problem, CellProblem)]
     warn_of_one_kind([problem for problem, (_, area) in zip(held, found, strict=True) if np.isnan(area)], "an AUC")
     return mean_of(found)
+
+
+def single_of(cells: list[BinaryProblem], notion: Notion) -> BinaryProblem:
+    """Return the one problem of cells; of several a row stands in all, and what it does to them together is not known."""
+    if len(cells) > 1:
+        refuse_rows(f"the interval of an area under notion {notion.name!r}")
+    return cells[0]
