@@ -64,7 +64,7 @@ def test_a_large_file_is_read_in_batches_where_figures_are_sums(run, monkeypatch
 def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run, monkeypatch):
     monkeypatch.setattr(streams, "LARGE", 1000)
     words = ["assess", "whole.parquet", "--resamples", 20, "--metrics"]
-    assert run(*words, "accuracy,ks-error")[0] == run(*words, "ece", "--binning", "equal-mass")[0] == 0
+    assert run(*words, "accuracy,skce")[0] == run(*words, "ece", "--binning", "equal-mass")[0] == 0
 
 
 def test_tests_of_sums_are_run_and_others_take_a_sample(run):
@@ -90,11 +90,11 @@ def test_a_report_of_a_folder_has_its_figures(run, tmp_path):
 
 
 def test_what_needs_all_rows_is_refused_with_the_option_that_samples(run):
-    code, _, err = run("assess", "parts", "--metrics", "accuracy,ks-error")
+    code, _, err = run("assess", "parts", "--metrics", "accuracy,skce")
     assert (code, err.rstrip().endswith("Here: --sample N.")) == (2, True)
     code, _, err = run("assess", "parts", "--rows", "0:100")
     assert (code, "Pass --sample N for some of the rows" in err) == (2, True)
-    assert run("assess", "parts", "--metrics", "accuracy,ks-error", "--sample", 500)[0] == 0
+    assert run("assess", "parts", "--metrics", "accuracy,skce", "--sample", 500)[0] == 0
 
 
 @pytest.fixture
