@@ -3,9 +3,10 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from calibrant import cli, spiegelhalter_test
+from calibrant import cli, load_calibrator, spiegelhalter_test
 from calibrant.cli import apply, streams
 from calibrant.interop import files as tables
 from calibrant.interop.tables import write_table
@@ -133,3 +134,17 @@ def test_apply_to_a_folder_writes_a_folder_whole_or_not_at_all(run, calibrator, 
     code, _, err = run("apply", calibrator, "parts", "-o", "new")
     assert (code, "1.parquet, row group 0" in err, "index (4, 1)" in err) == (2, True, True)
     assert not [path for path in tmp_path.iterdir() if "new" in path.name]
+
+
+@pytest.mark.parametrize("method", ["temperature", "vector"])
+def test_a_calibrator_is_fitted_to_a_folder_as_to_one_file(method, run):
+    assert run("fit", "whole.parquet", "--method", method, "-o", "one.json")[0] == 0
+    code, out, _ = run("fit", "parts", "--method", method, "-o", "two.json")
+    assert code == 0
+    assert "on 6000 rows" in out
+    one, two = (load_calibrator(name) for name in ("one.json", "two.json"))
+    some = pd.DataFrame(PROB[:50], columns=["p_cat", "p_dog", "p_eel"])
+    np.testing.assert_allclose(one.calibrate(some), two.calibrate(some), rtol=1e-9)
+    assert two.classes_.tolist() == ["cat", "dog", "eel"]
+    code, _, err = run("fit", "parts", "--method", method, "-o", "three.json", "--other", "whole.parquet")
+    assert (code, "--other must be left out with files that are read in batches" in err) == (2, True)

@@ -211,22 +211,27 @@ def _tested_in_batches(
 
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
+    from calibrant._core.parameters import left_out
     from calibrant.cli.methods import calibrator_of, method_of
     from calibrant.interop.persistence import save_calibrator
     from calibrant.interop.writing import require_free
 
     read_too = [] if arguments.other is None else [arguments.other]
     require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file, *read_too])
-    forecast = read(arguments, arguments.file)
-    warn_beside_other_rows(arguments, forecast)
-    calibrator = calibrator_of(
-        arguments,
-        n_columns=len(forecast.forecast_columns),
-        input=forecast.input,
-        labels=labels_of(arguments, forecast),
-    )
-    truth = forecast.y_true
-    calibrator.fit(values_of(arguments, forecast), truth, weight_of(arguments, forecast))
+    rows: tuple[Any, ...]
+    if is_several([arguments.file]):
+        left_out("--other", arguments.other, "with files that are read in batches", hint="Compare a sample in Python")
+        stream = open_stream(arguments, [arguments.file])
+        forecast: ForecastTable | ForecastStream = stream
+        rows, labels = (stream.predictions,), None
+    else:
+        forecast = table = read(arguments, arguments.file)
+        warn_beside_other_rows(arguments, table)
+        rows = values_of(arguments, table), table.y_true, weight_of(arguments, table)
+        labels = labels_of(arguments, table)
+    n_columns = len(forecast.forecast_columns)
+    calibrator = calibrator_of(arguments, n_columns=n_columns, input=forecast.input, labels=labels)
+    calibrator.fit(*rows)
     save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
     details = ", ".join(
         f"{name.rstrip('_')} {value:.6g}"
@@ -234,9 +239,9 @@ def run_fit(arguments: argparse.Namespace) -> int:
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    method = method_of(arguments, n_columns=len(forecast.forecast_columns))
+    method = method_of(arguments, n_columns=n_columns)
     chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
-    print(f"fitted {chosen} on {len(truth)} rows{': ' if details else ''}{details}")
+    print(f"fitted {chosen} on {forecast.n_rows} rows{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
     if (groups := found_notion(arguments, calibrator)) is not None:
