@@ -51,6 +51,7 @@ EXAMPLES = {
     "FittedGuarantee": lambda: cb.calibrators.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
     "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),
     "KnownTruth": lambda: cb.datasets.make_softmax_forecast(20, 3, rng=0),
+    "MonitorTable": lambda: cb.Monitor(window=60).update(E, B).table(n_resamples=9),
     "MultipleTests": lambda: cb.significance.by_class(cb.spiegelhalter_test, Y, P),
     "DecisionCurve": lambda: cb.decision_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
     "PairedDifference": lambda: cb.significance.paired_difference(E, B, B**2, n_resamples=9),

@@ -5,13 +5,13 @@ import pytest
 
 from tools.alarms_of_monitor import NULLS, World, alarmed, delays, false_alarms, paths, too_low
 
-FEW = World(windows=40, change=40)
+FEW = World(windows=30, change=30)
 
 
 def test_false_alarms_of_calibration_are_at_most_alpha_and_there_are_some():
     path = paths(FEW, 400, of_drift=False)
     for level in (0.01, 0.05, 0.1, 0.3):
-        rate = (alarmed(path, level) < 40).mean()
+        rate = (alarmed(path, level) < 30).mean()
         assert rate <= level + 3.0 * np.sqrt(level * (1.0 - level) / 400)
     assert rate > 0.01
 
@@ -24,10 +24,10 @@ def test_a_change_is_found_neither_before_it_is_there_nor_late():
 
 
 def test_drift_is_found_with_the_noise_of_the_reference_paid_for():
-    share, middle, _ = delays(World(later=too_low(0.6), windows=30, change=10), 40, of_drift=True)
+    share, middle, _ = delays(World(later=too_low(0.8), windows=16, change=8), 30, of_drift=True)
     assert share >= 0.95
-    assert 400 <= middle <= 3000
-    assert (alarmed(paths(World(windows=20, change=20), 100, of_drift=True), 0.1) < 20).mean() <= 0.1
+    assert 200 <= middle <= 1200
+    assert (alarmed(paths(World(windows=12, change=12), 60, of_drift=True), 0.1) < 12).mean() <= 0.1
 
 
 @pytest.mark.deep

@@ -297,3 +297,11 @@ def test_options_and_repr():
     assert monitor.alarms == ()
     assert monitor.update(["no"], [0.2]).update(["yes"], [0.7]).n_rows == 2
     assert again(Monitor(window="1d", alpha=0.01)).alpha == 0.01
+
+
+def test_predictions_in_batches_are_those_in_memory():
+    pieces = [(Y[start : start + 300], P[start : start + 300]) for start in range(0, 1200, 300)]
+    batches = Monitor(window=200).update(calibrant.predictions(lambda: iter(pieces)))
+    memory = Monitor(window=200).update(Y, P)
+    np.testing.assert_allclose(batches.table(n_resamples=9).evidence, memory.table(n_resamples=9).evidence, rtol=1e-12)
+    assert batches.n_rows == 1200

@@ -37,15 +37,15 @@ class ByWindow:
         return ByWindow(joined, self.rows + other.rows)
 
     @classmethod
-    def of(cls, problem: Problem, keys: npt.NDArray[Any], first: int, plan: Plan) -> ByWindow:
-        """Sum the rows of each window; ``keys`` (n,) says whose each row is, and the first row has the number ``first``."""
+    def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan) -> ByWindow:
+        """Sum the rows of each window; ``keys`` (n,) says whose each row is."""
         distinct, code = np.unique(keys, return_inverse=True)
         require_few(distinct.size)
         ends = np.cumsum(np.bincount(code, minlength=distinct.size))
         order = np.argsort(code, kind="stable")
         found = {}
         for key, rows in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
-            found[key] = summed(problem if distinct.size == 1 else problem.at(rows), first, plan)
+            found[key] = summed(problem if distinct.size == 1 else problem.at(rows), plan)
         return cls(found, problem.size)
 
 
@@ -55,11 +55,11 @@ def require_few(windows: int) -> None:
     require(windows <= MOST_WINDOWS, must, value=windows, hint="Pass a longer window=")
 
 
-def summed(problem: Problem, first: int, plan: Plan) -> Sums:
+def summed(problem: Problem, plan: Plan) -> Sums:
     """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
     total = Sums.of_no_rows(plan)
     for part in _repeated(problem):
-        total += replace(scan(part, plan, first=first), kept=None)
+        total += replace(scan(part, plan), kept=None)
     return total
 
 

@@ -31,12 +31,12 @@ OPTIONS = ("window", "reference", "alpha", "notion", "binning", "labels", "pos_l
 
 
 class Monitor:
-    """Watch the calibration of predictions over time: sums by window, and alarms of two tests that may be looked at every day.
+    """Watch the calibration of predictions over time, with alarms of two tests that may be looked at every day.
 
-    A monitor keeps sums, not rows. Monitors of parts of the rows add up with ``+``, in any order, to that of all rows. After each
-    window two tests are computed from the sums. The first asks whether predictions are calibrated; the second whether
-    calibration, good or bad, is what it was in the reference. Each raises a false alarm with probability at most ``alpha``,
-    ever: however many windows follow, and however often one looks.
+    A monitor keeps sums of windows of rows, not rows. Monitors of parts of the rows add up with ``+``, in any order, to that
+    of all rows. After each window two tests are computed from the sums. The first asks whether predictions are calibrated;
+    the second whether calibration, good or bad, is what it was in the reference. Each raises a false alarm with probability
+    at most ``alpha``, ever: however many windows follow, and however often one looks.
 
     Parameters
     ----------
@@ -154,9 +154,7 @@ class Monitor:
         if isinstance(y_true, Predictions):
             plan = self._plan_of(y_true.head())
             found = y_true.reduce(
-                lambda batch, number: ByWindow.of(
-                    batch, self._windows.keys(at, batch.size, start + number), number, plan
-                )
+                lambda batch, number: ByWindow.of(batch, self._windows.keys(at, batch.size, start + number), plan)
             )
         else:
             problem = self._problem(y_true, y_prob, sample_weight)
@@ -164,7 +162,7 @@ class Monitor:
             keys = self._windows.keys(at, n, start)
             if problem.size < n:  # rows of weight 0 are left out
                 keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-            found = replace(ByWindow.of(problem, keys, start, self._plan_of(problem)), rows=n)
+            found = replace(ByWindow.of(problem, keys, self._plan_of(problem)), rows=n)
         self._found, self._seen = self._found + found, None
         return self
 
@@ -184,7 +182,7 @@ class Monitor:
             Itself.
         """
         problem = self._problem(y_true, y_prob, sample_weight)
-        sums = summed(problem, 0, self._plan_of(problem))
+        sums = summed(problem, self._plan_of(problem))
         self._given, self._seen = sums if self._given is None else self._given + sums, None
         return self
 
