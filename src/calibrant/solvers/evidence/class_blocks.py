@@ -146,7 +146,7 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
 
 def _leading(matrix: FloatArray, least: float) -> FloatArray:
     """Return eigenvectors, shape (F, r), with eigenvalues above the least."""
-    size = len(matrix)
-    values, vectors = eigh(matrix, subset_by_index=(max(0, size - MOST_DIRECTIONS), size - 1))
-    leading: FloatArray = vectors[:, values > least]
+    values, vectors = eigh(matrix, driver="evd", check_finite=False)
+    some = (values > least) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)
+    leading: FloatArray = vectors[:, some]
     return leading

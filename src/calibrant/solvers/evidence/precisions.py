@@ -30,7 +30,9 @@ LEAST, MOST = -6.0, 14.0
 MOST_OUTER = 30
 LAST_CHANGE, LAST_LOSS, LAST_GAIN = 0.02, 0.02, 0.05
 """The change of rho at which an inner iteration ends; the loss of evidence by the last change, and the gain of the last step,
-in nats of all rows."""
+in nats of all rows up to `FEW_ROWS`, and in proportion of more."""
+
+FEW_ROWS = 1000
 
 FARTHEST, FAR = 2.0, 4.0
 """How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move."""
@@ -97,7 +99,7 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
     """
     w, rho = _start(logit, group, prior)
     look, path = logit.at(w), _Path()
-    n_iter, is_last = 0, False
+    n_iter, is_last, unit = 0, False, max(1.0, len(logit.weight) / FEW_ROWS)
     while n_iter < MOST_OUTER and not is_last:
         n_iter += 1
         v, new, determined = _updated(look, w, rho, group, prior)
@@ -106,7 +108,7 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         lost, rho = float(((0.25 * determined + 0.5 / prior.spread**2) * (new - rho) ** 2).sum()), new
         ridge = np.exp(rho)[group]
         w, look, gain = _moved(logit, look, w, v, ridge)
-        is_last = gain < LAST_GAIN and lost < LAST_LOSS
+        is_last = gain < LAST_GAIN * unit and lost < LAST_LOSS * unit
     half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
     return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
 

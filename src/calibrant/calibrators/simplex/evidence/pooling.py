@@ -11,7 +11,7 @@ from scipy.special import expit
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import SimplexProblem
 from calibrant.calibrators.simplex.evidence.model import Model
-from calibrant.solvers.evidence.precisions import Evidence
+from calibrant.solvers.evidence.precisions import MANY, Evidence
 from calibrant.solvers.evidence.refit import refitted
 from calibrant.solvers.folds import folds_of
 from calibrant.solvers.mixture import most_likely_shares
@@ -27,8 +27,8 @@ FIXED = "temp"
 FOR_THE_MAP = 2.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
-FULL_GAIN, FOLD_GAIN = 1e-10, 1e-4
-"""Gain in nats of all rows at which a fit to all rows, and to those outside a fold, ends."""
+FULL_GAIN, FOLD_GAIN, OF_MANY = 1e-10, 1e-4, 1e3
+"""Gain in nats of all rows at which a fit to all rows, and to those outside a fold, ends; and how much larger for `MANY`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,11 @@ class _Maps:
     def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
         free = np.array([name != FIXED for name in model.names])
         self.logit = model.logit
+        self.unit = OF_MANY if len(self.logit.weight) * self.logit.size >= MANY else 1.0
         self.ridges = [np.exp(evidence.rho - delta * free)[model.group] for delta in path]
         self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         self.found = [
-            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN)
+            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN * self.unit)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)
         ]
 
@@ -101,7 +102,7 @@ class _Maps:
         """Return the probabilities of the true classes in each map, shape (n,), fitted to rows of other weights."""
         logit = self.logit.weighted(weight)
         return [
-            refitted(logit, found.point.x, ridge, factored, FOLD_GAIN).point.look.of_true
+            refitted(logit, found.point.x, ridge, factored, FOLD_GAIN * self.unit).point.look.of_true
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
         ]
 
