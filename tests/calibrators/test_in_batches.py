@@ -166,7 +166,7 @@ SIMPLEX = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("method", SIMPLEX, ids=repr)
 @settings(max_examples=5)
 @given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
@@ -268,6 +268,7 @@ def test_bins_of_equal_mass_end_in_the_cells_of_the_exact_edges(data, n_bins):
     assert set(index(ours.edges_[1:-1])) == set(index(rows.edges_[1:-1]))
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("method", [HistogramBinning(4), IsotonicCalibration(), VennAbers()], ids=repr)
 @settings(max_examples=6)
 @given(data=columns(max_rows=30))
