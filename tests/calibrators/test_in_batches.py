@@ -18,7 +18,7 @@ from calibrant import (
     TemperatureScaling,
     VennAbers,
 )
-from calibrant.binning import EqualWidth, FineGrid, fine_grid
+from calibrant.binning import EqualMass, EqualWidth, FineGrid, fine_grid
 from calibrant.calibrators import (
     BayesianBinning,
     DirichletCalibration,
@@ -166,7 +166,7 @@ SIMPLEX = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("method", SIMPLEX, ids=repr)
 @settings(max_examples=5)
 @given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
@@ -254,8 +254,21 @@ def test_rows_that_can_be_read_once_are_enough_for_cells_and_not_for_newton():
 def test_one_class_alone_is_said():
     with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
         IsotonicCalibration().fit(as_read(np.zeros(3, int), np.array([0.1, 0.5, 0.9]), labels=[0, 1]))
+    with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
+        IsotonicCalibration().fit(Batches([(np.zeros(3, int), np.array([0.1, 0.5, 0.9]))], labels=[0, 1]))
 
 
+@settings(max_examples=8)
+@given(data=columns(max_rows=40), n_bins=st.integers(1, 9))
+def test_bins_of_equal_mass_end_in_the_cells_of_the_exact_edges(data, n_bins):
+    label, score, weight = data
+    ours = HistogramBinning(EqualMass(n_bins)).fit(as_read(label, score, weight, labels=[0, 1]))
+    rows = HistogramBinning(EqualMass(n_bins), labels=[0, 1]).fit(score, label, weight)
+    index = FineGrid.for_problems(1).index
+    assert set(index(ours.edges_[1:-1])) == set(index(rows.edges_[1:-1]))
+
+
+@pytest.mark.first(2)
 @pytest.mark.parametrize("method", [HistogramBinning(4), IsotonicCalibration(), VennAbers()], ids=repr)
 @settings(max_examples=6)
 @given(data=columns(max_rows=30))

@@ -27,7 +27,7 @@ from calibrant._core.warnings import warn
 from calibrant.calibrators.problems import one_score, problem_of_batches
 from calibrant.calibrators.reading_and_writing import Writing
 from calibrant.notions import Binary
-from calibrant.sums.unread import UnreadBinary, UnreadSimplex
+from calibrant.sums.unread import UnreadBinary, UnreadSimplex, is_unread
 from calibrant.sums.unread_part import UnreadPart
 
 HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
@@ -116,8 +116,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 problem, self.n_features_in_ = problem_of_batches(
                     X, y, sample_weight, input=self.input, labels=self.labels
                 )
-                self.classes_ = problem.classes
-                self._fit_problem(problem)
+                self._fit_checked(problem)
             else:
                 self._fit_data(X, y, sample_weight)
         except BaseException as error:  # also when interrupted from the keyboard
@@ -140,10 +139,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             column_names=getattr(self, "feature_names_in_", None),
             remedies=OF_CALIBRATOR,
         )
+        self._fit_checked(problem)
+
+    def _fit_checked(self, problem: Problem) -> None:
+        """Fit, and say so if rows in memory are of one class."""
         self.classes_ = problem.classes
-        occurred = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
-        if occurred.min() == occurred.max():
-            warn_of_one_class(self.classes_[int(occurred[0])], problem.size)
+        if not is_unread(problem):
+            occurred = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
+            if occurred.min() == occurred.max():
+                warn_of_one_class(self.classes_[int(occurred[0])], problem.size)
         self._fit_problem(problem)
 
     def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:

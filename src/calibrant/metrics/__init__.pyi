@@ -1,3 +1,4 @@
+from calibrant._core.approximate import Approximate as Approximate
 from calibrant._core.validation import DataOptions as DataOptions
 from .binned.adaptive import adaptive_calibration_error as adaptive_calibration_error
 from .binned.adaptive import thresholded_adaptive_calibration_error as thresholded_adaptive_calibration_error
