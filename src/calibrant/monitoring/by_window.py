@@ -14,6 +14,7 @@ from calibrant._core.problem import Problem
 from calibrant._core.weights import Weights
 from calibrant.monitoring.windows import Key
 from calibrant.sums import Plan, Sums, scan
+from calibrant.sums.kept_rows import Numbers
 
 MOST_WINDOWS = 10_000
 """Windows up to which evidence is computed in seconds."""
@@ -37,8 +38,8 @@ class ByWindow:
         return ByWindow(joined, self.rows + other.rows)
 
     @classmethod
-    def of(cls, problem: Problem, keys: npt.NDArray[Any], first: int, plan: Plan) -> ByWindow:
-        """Sum the rows of each window; ``keys`` (n,) says whose each row is, and the first row has the number ``first``."""
+    def of(cls, problem: Problem, keys: npt.NDArray[Any], first: int | Numbers, plan: Plan) -> ByWindow:
+        """Sum the rows of each window; ``keys`` (n,) says whose each row is, and ``first`` is as of `scan`."""
         distinct, code = np.unique(keys, return_inverse=True)
         require_few(distinct.size)
         ends = np.cumsum(np.bincount(code, minlength=distinct.size))
@@ -55,7 +56,7 @@ def require_few(windows: int) -> None:
     require(windows <= MOST_WINDOWS, must, value=windows, hint="Pass a longer window=")
 
 
-def summed(problem: Problem, first: int, plan: Plan) -> Sums:
+def summed(problem: Problem, first: int | Numbers, plan: Plan) -> Sums:
     """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
     total = Sums.of_no_rows(plan)
     for part in _repeated(problem):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.parameters import refuse, require, whole
+from calibrant.sums.kept_rows import Numbers
 
 Key = int | float | str
 """What windows are told apart by, and ordered by."""
@@ -34,8 +35,8 @@ class Windows(ABC):
     """How rows are told apart into windows."""
 
     @abstractmethod
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
-        """Return the window of each of n rows, shape (n,), of which the first has this number among all rows."""
+    def keys(self, at: Any, n: int, first: int | Numbers) -> npt.NDArray[Any]:
+        """Return the window of each of n rows, shape (n,); the first has this number among all rows, or each its own."""
 
     @abstractmethod
     def name(self, key: Key) -> str:
@@ -48,7 +49,7 @@ class OfRows(Windows):
 
     rows: int
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int | Numbers) -> npt.NDArray[Any]:
         """Divide the number of each row."""
         require(
             at is None,
@@ -56,7 +57,8 @@ class OfRows(Windows):
             got="at",
             hint="Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names",
         )
-        return (first + np.arange(n)) // self.rows
+        number = first if isinstance(first, np.ndarray) else first + np.arange(n)
+        return number // self.rows
 
     def name(self, key: Key) -> str:
         """Return the numbers of the first row and of the one behind the last."""
@@ -80,7 +82,7 @@ class OfTime(Windows):
     def _origin(self) -> int:
         return MONDAY if self.length.endswith("w") else 0
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int | Numbers) -> npt.NDArray[Any]:
         """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.length!r}"))
         second = time.astype("datetime64[s]").astype(np.int64)
@@ -97,7 +99,7 @@ class OfTime(Windows):
 class Named(Windows):
     """One for each value of ``at``, in their order; numbers in words count as numbers."""
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int | Numbers) -> npt.NDArray[Any]:
         """Take the names as they are, dates as words."""
         found = _for_each(at, n, "window=None")
         if found.dtype.kind == "M":
