@@ -108,6 +108,10 @@ arena: .venv-bench/installed
 	.venv-bench/bin/python -m studies.arena.results
 	.venv-bench/bin/python -m studies.arena.page
 
+# docs/scale.md: large files, by calibrant and others. Half an hour, 5 GB of disk; LARGEST=10000000 leaves out the largest.
+scale: .venv-bench/installed
+	.venv-bench/bin/python -m benchmarks.scale $(if $(LARGEST),--largest $(LARGEST)) --output docs/scale.md
+
 # Calls, files and faults drawn anew, each for so many seconds.
 robust: .venv/installed
 	$(BIN)/python -m tools.fuzz $(BUDGET) $(SEED)

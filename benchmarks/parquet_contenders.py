@@ -1,4 +1,4 @@
-"""Who reads a folder of Parquet: ``python -m benchmarks.parquet_contenders NAME FOLDER CLASSES`` says what it finds.
+"""Who reads a folder of Parquet: ``python -m benchmarks.parquet_contenders NAME WARM FOLDER CLASSES`` says what it finds.
 
 Each gives accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins; two of calibrant's give the default
 assessment with its intervals.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ BINS = 15
 METRICS = ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece"]
 
 Found = list[float]
+Opened = Callable[[str], Any]
+Call = Callable[[Any, int], Found]
 
 
 def names_of(classes: int) -> list[str]:
@@ -27,7 +30,7 @@ def names_of(classes: int) -> list[str]:
     return [f"p_{k}" for k in range(classes)]
 
 
-def in_memory(folder: Path, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def in_memory(folder: str, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Read all files into two arrays, as one does for a function of arrays."""
     from pyarrow import parquet
 
@@ -52,71 +55,62 @@ def _assessment(*data: Any) -> Found:
     return [row.estimate.value for row in found.rows]
 
 
+def _of_predictions(work: Callable[..., Found]) -> Callable[[Any, int], Found]:
+    def call(source: Any, classes: int) -> Found:
+        from calibrant import predictions
+
+        return work(predictions(source))
+
+    return call
+
+
 @contextmanager
-def _dask(folder: Path, workers: int) -> Iterator[Any]:
+def _dask(workers: int) -> Iterator[Opened]:
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    with cluster, Client(cluster) as client:
-        client.run(lambda: __import__("calibrant"))
-        yield dd.read_parquet(folder)
+    with cluster, Client(cluster):
+        yield dd.read_parquet
 
 
 @contextmanager
-def _spark(folder: Path) -> Iterator[Any]:
+def _spark() -> Iterator[Opened]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    session.range(1000).repartition(2).mapInArrow(lambda batches: batches, "id long").collect()
-    yield session.read.parquet(str(folder))
+    yield lambda folder: session.read.parquet(str(folder))
     session.stop()
 
 
 @contextmanager
-def _folder(folder: Path) -> Iterator[Any]:
-    yield str(folder)
-
-
-def _of_predictions(opened: AbstractContextManager[Any], work: Callable[..., Found]) -> tuple[Any, Callable[[Any], Found]]:
-    def call(source: Any) -> Found:
-        from calibrant import predictions
-
-        return work(predictions(source))
-
-    return opened, call
+def _files() -> Iterator[Opened]:
+    yield str
 
 
 # Others
 
 
-def _six(module: str) -> Callable[[Path, int], tuple[Any, Callable[[Any], Found]]]:
-    def prepare(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
-        from importlib import import_module
-
+def _six(module: str) -> Call:
+    def call(folder: str, classes: int) -> Found:
         peer = import_module(f"benchmarks.peers.{module}")
-        return nullcontext(), lambda _: list(peer.six(*in_memory(folder, classes), BINS)())
+        return list(peer.six(*in_memory(folder, classes), BINS)())
 
-    return prepare
+    return call
 
 
-def netcal(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
+def netcal(folder: str, classes: int) -> Found:
     """ECE alone: it has none of the others."""
     from benchmarks.peers import netcal as peer
 
-    __import__("netcal.metrics")
-
-    def call(_: Any) -> Found:
-        y, prob = in_memory(folder, classes)
-        return [peer.ece(y, prob, BINS)()]
-
-    return nullcontext(), call
+    y, prob = in_memory(folder, classes)
+    return [peer.ece(y, prob, BINS)()]
 
 
-def duckdb(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
+def duckdb(folder: str, classes: int) -> Found:
     """A query by hand, which DuckDB runs over the files."""
     import duckdb as engine
 
@@ -132,25 +126,20 @@ def duckdb(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
         f"FROM (SELECT y, {name}::DOUBLE AS p FROM {files}) GROUP BY ALL"
         for k, name in enumerate(names)
     )
-
-    def call(_: Any) -> Found:
-        n, *first = engine.sql(scores).fetchall()[0]
-        return _of_bins(n, first, engine.sql(f"{gaps} UNION ALL {by_class}").fetchall(), classes)
-
-    return nullcontext(), call
+    n, *first = engine.sql(scores).fetchall()[0]
+    return _of_bins(n, first, engine.sql(f"{gaps} UNION ALL {by_class}").fetchall(), classes)
 
 
-def polars(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
+def polars(folder: str, classes: int) -> Found:
     """A query by hand, which polars runs over the files in its streaming engine."""
     import polars as pl
 
     names = names_of(classes)
-    rows = pl.scan_parquet(folder / "*.parquet")
+    rows = pl.scan_parquet(f"{folder}/*.parquet")
     of_true = pl.coalesce(pl.when(pl.col("y") == k).then(pl.col(name)) for k, name in enumerate(names)).cast(pl.Float64)
     squares = pl.sum_horizontal(pl.col(name).cast(pl.Float64) ** 2 for name in names)
     top = rows.select(p=pl.max_horizontal(names).cast(pl.Float64), q=of_true, s=squares)
-    hit = (pl.col("p") == pl.col("q")).cast(pl.Float64)
-    q = pl.col("q")
+    hit, q = (pl.col("p") == pl.col("q")).cast(pl.Float64), pl.col("q")
     scores = top.select(n=pl.len(), hits=hit.mean(), loss=-q.log().mean(), brier=(pl.col("s") - 2 * q + 1).mean())
 
     def binned(frame: Any, outcome: Any, k: int) -> Any:
@@ -162,47 +151,44 @@ def polars(folder: Path, classes: int) -> tuple[Any, Callable[[Any], Found]]:
     for k, name in enumerate(names):
         column = rows.select("y", p=pl.col(name).cast(pl.Float64))
         tables.append(binned(column, (pl.col("y") == k).cast(pl.Float64), k + 1))
-
-    def call(_: Any) -> Found:
-        (first,), *binned_rows = ((frame.rows() for frame in pl.collect_all([scores, pl.concat(tables)], engine="streaming")))
-        n, *means = first
-        return _of_bins(n, means, binned_rows[0], classes)
-
-    return nullcontext(), call
+    first, bins = pl.collect_all([scores, pl.concat(tables)], engine="streaming")
+    n, *means = first.row(0)
+    return _of_bins(n, means, bins.rows(), classes)
 
 
-def _of_bins(n: int, scores: Any, rows: Any, classes: int) -> Found:
-    """Six figures, of three means and of bins (0 for the predicted class, or the class and one), b, number, sum of gaps."""
+def _of_bins(n: int, scores: Sequence[float], rows: Sequence[Sequence[Any]], classes: int) -> Found:
+    """Six figures, of three means and of bins: 0 for the predicted class or 1 + the class, the bin, rows, sum of gaps."""
     top = [(count, gap) for k, _, count, gap in rows if k == 0]
     by_class = sum(gap for k, _, _, gap in rows if k)
     return [*scores, sum(gap for _, gap in top) / n, max(gap / count for count, gap in top), by_class / n / classes]
 
 
-CONTENDERS: dict[str, Callable[[Path, int], tuple[Any, Callable[[Any], Found]]]] = {
-    "calibrant, in memory": lambda folder, k: (nullcontext(), lambda _: _figures(*in_memory(folder, k))),
-    "calibrant, streaming": lambda folder, k: _of_predictions(_folder(folder), _figures),
-    "calibrant, Dask, 1 worker": lambda folder, k: _of_predictions(_dask(folder, 1), _figures),
-    "calibrant, Dask, 2 workers": lambda folder, k: _of_predictions(_dask(folder, 2), _figures),
-    "calibrant, Spark local[2]": lambda folder, k: _of_predictions(_spark(folder), _figures),
-    "scikit-learn": _six("scikit_learn"),
-    "torchmetrics": _six("torchmetrics"),
-    "netcal": netcal,
-    "polars, by hand": polars,
-    "DuckDB, by hand": duckdb,
-    "assess, in memory": lambda folder, k: (nullcontext(), lambda _: _assessment(*in_memory(folder, k))),
-    "assess, streaming": lambda folder, k: _of_predictions(_folder(folder), _assessment),
-    "assess, Dask, 2 workers": lambda folder, k: _of_predictions(_dask(folder, 2), _assessment),
-    "assess, Spark local[2]": lambda folder, k: _of_predictions(_spark(folder), _assessment),
+CONTENDERS: dict[str, tuple[Callable[[], AbstractContextManager[Opened]], Call]] = {
+    "calibrant, in memory": (_files, lambda folder, classes: _figures(*in_memory(folder, classes))),
+    "calibrant, streaming": (_files, _of_predictions(_figures)),
+    "calibrant, Dask, 1 worker": (partial(_dask, 1), _of_predictions(_figures)),
+    "calibrant, Dask, 2 workers": (partial(_dask, 2), _of_predictions(_figures)),
+    "calibrant, Spark local[2]": (_spark, _of_predictions(_figures)),
+    "scikit-learn": (_files, _six("scikit_learn")),
+    "torchmetrics": (_files, _six("torchmetrics")),
+    "netcal": (_files, netcal),
+    "polars, by hand": (_files, polars),
+    "DuckDB, by hand": (_files, duckdb),
+    "assess, in memory": (_files, lambda folder, classes: _assessment(*in_memory(folder, classes))),
+    "assess, streaming": (_files, _of_predictions(_assessment)),
+    "assess, Dask, 2 workers": (partial(_dask, 2), _of_predictions(_assessment)),
+    "assess, Spark local[2]": (_spark, _of_predictions(_assessment)),
 }
-"""What each opens before it is measured, and what it then does."""
+"""What each starts beforehand, which then opens a folder, and what it does with it."""
 
 
-def main(name: str, folder: str, classes: str) -> None:
-    """Open, say that it is ready, and do it."""
-    opened, call = CONTENDERS[name](Path(folder), int(classes))
-    with opened as source:
+def main(name: str, warm: str, folder: str, classes: str) -> None:
+    """Start, do it with a small folder, say that it is ready, and do it with the other."""
+    start, call = CONTENDERS[name]
+    with start() as opened:
+        call(opened(warm), int(classes))
         print("ready", flush=True)
-        print(json.dumps({"found": call(source)}), flush=True)
+        print(json.dumps({"found": call(opened(folder), int(classes))}), flush=True)
 
 
 if __name__ == "__main__":

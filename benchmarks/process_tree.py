@@ -34,8 +34,11 @@ def measured(module: str, *arguments: str) -> Measured:
     Only what it does in between is measured. Memory that processes share is counted in each of them.
     """
     command = [sys.executable, "-W", "ignore", "-m", module, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as child:
-        assert child.stdout is not None and child.stderr is not None
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
         said: list[str] = []
         reader = threading.Thread(target=lambda pipe: said.extend(pipe), args=(child.stderr,))
         reader.start()

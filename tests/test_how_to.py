@@ -67,7 +67,11 @@ def rendered(blocks):
 
 def marked(name):
     """A page of Spark takes a minute, and warns of other versions."""
-    return pytest.param(name, marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore"))) if name == "spark.md" else name
+    return (
+        pytest.param(name, marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))
+        if name == "spark.md"
+        else name
+    )
 
 
 @pytest.mark.usefixtures("unsettled")

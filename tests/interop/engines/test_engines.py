@@ -5,11 +5,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from calibrant import TemperatureScaling, calibration_error, predictions
+from calibrant import (
+    TemperatureScaling,
+    assess,
+    calibration_error,
+    expected_calibration_error,
+    predictions,
+    reliability_curve,
+)
 from calibrant._core.validation import as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import EqualWidth
 from calibrant.interop import calibrated
+from calibrant.interop.engines.dask import DaskPredictions
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import ClassWise, Confidence
 from calibrant.sums import Plan, scan
@@ -130,6 +138,44 @@ def test_weights_and_labels_of_text_are_read(frame):
     assert found.classes.tolist() == ["cat", "dog", "emu"]
     expected = calibration_error(frame["y"], frame[COLUMNS].to_numpy(), sample_weight=named["w"])
     assert calibration_error(found) == pytest.approx(expected, rel=1e-12)
+
+
+SOME = ["nll", "ece", "classwise-ece"]
+WORK = {
+    "assess": lambda *data: [
+        (row.estimate.value, *(row.estimate.interval or ())) for row in assess(*data, metrics=SOME).rows
+    ],
+    "curve": lambda *data: reliability_curve(*data).panels[0].bins.outcome_sum,
+    "smooth": lambda *data: expected_calibration_error(*data),
+    "temperature": lambda *data: TemperatureScaling().fit(*reversed(data)).temperature_,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_what_is_sent_to_workers_gives_the_figures_in_memory(name, frame, monkeypatch):
+    pytest.importorskip("dask.dataframe")
+    import cloudpickle
+
+    run = DaskPredictions._added
+
+    def sent(self, task):
+        return cloudpickle.loads(cloudpickle.dumps(run(self, cloudpickle.loads(cloudpickle.dumps(task)))))
+
+    monkeypatch.setattr(DaskPredictions, "_added", sent)
+    rows = frame.astype(dict.fromkeys(COLUMNS, float))
+    rows[COLUMNS] = rows[COLUMNS].div(rows[COLUMNS].sum(axis=1), axis=0)
+    ours, theirs = WORK[name](predictions(of_dask(rows))), WORK[name](rows["y"].to_numpy(), rows[COLUMNS].to_numpy())
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_windows_of_rows_go_by_the_keys_of_rows(frame):
+    from calibrant.monitoring import Monitor
+
+    mixed = frame.sample(frac=1, random_state=0)
+    ours = Monitor(window=5000).update(predictions(of_dask(frame, cut(mixed)), row_key="row"))
+    theirs = Monitor(window=5000).update(frame["y"], frame[COLUMNS])
+    assert ours.n_windows == 4
+    assert str(ours) == str(theirs)
 
 
 # Faults

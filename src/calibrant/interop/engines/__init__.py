@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+__all__ = ["module_of"]
+
 MODULES = ("dask", "duckdb", "polars", "pyspark")
 """First names of the modules of objects that an engine holds."""
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
+from importlib import import_module
 from itertools import accumulate
 from operator import add
 from typing import Any
@@ -157,11 +158,10 @@ def _one_by_one(task: PartitionReader[M], blocks: Sequence[Sequence[Any]]) -> It
 
 def _computed(tasks: dict[Any, Any], last: Any, needed: Sequence[Any]) -> Any:
     """Let Dask run tasks that need these delayed tables, wherever its scheduler is, and return what the last one gives."""
-    from dask.delayed import Delayed
-    from dask.highlevelgraph import HighLevelGraph
-
-    layer = last[0]
-    return Delayed(last, HighLevelGraph.from_collections(layer, tasks, dependencies=needed), layer=layer).compute()
+    delayed: Any = import_module("dask.delayed")
+    graphs: Any = import_module("dask.highlevelgraph")
+    graph = graphs.HighLevelGraph.from_collections(last[0], tasks, dependencies=needed)
+    return delayed.Delayed(last, graph, layer=last[0]).compute()
 
 
 # Tasks: what the workers do.

@@ -1,0 +1,193 @@
+"""Write docs/scale.md: ``python -m benchmarks.scale [--largest 10000000] [--output FILE]``; figures are of one run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks import drawn
+from benchmarks.measure import three_digits
+from benchmarks.parquet_contenders import CONTENDERS, names_of
+from benchmarks.process_tree import Measured, measured
+from benchmarks.scale_on_paper import on_paper
+
+ROWS_OF_A_FILE = 10**6
+WARM_UP = 5000
+CLASSES = 10
+SIZES = (10**6, 10**7, 10**8)
+MANY_CLASSES = (2, 10, 100)
+IN_MEMORY_AT_MOST = 10**7
+"""Rows up to which those are run that read all rows into memory: as many more take some 30 GB."""
+
+WHOLE = ("calibrant, in memory", "assess, in memory", "scikit-learn", "torchmetrics", "netcal")
+PACKAGES = (
+    *("calibrant", "numpy", "pyarrow", "dask", "distributed", "pyspark", "duckdb", "polars"),
+    *("scikit-learn", "torchmetrics", "netcal"),
+)
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument(
+        "--largest", type=int, default=SIZES[-1], metavar="N", help="rows of the largest table (default 10^8)"
+    )
+    parser.add_argument("--folder", type=Path, help="where the files are written (default: a temporary folder)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the page to write (default: print it)")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        for page in pages(Path(folder), [n for n in SIZES if n <= chosen.largest]):
+            print(page) if chosen.output is None else chosen.output.write_text(page, encoding="utf-8")
+
+
+def pages(folder: Path, sizes: Sequence[int]) -> Iterator[str]:
+    """Measure in this folder, and yield the page after each size: what comes after it is not run yet."""
+    streaming = "calibrant, streaming", "assess, streaming"
+    many = {k: _all(folder, SIZES[0], k, streaming) for k in MANY_CLASSES}
+    found: dict[int, dict[str, Measured | str]] = {}
+    for size in sizes:
+        found[size] = _all(folder, size, CLASSES, CONTENDERS)
+        yield _page(found, many)
+
+
+def _page(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[str, Measured | str]]) -> str:
+    largest = max(found)
+    streamed = found[largest]["assess, streaming"]
+    assert isinstance(streamed, Measured)
+    left = ", ".join(_rows(n) for n in SIZES if n not in found)
+    figures, assessed = ({n: _those(of, which) for n, of in found.items()} for which in (False, True))
+    parts = [
+        "# Scale",
+        PREAMBLE.format(machine=_machine(), left=f" Not run here: {left} rows." if left else ""),
+        "## Six figures without intervals",
+        _table(figures),
+        SIX,
+        "## The default assessment, with intervals",
+        _table(assessed),
+        ASSESSED,
+        "## More classes",
+        _of_classes(many),
+        "## 10^12 rows, on paper",
+        on_paper(streamed.cpu_seconds / largest, CLASSES),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _those(of: dict[str, Measured | str], is_assessment: bool) -> dict[str, Measured | str]:
+    return {name: one for name, one in of.items() if name.startswith("assess") == is_assessment}
+
+
+def _all(folder: Path, rows: int, classes: int, names: Iterable[str]) -> dict[str, Measured | str]:
+    """Measure each on a table of this size, one after the other; a word says why one was not."""
+    warm, data = (_made(folder / f"{n}x{classes}", n, classes) for n in (WARM_UP, rows))
+    found: dict[str, Measured | str] = {}
+    for name in names:
+        if rows > IN_MEMORY_AT_MOST and name in WHOLE:
+            found[name] = "not run: all rows in memory"
+            continue
+        try:
+            found[name] = measured("benchmarks.parquet_contenders", name, str(warm), str(data), str(classes))
+        except RuntimeError as error:
+            found[name] = "not installed" if "ModuleNotFoundError" in str(error) else "failed"
+            print(error)
+        print(rows, classes, name, found[name], flush=True)
+    for made in (warm, data):
+        shutil.rmtree(made)
+    return found
+
+
+def _made(folder: Path, rows: int, classes: int) -> Path:
+    """Write files of a million rows; beyond ten millions these are written again under other names."""
+    import pyarrow
+    from pyarrow import parquet
+
+    folder.mkdir()
+    drawn_rows = min(rows, 10**7)
+    y, prob = drawn.table(drawn_rows, classes, "float32")
+    for number, start in enumerate(range(0, drawn_rows, ROWS_OF_A_FILE)):
+        some = slice(start, start + ROWS_OF_A_FILE)
+        columns = {"y": y[some]} | dict(zip(names_of(classes), prob[some].T, strict=True))
+        path = folder / f"{number:03}.parquet"
+        parquet.write_table(pyarrow.table(columns), path)
+        for copy in range(1, rows // drawn_rows):
+            os.link(path, folder / f"{number:03}-{copy}.parquet")
+    return folder
+
+
+def _table(found: dict[int, dict[str, Measured | str]]) -> str:
+    lines = [
+        "| | rows | seconds | processor seconds | rows a second | memory at most, MB |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in next(iter(found.values())):
+        for rows, of in found.items():
+            one = of[name]
+            lines.append(
+                f"| {name} | {_rows(rows)} | " + (one + " | | | |" if isinstance(one, str) else _cells(one, rows))
+            )
+    return "\n".join(lines)
+
+
+def _cells(one: Measured, rows: int) -> str:
+    speed = f"{rows / one.seconds / 1e6:.2g} million"
+    cells = three_digits(one.seconds), three_digits(one.cpu_seconds), speed, f"{one.peak_bytes / 1e6:,.0f}"
+    return " | ".join(cells) + " |"
+
+
+def _of_classes(found: dict[int, dict[str, Measured | str]]) -> str:
+    lines = [
+        "| classes | | seconds | processor seconds | rows a second | memory at most, MB |",
+        "|---|---|---|---|---|---|",
+    ]
+    for classes, of in found.items():
+        lines += [
+            f"| {classes} | {name} | {_cells(one, SIZES[0])}" for name, one in of.items() if not isinstance(one, str)
+        ]
+    return f"{_rows(SIZES[0])} rows.\n\n" + "\n".join(lines)
+
+
+def _rows(n: int) -> str:
+    return f"10^{len(str(n)) - 1}"
+
+
+def _machine() -> str:
+    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    return f"{system}; {', '.join(f'{name} {_version(name)}' for name in PACKAGES)}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+PREAMBLE = """\
+Written by `make scale`, which takes half an hour and 5 GB of disk. All figures are of one run: {machine}.{left}
+
+The rows are in Parquet files of a million rows, with {classes} probabilities in single precision and a label; those
+of 10^8 rows are ten times the files of 10^7. Each runs in a process of its own, first on 5000 rows, and then is
+measured once, from the files to the last figure; Dask and Spark have started before. Seconds of processors and memory
+are those of all processes together; memory that processes share is counted in each. A machine that does other work
+makes seconds longer, and changes processor seconds little.""".replace("{classes}", str(CLASSES))
+
+SIX = """\
+Accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins. scikit-learn, torchmetrics and netcal take
+arrays: all rows are read into memory first. netcal gives the ECE alone. "By hand" is a query of the same six figures,
+written for this page. All give the same figures: a test compares them. A query by hand reads the files several times,
+and has no intervals."""
+
+ASSESSED = """\
+`assess(predictions(...))` with its defaults: seven metrics with intervals, noise floors and p-values of 500
+resamples, and the reliability curve. The noise is drawn from sums, by the program that asks: that takes as long for
+10^6 rows as for 10^8. Nobody else here gives intervals."""
+
+
+if __name__ == "__main__":
+    main()
