@@ -1,7 +1,7 @@
 """Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
 
-Run: python -m studies.evidence_scaling losses, or blocks, or times. The data sets lie in $CALIBRANT_DATA, or in shared/data
-beside the repository.
+Run: python -m studies.evidence_scaling losses, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or in
+shared/data beside the repository.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ METHODS: Mapping[str, Any] = {
 }
 
 MANY = 10
+
+DRAWS = 100
+SIZED = ((300, 2), (2000, 2), (300, 4), (300, 10), (2000, 10))
+"""Calibrated forecasts that are drawn, and their rows and classes."""
 
 TIMED = ((100, 2), (1000, 2), (10_000, 2), (1000, 10), (5000, 10), (10_000, 26), (5000, 100))
 """Rows and classes."""
@@ -110,6 +114,16 @@ def seconds(n: int, n_classes: int) -> Iterator[float]:
         yield min(taken)
 
 
+def in_favour(n: int, n_classes: int) -> tuple[float, float]:
+    """Return how often the evidence is above 0 for calibrated forecasts, and its 95 % quantile."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        prob = rng.dirichlet(np.full(n_classes, 0.4), n)
+        label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+        found.append(EvidenceScaling(pool="fast", labels=range(n_classes)).fit(prob, label).evidence_)
+    return float(np.mean(np.array(found) > 0.0)), float(np.quantile(found, 0.95))
+
+
 def main(what: str) -> None:
     """Print a table."""
     if what == "losses":
@@ -121,6 +135,9 @@ def main(what: str) -> None:
         pairs = [(name, n) for name in ("cifar10_lenet5", "cifar10_resnet50") for n in (300, 1000, 3000)]
         lines = [[name, f"{n}", *(f"{loss:.5f}" for loss in with_blocks(name, n))] for name, n in pairs]
         print(table(["network", "rows", "whole matrix", "blocks"], lines))
+    elif what == "size":
+        lines = [[f"{n}", f"{k}", f"{above:.0%}", f"{high:.1f}"] for n, k in SIZED for above, high in [in_favour(n, k)]]
+        print(table(["rows", "classes", "evidence above 0", "95 % quantile"], lines))
     else:
         lines = [[f"{n}", f"{k}", *(f"{taken:.3g}" for taken in seconds(n, k))] for n, k in TIMED]
         print(table(["rows", "classes", "SMS", "ES, fast", "ES"], lines))
