@@ -114,6 +114,7 @@ def test_measure_takes_all_of_them_from_batches():
     for name in names:
         assert found[name] == pytest.approx(exact[name], abs=10.0 if name == "tce" else 0.03), name
     assert found["ece"] == pytest.approx(exact["ece"], rel=1e-12)
+    assert "with scores rounded to cells" in repr(found["tce"])
 
 
 def test_weights_that_do_not_count_rows_have_no_intervals():

@@ -27,6 +27,7 @@ from calibrant.lenses.base import Size, View
 from calibrant.lenses.bins import BinView
 from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
 from calibrant.sums import BinnedProblem
+from calibrant.sums.fine_cells import CellProblem
 
 T = TypeVar("T")
 
@@ -200,7 +201,9 @@ class NormOfBins(Size):
         for problem, view in seen:
             assert isinstance(view, BinView)
             found.append((problem.share, view.bins, self.loss(problem, view.bins)))
-        return self._norm_of(found)
+        value = self._norm_of(found)
+        of_cells = any(isinstance(problem, CellProblem) for problem, _ in seen)
+        return Approximate(value, -np.inf, np.inf) if of_cells else value
 
     def _of_bins(self, problems: Sequence[BinnedProblem]) -> float:
         """Return the norm of a loss that needs no rows."""
