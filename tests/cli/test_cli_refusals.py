@@ -65,7 +65,6 @@ PARTS = r".*\b(must|needs?|belongs?|is|are|was)\b.*[;:,] .*\. \S.*"
 
 FILES = {
     "missing": ("nothing.csv", None, r"file must exist; got nothing\.csv"),
-    "a directory": (".", None, r"must be a file; got the directory"),
     "empty": ("f.csv", "", r"f\.csv must hold a table; it is empty"),
     "header only": ("f.csv", "label,p_0,p_1\n", r"f\.csv must hold at least one row; it has none"),
     "ragged": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.5,.5\n", r"f\.csv must be a readable csv file; it is not: "),
@@ -111,6 +110,14 @@ def test_a_bad_file_is_refused(command, name, text, message, refused):
         Path(name).write_text(text)
     told = refused(command, name, *([] if command == "assess" else ["-o", "out.html"]))
     assert re.search(message, told)
+    assert re.fullmatch(PARTS, told)
+
+
+@pytest.mark.parametrize("command", ["assess", "fit", "report"])
+def test_a_folder_without_tables_is_refused(command, refused):
+    Path("empty").mkdir()
+    told = refused(command, "empty", *([] if command == "assess" else ["-o", "out.html"]))
+    assert told.startswith("empty must hold files that end in .csv, ")
     assert re.fullmatch(PARTS, told)
 
 

@@ -123,6 +123,7 @@ COMMANDS = {
     "fit": ["-o", "out.json"],
     "apply": ["-o", "out.csv"],
     "decide": [],
+    "monitor": [],
     "plan": ["--detect", "0.15"],
     "report": ["-o", "out.html", "--resamples", "9"],
 }
