@@ -21,6 +21,7 @@ ELSEWHERE = {
     "save_calibrator": "tools/inject_faults",
     "write_report": "tools/inject_faults",
     "load_calibrator": "tools/mutate_files",
+    "calibrated": "it takes a table of an engine, and gives one",
 }
 """What is not called here, and why."""
 
@@ -32,6 +33,14 @@ AS_DECLARED = ("percent", "logits", "negative numbers", "huge numbers")
 
 MISFITS = ("q", "rng", " n", "y", "'block'", "'linear'", "'monte-carlo'", "'probability'")
 """Options that belong to the rows of one call, or look at them in their order, or draw some."""
+
+IN_BATCHES = 0.2
+"""Share of the calls that are given their rows in batches, of the functions that take them."""
+
+BATCHES = (
+    "calibrant.predictions(lambda: ((y[k : k + 2], p[k : k + 2], np.ones(len(y))[k : k + 2] if w is None else w[k : k + 2])"
+    " for k in range(0, len(y), 2)))"
+)
 
 PERMUTED = "o = np.random.default_rng(0).permutation(n); y, p, w = y[o], p[o], None if w is None else np.asarray(w)[o]"
 REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(p, k, axis=0), None"
@@ -78,6 +87,7 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
         "y_true": "y",
         "y_prob": "p",
         "calibrator": fitted(random, rows),
+        "source": "lambda: iter([(y, p)])",
         "sample_weight": "w",
         "progress": "False",
     }
@@ -89,6 +99,9 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
         arguments |= {"sample_weight": "w", **_data_options(random, rows, hostile)}
     if {"y_true", "y_prob"} <= set(arguments):
         refuse = refuse or _refuse_rows(rows, arguments)
+    if "Predictions" in str(parameters.get("y_true")) and rows.are_usual and random.random() < IN_BATCHES:
+        arguments = {n: text for n, text in arguments.items() if n not in ("y_prob", *DataOptions.__annotations__)}
+        arguments["y_true"] = BATCHES
     ordered = [
         arguments.pop(n)
         for n, p in parameters.items()
@@ -148,8 +161,10 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
 @cache
 def _makers() -> dict[str, str]:
     """Return the function that makes each kind of result."""
-    found = {}
+    found: dict[str, str] = {}
     for name in functions():
+        if name == "predictions":  # they stand for y_true and y_prob
+            continue
         kind = str(inspect.signature(load(name)).return_annotation)
         if kind in homes() and inspect.isclass(load(kind)):
             found.setdefault(kind, name)
@@ -229,7 +244,7 @@ def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: s
 
 def undrawn() -> list[str]:
     """Return the parameters without a default for which nothing is known to be drawn: such names are called in vain."""
-    given = {"y_true", "y_prob", "calibrator", "sample_weight", "progress"}
+    given = {"y_true", "y_prob", "calibrator", "source", "sample_weight", "progress"}
     missing = []
     for name in functions():
         target = load(name)

@@ -113,7 +113,7 @@ PREDICTIONS: tuple[Change, ...] = (
     ("a set of predictions", "p = set(p.ravel().tolist())"),
     ("a generator of predictions", "p = iter(p.tolist())"),
     ("a sparse table", "p = sp.csr_array(np.atleast_2d(p))"),
-    ("ragged rows", "p = [*p.tolist()[:-1], [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]"),
+    ("ragged rows", "p = [*p.tolist(), [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]"),
     ("a table without columns", "p = np.empty((len(p), 0))"),
     ("a data frame with words", "p = pd.DataFrame(p).assign(name='a')"),
     ("predictions in three dimensions", "p = np.full((len(p), 2, 2), 0.5)"),

@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, list[str]]] = {
     "decide": {f"decided.{end}": ["in.csv", "--costs", "0,1;4,0"] for end in ("csv", "npz", "parquet", "feather")},
     "report": {"page.html": ["small.csv", "--resamples", "5"]},
     "demo": {"demo.html": []},
+    "monitor": {f"monitored.{end}": ["small.csv"] for end in ("html", "csv", "json")},
 }
 """Arguments of every command that writes, by the name of its output; no two outputs share a name."""
 

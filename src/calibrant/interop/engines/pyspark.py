@@ -85,7 +85,7 @@ class SparkPredictions(Partitioned):
         return reduce(add, (pickle.loads(part) for _, part in found), Part(None))
 
     def _computed(self, compute: Callable[[], Any]) -> Any:
-        """Let Spark compute, and say in short what it says at length."""
+        """Let Spark compute, and shorten its messages."""
         try:
             return compute()
         except Exception as error:
