@@ -68,7 +68,7 @@ class Plan:
 
 
 TRAVELLED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
-"""Plans of this process that were sent to another one or arrived from there, by their mark: functions of copies are not equal."""
+"""Plans of this process that were sent to another one, or back, by their mark: functions of copies are not equal."""
 
 
 def _arrived(mark: str, *parts: Any) -> Plan:
