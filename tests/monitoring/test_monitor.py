@@ -195,6 +195,11 @@ def test_an_impossible_event_is_infinite_evidence_and_possible_ones_are_none():
     assert monitor.table(n_resamples=9).impossible.tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
 
 
+def test_evidence_beyond_all_numbers_is_not_that_of_an_impossible_event():
+    monitor = Monitor(reference=0).update(np.zeros(20_000, dtype=int), np.full(20_000, 0.5), at=np.zeros(20_000))
+    assert 1e308 < monitor.table(n_resamples=9).evidence[0] < np.inf
+
+
 def test_logits_and_predictions_that_are_certain_and_wrong():
     logits = Monitor(window=2, input="logit").update([0, 1, 1, 0], [40.0, 3.0, 2.0, -1.0])
     assert logits.table(n_resamples=9).impossible.tolist() == [0, 0]

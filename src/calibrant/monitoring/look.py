@@ -86,6 +86,6 @@ class Look:
 
 
 def _evidence(log: FloatArray) -> FloatArray:
-    """Return the evidence of its logarithm; beyond all numbers it is infinite."""
-    with np.errstate(over="ignore"):
-        return np.exp(log)
+    """Return the evidence of its logarithm; it is infinite only where an event of probability 0 occurred."""
+    most = np.log(np.finfo(np.float64).max)
+    return np.exp(np.where(log == np.inf, log, np.minimum(log, most)))
