@@ -185,8 +185,8 @@ and has no intervals."""
 
 ASSESSED = """\
 `assess(predictions(...))` with its defaults: seven metrics with intervals, noise floors and p-values of 500
-resamples, and the reliability curve. The noise is drawn from sums, by the program that asks: that takes as long for
-10^6 rows as for 10^8. Nobody else here gives intervals."""
+resamples, and the reliability curve. The noise is drawn from sums, by the program that asks: that takes as long
+however many rows there are. Nobody else here gives intervals."""
 
 
 if __name__ == "__main__":
