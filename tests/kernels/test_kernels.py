@@ -13,7 +13,7 @@ from calibrant import measure
 from calibrant._core import loading
 from calibrant._core.problem import DOUBLE
 from calibrant._core.validation import as_problem
-from calibrant._kernels.binned import add_column
+from calibrant._kernels.binned import add_classes, add_column
 from calibrant._kernels.resampled import categorical, events_at, sums_at
 from calibrant._kernels.strata import class_cells, column_cells, top_cells
 from calibrant.binning import EqualWidth, sums_over
@@ -40,7 +40,7 @@ def test_the_compiled_sums_equal_the_definition(rows, n_bins):
     np.testing.assert_allclose(scores, [sum(s for s, _, _ in held) for held in bins], rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_bins", [1, 3, 5, 10, 15, 49, 1000])
+@pytest.mark.parametrize("n_bins", [1, 3, 5, 10, 15, 49, 1000, 1 << 16])
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_the_compiled_loop_agrees_on_every_edge_and_beside_it(n_bins, precision):
     edges = (np.arange(n_bins + 1) / n_bins).astype(precision)
@@ -51,6 +51,15 @@ def test_the_compiled_loop_agrees_on_every_edge_and_beside_it(n_bins, precision)
     expected, sums = sums_over(found, problem), (np.zeros(n_bins, dtype=np.intp), np.zeros(n_bins, dtype=np.intp))
     add_column(problem.score, problem.outcome, between_infinities(found.edges), *sums, np.zeros(n_bins))
     np.testing.assert_array_equal(sums[0], expected.count)
+    count, events, of_scores = (
+        np.zeros(2 * n_bins, dtype=np.intp),
+        np.zeros(2 * n_bins, dtype=np.intp),
+        np.zeros(2 * n_bins),
+    )
+    table = np.stack([score, score[::-1]], axis=1).astype(precision)
+    add_classes(table, np.zeros(len(score), dtype=np.intp), between_infinities(found.edges), count, events, of_scores)
+    np.testing.assert_array_equal(count, np.tile(expected.count, 2))
+    np.testing.assert_array_equal(events[:n_bins], expected.count)
 
 
 @pytest.fixture
