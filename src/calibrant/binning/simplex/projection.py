@@ -38,6 +38,10 @@ class ProjectionCells(Partition):
     direction: FloatArray
     threshold: FloatArray
 
+    def __post_init__(self) -> None:
+        if not np.size(self.threshold):  # a file says of no cuts nothing about their columns: one form for both
+            object.__setattr__(self, "direction", np.empty((0, 0)))
+
     @property
     def n_cells(self) -> int:  # type: ignore[override]
         """Number of cells: one more than cuts."""
