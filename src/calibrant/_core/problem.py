@@ -294,8 +294,8 @@ class SimplexProblem(WeightedRows):
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         weights = self.weights.part(rows) if weights is None else weights
         part = replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
-        if "top" in vars(self):  # known, and cheaper to take along than to find again
-            object.__setattr__(part, "top", self.top[rows])
+        for name in vars(self).keys() & {"top", "of_true"}:  # known, and cheaper to take along than to find again
+            object.__setattr__(part, name, vars(self)[name][rows])
         return part
 
 

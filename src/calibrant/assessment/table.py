@@ -262,7 +262,7 @@ def assess(
     plan = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells
     sums, of_curves = scans(problem, plan, Plan.of_cells(pair for pair in shown if pair not in asked))
-    impossible = {name: metric.impossible(problem, sums) for name, (_, metric) in chosen.items()}
+    impossible = {name: metric.impossible(simplex, sums) for name, (_, metric) in chosen.items()}
     for events in impossible.values():
         if events is not None:
             events.warn()
@@ -279,7 +279,7 @@ def assess(
         curve_of_sums((sums if pair in asked else of_curves).of(*pair), *pair, level) for pair in shown
     )
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
-    if is_unread(problem):  # of these classes the curve has the events
+    if is_unread(problem) or (predicted is None and simplex.weights.is_unit):  # the curve of the classes has the events
         class_weight = np.array([panel.bins.outcome_sum.sum() for panel in class_curve.panels])
     else:
         class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)

@@ -156,10 +156,12 @@ def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
     return known and problem.weights.is_unit and (is_unread(problem) or problem.size > MOST_BY_ROW)
 
 
-def labels_drawn(problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> ConsistentLabels:
-    """Return labels that the forecast draws; of rows that are read in batches none, whose noise is drawn from sums alone."""
-    prob = np.empty((0, problem.classes.size)) if is_unread(problem) else problem.prob
-    return ConsistentLabels(prob, n_resamples, rng)
+def labels_drawn(
+    problem: SimplexProblem, tables: Sequence[Cells], n_resamples: int, rng: np.random.Generator
+) -> ConsistentLabels:
+    """Return labels that the forecast draws, of no row where the noise of all tables is drawn from sums."""
+    by_sums = all(table.moments is not None for table in tables)
+    return ConsistentLabels(np.empty((0, problem.classes.size)) if by_sums else problem.prob, n_resamples, rng)
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:

@@ -99,7 +99,8 @@ class Residuals:
         if not self.has_fixed_cells:
             return self.value, self._redrawn(n_resamples, rng)
         simplex = as_simplex(self.problem)
-        labels, table = labels_drawn(simplex, n_resamples, rng), self.cells()
+        table = self.cells()
+        labels = labels_drawn(simplex, [table], n_resamples, rng)
         sizes = self.sizes(table)
         (deviations,) = consistent_deviations(simplex, [table], labels, labels)
         return float(sizes(table.deviation[None])[0]), sizes(deviations)

@@ -47,7 +47,7 @@ class Setting:
             pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
                 tables = [cells(simplex, *pair, known).held for pair in pairs]
-                labels = labels_drawn(simplex, n, rng)
+                labels = labels_drawn(simplex, tables, n, rng)
                 draws = self.progress(labels, len(labels))
                 found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)
                 self.noise.update(zip(pairs, found, strict=True))
