@@ -9,7 +9,8 @@ from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.metrics.kinds.metric import metric_named
 from calibrant.metrics.uncertainty import cells as uncertainty
-from calibrant.metrics.uncertainty.cells import cells, consistent_deviations
+from calibrant.metrics.uncertainty.cells import cells
+from calibrant.metrics.uncertainty.deviations import consistent_deviations
 from calibrant.notions import Binary, ClassWise, Flattened, Notion, ThresholdedClassWise, TopKConfidence, TopLabel
 from calibrant.notions.base import Part
 from calibrant.sums import Plan, scan

@@ -19,7 +19,8 @@ from calibrant._core.validation import DataOptions, as_numbers, as_problem
 from calibrant.binning import Binning, EqualWidth
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Norm, NormOfBins, as_norm
-from calibrant.metrics.uncertainty.cells import Cells, cells, consistent_deviations
+from calibrant.metrics.uncertainty.cells import Cells, cells
+from calibrant.metrics.uncertainty.deviations import consistent_deviations
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 

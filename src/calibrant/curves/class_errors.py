@@ -17,7 +17,8 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins, gap
-from calibrant.metrics.uncertainty.cells import cells, consistent_deviations
+from calibrant.metrics.uncertainty.cells import cells
+from calibrant.metrics.uncertainty.deviations import consistent_deviations
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 

@@ -22,8 +22,9 @@ from calibrant.binning import Bins
 from calibrant.binning.simplex import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.metrics.binned.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.kinds.metric import Own
-from calibrant.metrics.uncertainty.cells import Cells, Sizes, noise_of
+from calibrant.metrics.uncertainty.cells import Cells, Sizes
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
+from calibrant.metrics.uncertainty.noise import noise_of
 from calibrant.metrics.uncertainty.several import estimates
 from calibrant.sums.draws import CellArray, ConsistentLabels, Rng, as_rng
 

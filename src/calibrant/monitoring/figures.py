@@ -15,7 +15,8 @@ from calibrant.binning import Binning
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import NormOfBins
 from calibrant.metrics.log_losses import LogLoss
-from calibrant.metrics.uncertainty.cells import Cells, Noise
+from calibrant.metrics.uncertainty.cells import Cells
+from calibrant.metrics.uncertainty.noise import Noise
 from calibrant.metrics.uncertainty.residuals import error_of
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums

@@ -12,7 +12,7 @@ from calibrant._core.parameters import require
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric
-from calibrant.metrics.uncertainty.cells import consistent_deviations
+from calibrant.metrics.uncertainty.deviations import consistent_deviations
 from calibrant.metrics.uncertainty.estimate import pvalue_of
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion

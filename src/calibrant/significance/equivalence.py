@@ -25,8 +25,8 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Metric, as_metric
-from calibrant.metrics.uncertainty.cells import (
-    Sizes,
+from calibrant.metrics.uncertainty.cells import Sizes
+from calibrant.metrics.uncertainty.deviations import (
     consistent_deviations,
     labels_drawn,
     resampled_deviations,

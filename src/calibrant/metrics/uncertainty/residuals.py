@@ -12,16 +12,10 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import Problem, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size
-from calibrant.metrics.uncertainty.cells import (
-    Cells,
-    Noise,
-    Sizes,
-    bootstrap_deviations,
-    cells,
-    consistent_deviations,
-    labels_drawn,
-)
+from calibrant.metrics.uncertainty.cells import Cells, Sizes, cells
+from calibrant.metrics.uncertainty.deviations import bootstrap_deviations, consistent_deviations, labels_drawn
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.uncertainty.noise import Noise
 from calibrant.metrics.uncertainty.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.notions import Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from calibrant._core.problem import Problem, SimplexProblem
 from calibrant.binning import Binning
-from calibrant.metrics.uncertainty.cells import Noise, cells, draws_from_sums, labels_drawn, noise_of
+from calibrant.metrics.uncertainty.cells import cells, draws_from_sums
+from calibrant.metrics.uncertainty.deviations import labels_drawn
 from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.metrics.uncertainty.noise import Noise, noise_of
 from calibrant.metrics.uncertainty.redrawn import Progress, unwatched
 from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.notions import Notion
