@@ -16,7 +16,8 @@ from calibrant._core.registry import find
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, hand_till_score
-from calibrant.metrics.roc.areas import area_under_roc, between_classes, mean_area, under_curve
+from calibrant.metrics.roc.areas import area_under_roc, between_classes, mean_area
+from calibrant.metrics.roc.placements import under_curve
 from calibrant.metrics.roc.points import each_class
 from calibrant.metrics.uncertainty.estimate import Resampling
 from calibrant.notions import OneVsRest

@@ -1,9 +1,5 @@
 """Areas under ROC curves: how well a forecast tells classes apart, whatever its calibration; with their intervals.
 
-An area is the mean, over the rows of one class, of the placement: the part of the other class that a row is on the right side
-of. So its variance is that of two means (DeLong, DeLong, Clarke-Pearson 1988), and a mean of several areas adds up what each
-row does to all of them. A whole weight is that many rows.
-
 The interval is Wilson's, of as many trials as make a share of this size equally variable, so that it stays within [0, 1], with
 Student's quantile (Satterthwaite 1946). Where no placement varies, as of classes that are told apart without a mistake, the
 trials are the rows of the smallest class: no area has a larger variance than that (Birnbaum and Klose 1957).
@@ -15,16 +11,14 @@ which is never larger.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Unpack
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
@@ -36,96 +30,19 @@ from calibrant.metrics.roc.of_cells import (
     under_curve_of_cells,
     under_hull_of_cells,
 )
+from calibrant.metrics.roc.placements import (
+    Area,
+    Measure,
+    Spread,
+    of_placements,
+    under_curve,
+    under_hull,
+)
 from calibrant.metrics.roc.points import each_class, warn_of_one_kind
 from calibrant.metrics.roc.ranked import Ranked
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Binary, Notion
 from calibrant.sums import Predictions
-
-
-class Spread(NamedTuple):
-    """A variance, and the degrees of freedom of its estimate."""
-
-    variance: float
-    freedom: float
-
-
-@dataclass(frozen=True, eq=False)
-class Area:
-    """An area, the influence of each row on it, shape (n,), and the size of the smallest class.
-
-    The squares of the influences add up to the variance, but for what is ``unseen``, that of classes of a single row. The
-    ``parts`` are what the classes add to it, each estimated by itself. An undefined area is NaN.
-    """
-
-    value: float
-    influence: FloatArray
-    unseen: float = 0.0
-    fewest: float = np.inf
-    parts: tuple[Spread, ...] = ()
-
-    @property
-    def spread(self) -> Spread:
-        """The variance, with the degrees of freedom of a sum of independent parts (Satterthwaite)."""
-        variance = float(self.influence @ self.influence) + self.unseen
-        total = sum(part.variance for part in self.parts)
-        lost = sum(part.variance**2 / part.freedom for part in self.parts)
-        return Spread(variance, total**2 / lost if lost > 0.0 else np.inf)
-
-
-Measure = Callable[[BinaryProblem], Area]
-
-
-def under_curve(problem: BinaryProblem) -> Area:
-    """Area under the ROC curve of a problem that has rows."""
-    return _area(Ranked.of(problem))
-
-
-def under_hull(problem: BinaryProblem) -> Area:
-    """Area under the convex hull of the ROC curve of a problem that has rows."""
-    found = _area(Ranked.of(problem).pooled())
-    # The hull lies above the diagonal, but for rounding.
-    return replace(found, value=float(np.maximum(0.5, found.value)))
-
-
-def _area(ranked: Ranked) -> Area:
-    problem = ranked.ordered.problem
-    if not ranked.has_both:
-        return Area(ranked.area, np.zeros(problem.size))
-    among = np.where(problem.outcome, ranked.others.sum(), ranked.events.sum())
-    return _of_placements(problem.weights, problem.outcome.astype(np.intp), ranked.placements() / among, 2)
-
-
-def _of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_classes: int) -> Area:
-    """Return the area of which the sum over classes of their mean placements is the double.
-
-    A count of equal rows adds the root of it to an influence: their variances add up. A mean that is estimated from n rows has
-    lost one of them (n / (n - 1)).
-    """
-    highest = 2.0 / n_classes  # of a placement: a part in each other class, of all pairs
-    value, influence, unseen, fewest, parts = 0.0, np.zeros(label.size), 0.0, np.inf, []
-    for k in range(n_classes):
-        own = label == k
-        held, values = weights.values[own], placed[own]
-        total = float(held.sum())
-        mean, rows = float(held @ values) / total, total if weights.are_counts else total**2 / float(held @ held)
-        value += mean / 2.0
-        fewest = min(fewest, rows)
-        if rows < 1.5:
-            part = _largest_variance(mean / highest, rows) * highest**2
-            unseen += part
-        else:
-            pull = (np.sqrt(held) if weights.are_counts else held) / total * np.sqrt(rows / (rows - 1.0))
-            influence[own] = pull * (values - mean)
-            part = float(influence[own] @ influence[own])
-        parts.append(Spread(part, max(1.0, rows - 1.0)))
-    return Area(value, influence, unseen, fewest, tuple(parts))
-
-
-def _largest_variance(share: float, rows: float) -> float:
-    """Return the variance of the mean of so many values in [0, 1] with this mean, at most."""
-    return max(0.0, share * (1.0 - share)) / rows
-
 
 # Over the problems of a notion
 
@@ -177,7 +94,7 @@ def between_classes(problem: Problem) -> Area:
     for k in range(n_classes):
         placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, Weights(mass))).placements()
     placed /= n_classes * (n_classes - 1.0)
-    return _of_placements(problem.weights, label, placed, n_classes)
+    return of_placements(problem.weights, label, placed, n_classes)
 
 
 def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:
