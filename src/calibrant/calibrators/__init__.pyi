@@ -1,9 +1,9 @@
 from .around.by_notion import ByNotion as ByNotion
 from .around.classifier import CalibratedClassifier as CalibratedClassifier
 from .around.safe import SafeCalibrator as SafeCalibrator
-from .base import BinaryCalibrator as BinaryCalibrator
-from .base import LogOddsCalibrator as LogOddsCalibrator
-from .base import MulticlassCalibrator as MulticlassCalibrator
+from .kinds import BinaryCalibrator as BinaryCalibrator
+from .kinds import LogOddsCalibrator as LogOddsCalibrator
+from .kinds import MulticlassCalibrator as MulticlassCalibrator
 from .guarantees.binning_guarantee import BinningGuarantee as BinningGuarantee
 from .guarantees.binning_guarantee import binning_guarantee as binning_guarantee
 from .guarantees.binning_plan import BinningPlan as BinningPlan

@@ -8,7 +8,8 @@ from sklearn.base import clone
 
 from calibrant._core.parameters import require
 from calibrant._core.registry import find
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 
 
 def as_calibrator(calibrator: str | Calibrator) -> Calibrator:

@@ -33,8 +33,8 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
     """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
     from calibrant.calibrators.around.for_classes import for_classes
     from calibrant.calibrators.around.safe import SafeCalibrator
-    from calibrant.calibrators.base import BinaryCalibrator
     from calibrant.calibrators.by_word import as_calibrator
+    from calibrant.calibrators.kinds import BinaryCalibrator
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]

@@ -20,8 +20,9 @@ from calibrant._core.parameters import choice, flag, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator, blocks
+from calibrant.calibrators.base import Calibrator, blocks
 from calibrant.calibrators.by_word import as_binary_calibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 from calibrant.calibrators.problems import with_scores_of_logits
 from calibrant.calibrators.reading_and_writing import Reading, Writing

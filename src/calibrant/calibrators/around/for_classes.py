@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from calibrant.calibrators.around.by_notion import ByNotion
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator
+from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.beta import BetaCalibration
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
 from calibrant.notions import Notion

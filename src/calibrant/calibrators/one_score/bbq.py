@@ -18,7 +18,7 @@ from calibrant._core.validation import Input
 from calibrant.binning import locate
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.equal_mass import equal_shares
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.histogram import check_edges
 
 NEGLIGIBLE = 2.0**-60

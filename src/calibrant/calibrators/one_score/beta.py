@@ -13,7 +13,7 @@ from calibrant._core.parameters import choice, number
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import MOST_LOG_ODDS, LogOddsCalibrator
+from calibrant.calibrators.kinds import MOST_LOG_ODDS, LogOddsCalibrator
 from calibrant.solvers.log_odds import least_log_loss
 from calibrant.solvers.separation import Family
 

@@ -11,7 +11,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.isotonic import Finite, blocks_of, check_steps, joined, knots
 
 

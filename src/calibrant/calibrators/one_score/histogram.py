@@ -15,7 +15,7 @@ from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import Binning, Bins, as_binning, locate, sums_over
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.sums.scan import cut
 
 ROUNDING = 1e-12

@@ -16,7 +16,7 @@ from calibrant._core.problem import BinaryProblem, two_columns
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.solvers.isotonic_tree import Blocks, IsotonicTree, isotonic_tree, pooled
 from calibrant.solvers.isotonic_tree_choice import IsotonicFolds

@@ -14,7 +14,7 @@ from calibrant._core.registry import declare
 from calibrant._core.sorted_search import places
 from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.solvers.isotonic import Steps, isotonic_fit, isotonic_fit_of
 from calibrant.sums.fine_cells import in_cells, outward
 

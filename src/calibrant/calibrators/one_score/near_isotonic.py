@@ -11,7 +11,7 @@ from calibrant._core.parameters import number
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.isotonic import Finite, check_steps, on_steps, require_finite
 from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
 

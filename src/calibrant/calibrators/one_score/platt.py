@@ -10,7 +10,7 @@ from calibrant._core.parameters import flag, number
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import LogOddsCalibrator
+from calibrant.calibrators.kinds import LogOddsCalibrator
 from calibrant.solvers.log_odds import least_log_loss
 
 

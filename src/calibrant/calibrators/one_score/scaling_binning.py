@@ -14,8 +14,8 @@ from calibrant._core.problem import BinaryProblem, Forecast, IntArray, two_colum
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import EqualMass, locate
-from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.by_word import as_binary_calibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.histogram import check_edges
 from calibrant.calibrators.one_score.platt import PlattScaling
 

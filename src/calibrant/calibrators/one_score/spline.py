@@ -15,7 +15,8 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import MOST_LOGIT, Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import MOST_COEFFICIENT, LogOddsCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT
+from calibrant.calibrators.kinds import LogOddsCalibrator
 from calibrant.solvers.logistic import recalibration_of
 from calibrant.solvers.smoothing_spline import (
     LAST_GAIN,

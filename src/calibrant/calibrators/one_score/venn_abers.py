@@ -16,7 +16,7 @@ from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning.distinct_scores import Ordered
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.sums.fine_cells import in_cells, outward
 
 

@@ -16,7 +16,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant.binning import Partition, class_sums
 from calibrant.binning.simplex import SimplexBinning, as_simplex_binning
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 
 
 @declare("calibrator", "canonical-binning", symbol="CB", source="Gupta and Ramdas 2022", guarantees=set())

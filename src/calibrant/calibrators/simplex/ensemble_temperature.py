@@ -14,7 +14,7 @@ from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature
 from calibrant.solvers.mixture import most_likely_shares
 

@@ -17,7 +17,7 @@ from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.simplex.evidence.class_features import ClassFeatures, table_groups
 from calibrant.calibrators.simplex.evidence.hinges import Hinges
 from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of

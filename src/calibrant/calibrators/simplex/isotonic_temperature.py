@@ -13,7 +13,7 @@ from calibrant._core.parameters import number, require
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.calibrators.simplex.multiclass_isotonic import divided, steps_of
 from calibrant.calibrators.simplex.temperature import TemperatureScaling, check_temperature

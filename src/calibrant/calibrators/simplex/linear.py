@@ -12,7 +12,8 @@ from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import choice, number, numbers
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.simplex.multinomial import (
     Logits,
     fit_table,

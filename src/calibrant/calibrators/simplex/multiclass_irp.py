@@ -18,7 +18,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.binning.simplex import SplitTree
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.simplex.splitting import (
     DataPoints,
     GridPoints,

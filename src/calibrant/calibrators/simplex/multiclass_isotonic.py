@@ -14,7 +14,7 @@ from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.weights import Weights
 from calibrant.binning.distinct_scores import Ordered
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.calibrators.one_score.isotonic import check_steps, on_steps
 from calibrant.solvers.isotonic import isotonic_fit
 

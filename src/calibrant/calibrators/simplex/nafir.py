@@ -16,7 +16,7 @@ from calibrant._core.progress import progress_bar
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.solvers.annealing import MOST_CHANGES, anneal
 from calibrant.solvers.conditional_logit import TOLERANCE, Penalty, Solution, solve, violation
 from calibrant.solvers.folds import folds_of

@@ -14,7 +14,7 @@ from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.solvers.folds import Fold, folds_of
 from calibrant.solvers.scir_rows import cumulated
 from calibrant.solvers.staircase import Corners, staircase_fit

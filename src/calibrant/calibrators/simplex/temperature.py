@@ -15,7 +15,7 @@ from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem,
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.kinds import MulticlassCalibrator
 from calibrant.solvers.newton import Minimum, ScalarPoint, Stop, minimise
 from calibrant.sums.unread import UnreadSimplex
 
