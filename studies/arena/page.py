@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from studies.arena.cells import MOST_SECONDS, MOST_TESTED, SIZES, TOO_SLOW
-from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
 from studies.arena.measures import (
     FEWEST_SETS,
     Interval,
@@ -38,6 +39,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE, PICTURE = DOCS / "arena.md", DOCS / "images" / "arena-ranks.png"
 GROUPS = {True: "Two classes", False: "More than two classes"}
 PARTS = {KEPT_APART: "Data sets kept apart", DESIGN: "Data sets for design"}
+NEW = "evidence-scaling"
+"""The method whose design looked at sets of the part for design."""
+
 BEST = 8
 """So many methods are named in a sentence at most."""
 
@@ -60,57 +64,115 @@ def shown(method: str) -> str:
     return method if method == NONE or method in PEERS else f"`{method}`"
 
 
+def twins(results: Iterable[Result]) -> dict[str, str]:
+    """Calibrators whose log loss is that of one before them in every experiment, with the name of that one."""
+    losses: dict[str, dict[tuple[str, str, int], str]] = defaultdict(dict)
+    for one in results:
+        if one.method != NONE and one.method not in PEERS:
+            losses[one.method][one.experiment] = f"{one.logloss:.5f} {one.note}"
+    found: dict[str, str] = {}
+    for method, of in losses.items():
+        same = [other for other, before in losses.items() if before == of]
+        if method != same[0]:
+            found[method] = same[0]
+    return found
+
+
+def counted_once(results: dict[str, list[Result]]) -> dict[str, list[Result]]:
+    """The results without those of twins: a method under two names would change the ranks of the others."""
+    same = twins(one for part in results.values() for one in part)
+    return {part: [one for one in of if one.method not in same] for part, of in results.items()}
+
+
 def page(results: dict[str, list[Result]]) -> str:
     """The whole page."""
-    parts = [*introduction(results)]
-    for part, title in PARTS.items():
-        if results[part]:
-            parts += [f"## {title}", about(results[part], part)]
+    parts = introduction(results)
+    for part, of in counted_once(results).items():
+        if of:
+            parts += [f"## {PARTS[part]}", about(of, part)]
             for two, group in GROUPS.items():
-                parts += section(group, tables_of(results[part], two), brief=part == DESIGN)
+                parts += section(group, tables_of(of, two), brief=part == DESIGN)
     return "\n\n".join(parts) + "\n"
 
 
 def introduction(results: dict[str, list[Result]]) -> list[str]:
-    """What was run, and what the words mean."""
+    """What was run and what was not, and what the words mean that the tables use."""
     every = [one for part in results.values() for one in part]
     n_sets, n_tables = len({r.data_set for r in every}), len({(r.data_set, r.model) for r in every})
-    draws = {size: max((r.draws for r in every if r.rows == size), default=0) for size in SIZES}
-    sizes = [size for size in SIZES if draws[size]]
-    peers = [name for name in PEERS if any(r.method == name for r in every)]
-    drawn = ", ".join(f"{draws[size]} of {size:,}" for size in sizes)
-    few = f"{', '.join(shown(m) for m in MOST_CLASSES)}: on up to {max(MOST_CLASSES.values())} classes only"
+    draws = draws_of(every)
+    run = [name for name in PEERS if any(r.method == name for r in every)]
+    missing = [name for name in PEERS if name not in run]
     return [
         "# The arena",
+        *([] if results[KEPT_APART] else [unfinished(draws)]),
         f"Every registered calibrator with its defaults on {n_tables} tables of predictions from {n_sets} data sets, with "
-        f"{sizes[0]:,} to {sizes[-1]:,} rows to calibrate on. No row was predicted by a classifier that was trained on it. "
-        f"Peers that were run: {', '.join(peers) or 'none'}.",
+        f"{min(draws):,} to {max(draws):,} rows to calibrate on. No row was predicted by a classifier that was trained on it. "
+        f"Peers that were run: {', '.join(run) or 'none'}. Not run, since they were not installed: "
+        f"{', '.join(missing) or 'none'}. A peer that does the same as a calibrator is counted beside it.",
         "Made by `make arena` (predictions, runs, this page). The results behind the tables are data in the repository, "
         "`studies/arena/results-*.csv.gz`; `python -m studies.arena.page` makes the page from them. "
         "`studies/arena/data_sets.csv` lists the data sets with their part and their source. Who has the files of CalArena "
         "(arXiv 2605.30188) runs every calibrator on them by `python -m studies.arena.calarena run FOLDER tabrepo-binary`; the "
         "tables join.",
-        "\n".join(
-            [
-                "* **Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. "
-                "Figures on the sets for **design** flatter the methods that were designed on them.",
-                "* A cell is a table of predictions, a number of rows to calibrate on and a draw of these rows: at most "
-                f"{drawn} rows. Up to {MOST_TESTED:,} held-out rows are the test set.",
-                "* **Log loss** is in nats, probabilities raised to 1e-12. **Brier** is the sum of squared errors over the "
-                "classes. Its **refinement** is what no monotone map of the probabilities of each class could remove (the "
-                "CORP decomposition of each class): a gain there is more than calibration.",
-                "* **Rank** is by log loss among all methods, 1 the best. A method that failed, or took more than "
-                f"{MOST_SECONDS:.0f} s of processor time, shares the last places. **Win rate** is the share of the methods "
-                "that it beats.",
-                "* **Improvement** is the loss without calibration less the loss with it: above 0 is better. **Harm** is the "
-                f"share of the cells where the log loss is worse by more than {WORSE:g}, **worst case** the highest increase "
-                "of a cell. **Excess** is the log loss of a data set less that of the best of all methods but this one.",
-                "* Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
-                f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that "
-                "has no figure for a table of predictions is averaged over the others.",
-                f"* {few}, and without a rank where there are more.",
-            ]
-        ),
+        "\n".join(f"* {line}" for line in words(every, draws, brief=not results[KEPT_APART])),
+    ]
+
+
+def unfinished(draws: dict[int, int]) -> str:
+    """What a reader must know first while no set of those kept apart was run."""
+    most = max(draws.values(), default=0)
+    later = [f"{size:,}" for size in SIZES if size not in draws]
+    sizes = f" Tables with {' and '.join(later)} rows are not run either." if later else ""
+    return (
+        f"**Unfinished:** design sets only, {'one draw' if most == 1 else f'at most {most} draws'}. `{NEW}` was designed on many "
+        f"of these sets; its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept apart none "
+        f"was run yet.{sizes}"
+    )
+
+
+def draws_of(results: list[Result]) -> dict[int, int]:
+    """The most draws of each size that was run."""
+    found = {size: max((r.draws for r in results if r.rows == size), default=0) for size in SIZES}
+    return {size: n for size, n in found.items() if n}
+
+
+def drawn(draws: dict[int, int]) -> str:
+    """How many draws there are of each size: ``one draw of 100, of 300 and of 1,000 rows``."""
+    parts = []
+    for n in sorted(set(draws.values()), reverse=True):
+        sizes = [f"of {size:,}" for size, m in draws.items() if m == n]
+        listed = " and ".join([", ".join(sizes[:-1]), sizes[-1]] if sizes[:-1] else sizes)
+        parts.append(f"{'one draw' if n == 1 else f'at most {n} draws'} {listed} rows")
+    return "; ".join(parts)
+
+
+def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str]:
+    """What the words of the page mean; of a brief one, which has ranks and harm alone, these."""
+    same = "; ".join(f"{shown(a)} has the log loss of {shown(b)} everywhere" for a, b in twins(results).items())
+    limited = [method for method in MOST_CLASSES if any(one.method == method for one in results)]
+    few = ", ".join(f"{shown(method)}: on up to {MOST_CLASSES[method]} classes only" for method in limited)
+    more = [
+        "**Brier** is the sum of squared errors over the classes. Its **refinement** is what no monotone map of the "
+        "probabilities of each class could remove (the CORP decomposition of each class): a gain there is more than "
+        "calibration.",
+        "**Win rate** is the share of the methods that a method beats by log loss. **Improvement** is the loss without "
+        "calibration less the loss with it: above 0 is better. **Worst case** is the highest increase of a cell. **Excess** "
+        "is the log loss of a data set less that of the best of all methods but this one.",
+    ]
+    return [
+        "**Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. Figures on "
+        "the sets for **design** flatter the methods that were designed on them.",
+        f"A cell is a table of predictions, a number of rows to calibrate on and a draw of these rows: {drawn(draws)}. "
+        f"Up to {MOST_TESTED:,} held-out rows are the test set.",
+        "**Log loss** is in nats, probabilities raised to 1e-12. **Rank** is by log loss among all methods, 1 the best. A "
+        f"method that failed, or took more than {MOST_SECONDS:.0f} s of processor time, shares the last places.",
+        f"**Harm** is the share of the cells where the log loss is worse than without calibration by more than {WORSE:g}.",
+        *([] if brief else more),
+        "Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
+        f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that "
+        "has no figure for a table of predictions is averaged over the others.",
+        *([f"Counted once: {same}."] if same else []),
+        *([f"{few}, and without a rank where there are more."] if few else []),
     ]
 
 
@@ -290,9 +352,9 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
 def main() -> None:
     """Write the page; the recommendations and the picture only from data sets that were kept apart."""
     results = {part: stored(part) for part in PARTS}
-    text = page(results)
-    if block := recommendations(results[KEPT_APART]):
-        draw(results[KEPT_APART], PICTURE)
+    text, apart = page(results), counted_once(results)[KEPT_APART]
+    if block := recommendations(apart):
+        draw(apart, PICTURE)
         text = text.replace(
             f"## {PARTS[KEPT_APART]}\n",
             f"![Mean rank by the number of rows](images/{PICTURE.name})\n\n## {PARTS[KEPT_APART]}\n",

@@ -1,6 +1,6 @@
 """Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
 
-Run: python -m studies.evidence_scaling losses, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or in
+Run: python -m studies.evidence_scaling losses, or few, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or in
 shared/data beside the repository.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from calibrant import TemperatureScaling, log_loss
+from calibrant import SafeCalibrator, TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
 from calibrant.solvers.evidence import softmax_curvature
 from studies.data import data_dir
@@ -42,9 +42,22 @@ METHODS: Mapping[str, Any] = {
 
 MANY = 10
 
+OF_FEW: Mapping[str, Any] = {
+    "as it is": None,
+    "temperature": TemperatureScaling(),
+    "ES": EvidenceScaling(),
+    "ES, order kept": EvidenceScaling(keep="order"),
+    "ES, safe": SafeCalibrator(EvidenceScaling()),
+    "temperature, safe": SafeCalibrator(TemperatureScaling()),
+}
+"""What is tried on a good network with few rows."""
+
+GOOD, FEW, WORSE = "cifar10_resnet50", (100, 300), 1e-4
+"""A network that needs little calibration, numbers of rows, and by how much a log loss is higher where harm was done."""
+
 DRAWS = 100
-SIZED = ((300, 2), (2000, 2), (300, 4), (300, 10), (2000, 10))
-"""Calibrated forecasts that are drawn, and their rows and classes."""
+SIZED = ((300, 2, 0.4), (2000, 2, 0.4), (300, 4, 0.4), (300, 10, 0.4), (2000, 10, 0.4), (300, 10, 1.5))
+"""Calibrated forecasts that are drawn: rows, classes, and the parameter of the Dirichlet distribution."""
 
 TIMED = ((100, 2), (1000, 2), (10_000, 2), (1000, 10), (5000, 10), (10_000, 26), (5000, 100))
 """Rows and classes."""
@@ -69,6 +82,20 @@ def losses(name: str, n: int) -> list[float]:
         rows, rest = order[:n], order[n:]
         found.append([log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in METHODS.values()])
     return [float(value) for value in np.mean(found, axis=0)]
+
+
+def with_few(n: int) -> Iterator[tuple[str, float, int, float]]:
+    """Yield each method of `OF_FEW` with its mean log loss, the splits in which it does harm, and its worst increase."""
+    prob, label = forecast(GOOD)
+    for name, method in OF_FEW.items():
+        found = []
+        for seed in range(SPLITS):
+            order = np.random.default_rng(seed).permutation(len(label))
+            rows, rest = order[:n], order[n:]
+            each = (log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in (method, None))
+            found.append([float(loss) for loss in each])
+        loss, before = np.transpose(found)
+        yield name, float(loss.mean()), int(np.sum(loss - before > WORSE)), float(np.max(loss - before))
 
 
 def with_blocks(name: str, n: int) -> list[float]:
@@ -114,11 +141,11 @@ def seconds(n: int, n_classes: int) -> Iterator[float]:
         yield min(taken)
 
 
-def in_favour(n: int, n_classes: int) -> tuple[float, float]:
+def in_favour(n: int, n_classes: int, parameter: float) -> tuple[float, float]:
     """Return how often the evidence is above 0 for calibrated forecasts, and its 95 % quantile."""
     rng, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
-        prob = rng.dirichlet(np.full(n_classes, 0.4), n)
+        prob = rng.dirichlet(np.full(n_classes, parameter), n)
         label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
         found.append(EvidenceScaling(pool="fast", labels=range(n_classes)).fit(prob, label).evidence_)
     return float(np.mean(np.array(found) > 0.0)), float(np.quantile(found, 0.95))
@@ -131,13 +158,24 @@ def main(what: str) -> None:
             [name, f"{n}", *(f"{loss:.4f}" for loss in losses(name, n))] for name, sizes in SIZES.items() for n in sizes
         ]
         print(table(["network", "rows", *METHODS], lines))
+    elif what == "few":
+        lines = [
+            [f"{n}", name, f"{loss:.4f}", f"{worse} of {SPLITS}", f"{most:+.4f}"]
+            for n in FEW
+            for name, loss, worse, most in with_few(n)
+        ]
+        print(table(["rows", "method", "log loss", "splits worse", "worst split"], lines))
     elif what == "blocks":
         pairs = [(name, n) for name in ("cifar10_lenet5", "cifar10_resnet50") for n in (300, 1000, 3000)]
         lines = [[name, f"{n}", *(f"{loss:.5f}" for loss in with_blocks(name, n))] for name, n in pairs]
         print(table(["network", "rows", "whole matrix", "blocks"], lines))
     elif what == "size":
-        lines = [[f"{n}", f"{k}", f"{above:.0%}", f"{high:.1f}"] for n, k in SIZED for above, high in [in_favour(n, k)]]
-        print(table(["rows", "classes", "evidence above 0", "95 % quantile"], lines))
+        lines = [
+            [f"{n}", f"{k}", f"{parameter}", f"{above:.0%}", f"{high:.1f}"]
+            for n, k, parameter in SIZED
+            for above, high in [in_favour(n, k, parameter)]
+        ]
+        print(table(["rows", "classes", "Dirichlet", "evidence above 0", "95 % quantile"], lines))
     else:
         lines = [[f"{n}", f"{k}", *(f"{taken:.3g}" for taken in seconds(n, k))] for n, k in TIMED]
         print(table(["rows", "classes", "SMS", "ES, fast", "ES"], lines))

@@ -23,8 +23,8 @@ from studies.arena.measures import (
     worst_excess,
 )
 from studies.arena.methods import NONE
-from studies.arena.page import DOCS, MARKS, page, put, recommendations
-from studies.arena.results import Result, from_file, gathered, whole_cells, write
+from studies.arena.page import DOCS, MARKS, PAGE, draws_of, drawn, page, put, recommendations, twins
+from studies.arena.results import Result, from_file, gathered, stored, whole_cells, write
 
 NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)
 SOMETHING = {"brier": 0.5, "ece": 0.1, "accuracy": 0.9, "refinement": 0.4, "seconds": 0.1, "note": ""}
@@ -152,6 +152,41 @@ def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
     assert "300 rows (9 sets)" not in text
     assert "## Data sets for design" not in text
     assert "| `a` | 1.0 (1.0 to 1.0) |" in text
+
+
+def test_a_page_of_design_sets_alone_begins_with_what_is_unfinished():
+    every = results([[0.5, 0.3, 0.31]] * 10, [f"s{i}" for i in range(10)])
+    text = page({KEPT_APART: [], DESIGN: [replace(one, draws=1) for one in every]})
+    assert text.startswith("# The arena\n\n**Unfinished:** design sets only, one draw.")
+    assert "its lead here is no evidence" in text
+    assert "one draw of 100 rows" in text
+    assert not any(word in text for word in ("Brier", "Win rate", "Excess", "multiclass-irp"))
+    assert "Unfinished" not in page({KEPT_APART: every, DESIGN: []})
+    assert "Brier" in page({KEPT_APART: every, DESIGN: []})
+
+
+def test_draws_are_listed_by_their_number():
+    assert drawn({100: 1, 300: 1, 1000: 1}) == "one draw of 100, of 300 and of 1,000 rows"
+    assert drawn({100: 20, 300: 20, 1000: 1}) == "at most 20 draws of 100 and of 300 rows; one draw of 1,000 rows"
+    assert draws_of(results([[0.5, 0.4]], ["x"], rows=300)) == {300: 2}
+
+
+def test_a_method_under_two_names_is_counted_once():
+    every = results([[0.5, 0.3, 0.3, 0.3, 0.4], [0.5, 0.3, 0.3, 0.4, 0.5]] * 5, [f"s{i}" for i in range(10)])
+    assert twins(every) == {"b": "a"}
+    text = page({KEPT_APART: every, DESIGN: []})
+    assert "Counted once: `b` has the log loss of `a` everywhere." in text
+    assert "| `a` | 1.2 " in text
+    assert "| `b` |" not in text
+
+
+def test_what_other_pages_say_of_the_arena_is_what_is_stored():
+    unfinished = not stored(KEPT_APART)
+    line = next(x for x in (DOCS / "measured.md").read_text(encoding="utf-8").splitlines() if "(arena.md)" in x)
+    assert ("unfinished" in line) == unfinished
+    assert ("**Unfinished:**" in PAGE.read_text(encoding="utf-8")) == unfinished
+    most = max(one.rows for part in (DESIGN, KEPT_APART) for one in stored(part))
+    assert f"to {most:,} rows" in line
 
 
 def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
