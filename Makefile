@@ -108,7 +108,7 @@ arena: .venv-bench/installed
 	.venv-bench/bin/python -m studies.arena.results
 	.venv-bench/bin/python -m studies.arena.page
 
-# docs/scale.md: large files, by calibrant and others. Half an hour, 5 GB of disk; LARGEST=10000000 leaves out the largest.
+# docs/scale.md: large files, by calibrant and others; LARGEST=10000000 leaves out the largest.
 scale: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.scale $(if $(LARGEST),--largest $(LARGEST)) --output docs/scale.md
 

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import tempfile
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,6 +26,14 @@ MANY_CLASSES = (2, 10, 100)
 IN_MEMORY_AT_MOST = 10**7
 """Rows up to which those are run that read all rows into memory: as many more take some 30 GB."""
 
+MOST_DRAWN = 10**7
+"""Rows that are drawn and written; beyond, files stand under several names."""
+
+STREAMED, OURS = "calibrant, streaming", ("calibrant, in memory", "assess, in memory")
+COMPARED = ("calibrant, in memory", STREAMED, "scikit-learn", "DuckDB, by hand", "polars, by hand")
+"""What tests/benchmarks/test_scale.py finds to give the same six figures."""
+
+WIDTH = 118
 WHOLE = ("calibrant, in memory", "assess, in memory", "scikit-learn", "torchmetrics", "netcal")
 PACKAGES = (
     *("calibrant", "numpy", "pyarrow", "dask", "distributed", "pyspark", "duckdb", "polars"),
@@ -58,25 +67,61 @@ def pages(folder: Path, sizes: Sequence[int]) -> Iterator[str]:
 
 def _page(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[str, Measured | str]]) -> str:
     largest = max(found)
-    streamed = found[largest]["assess, streaming"]
+    streamed = found[largest][STREAMED]
     assert isinstance(streamed, Measured)
-    left = ", ".join(_rows(n) for n in SIZES if n not in found)
     figures, assessed = ({n: _those(of, which) for n, of in found.items()} for which in (False, True))
     parts = [
         "# Scale",
-        PREAMBLE.format(machine=_machine(), left=f" Not run here: {left} rows." if left else ""),
+        _preamble(found, many),
         "## Six figures without intervals",
         _table(figures),
-        SIX,
+        _six(figures),
         "## The default assessment, with intervals",
         _table(assessed),
         ASSESSED,
         "## More classes",
         _of_classes(many),
         "## 10^12 rows, on paper",
-        on_paper(streamed.cpu_seconds / largest, CLASSES),
+        on_paper(float(three_digits(streamed.cpu_seconds)) / largest, CLASSES, _rows(largest)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _preamble(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[str, Measured | str]]) -> str:
+    """Say what this run was: its machine, how long its calls took, and what it left out."""
+    every = [one for of in (*found.values(), *many.values()) for one in of.values() if isinstance(one, Measured)]
+    largest, left = max(found), ", ".join(_rows(n) for n in SIZES if n not in found)
+    files = max(min(largest, MOST_DRAWN) * (1 + 4 * CLASSES), SIZES[0] * (1 + 4 * max(many)))
+    return PREAMBLE.format(
+        machine=_machine(),
+        left=f" Not run here: {left} rows." if left else "",
+        minutes=f"{sum(float(three_digits(one.seconds)) for one in every) / 60:.0f}",
+        gigabytes=f"{files / 1e9:.1f}",
+        again=f"; those of {_rows(largest)} rows are copies of the files of {_rows(MOST_DRAWN)}"
+        if largest > MOST_DRAWN
+        else "",
+    )
+
+
+def _six(found: dict[int, dict[str, Measured | str]]) -> str:
+    """Say what the six figures are, and what is to be known of those packages that were run."""
+    run = {name for of in found.values() for name, one in of.items() if isinstance(one, Measured)}
+    whole = [name for name in WHOLE if name in run and name not in OURS]
+    same = [f'"{name}"' for name in COMPARED if name in run]
+    said = [
+        "Accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins.",
+        f"{_listed(whole)} {'takes' if len(whole) == 1 else 'take'} arrays: all rows are read into memory first."
+        if whole
+        else "",
+        "netcal gives the ECE alone." if "netcal" in run else "",
+        BY_HAND if any(name.endswith("by hand") for name in run) else "",
+        f"A test holds that the six figures are the same by {_listed(same)}.",
+    ]
+    return textwrap.fill(" ".join(filter(None, said)), WIDTH)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _those(of: dict[str, Measured | str], is_assessment: bool) -> dict[str, Measured | str]:
@@ -108,7 +153,7 @@ def _made(folder: Path, rows: int, classes: int) -> Path:
     from pyarrow import parquet
 
     folder.mkdir()
-    drawn_rows = min(rows, 10**7)
+    drawn_rows = min(rows, MOST_DRAWN)
     y, prob = drawn.table(drawn_rows, classes, "float32")
     for number, start in enumerate(range(0, drawn_rows, ROWS_OF_A_FILE)):
         some = slice(start, start + ROWS_OF_A_FILE)
@@ -169,24 +214,25 @@ def _version(package: str) -> str:
 
 
 PREAMBLE = """\
-Written by `make scale`, which takes half an hour and 5 GB of disk. All figures are of one run: {machine}.{left}
+Written by `make scale`. All figures are of one run: {machine}.{left}
 
-The rows are in Parquet files of a million rows, with {classes} probabilities in single precision and a label; those
-of 10^8 rows are ten times the files of 10^7. Each runs in a process of its own, first on 5000 rows, and then is
-measured once, from the files to the last figure; Dask and Spark have started before. Seconds of processors and memory
-are those of all processes together; memory that processes share is counted in each. A machine that does other work
-makes seconds longer, and changes processor seconds little.""".replace("{classes}", str(CLASSES))
+The calls that are timed below took {minutes} minutes together. To write the files and to start the processes takes longer,
+and is not timed. The files of the largest table take about {gigabytes} GB of disk.
 
-SIX = """\
-Accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins. scikit-learn, torchmetrics and netcal take
-arrays: all rows are read into memory first. netcal gives the ECE alone. "By hand" is a query of the same six figures,
-written for this page. All give the same figures: a test compares them. A query by hand reads the files several times,
-and has no intervals."""
+The rows are in Parquet files of a million rows, with {classes} probabilities in single precision and a label{again}.
+Each runs in a process of its own, first on 5000 rows, and then is measured once, from the files to the last figure;
+Dask and Spark have started before. Seconds of processors and memory are those of all processes together; memory that
+processes share is counted in each. A machine that does other work makes seconds longer, and changes processor seconds
+little.""".replace("{classes}", str(CLASSES))
+
+BY_HAND = """\
+"By hand" is a query of the same six figures, written for this page. It reads the files several times, and has no
+intervals."""
 
 ASSESSED = """\
 `assess(predictions(...))` with its defaults: seven metrics with intervals, noise floors and p-values of 500
 resamples, and the reliability curve. The noise is drawn from sums, by the program that asks: that takes as long
-however many rows there are. Nobody else here gives intervals."""
+however many rows there are. The other packages that were run here give no intervals."""
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ CORE_HOUR, REQUEST = 0.05, 0.4e-6
 BYTES_OF_A_REQUEST = 16e6
 
 
-def on_paper(cpu_seconds_a_row: float, classes: int) -> str:
-    """Return the plan, of the processor seconds that a row took in the largest table."""
+def on_paper(cpu_seconds_a_row: float, classes: int, rows: str) -> str:
+    """Return the plan, given the processor seconds to read and sum a row, as streamed from a table of so many ``rows``."""
     volume = ROWS * (LABEL + PROBABILITY * classes)
     work, transfer = ROWS * cpu_seconds_a_row / 3600, volume / STORE / 3600
     longer, nanoseconds = max(work, transfer), cpu_seconds_a_row * 1e9
@@ -43,7 +43,9 @@ def on_paper(cpu_seconds_a_row: float, classes: int) -> str:
     ]
     table = "\n".join(f"| {' | '.join(step)} |" for step in steps)
     return (
-        ASSUMED.format(nanoseconds=nanoseconds) + f"\n\n| | arithmetic | result |\n|---|---|---|\n{table}\n\n" + LIMITS
+        ASSUMED.format(nanoseconds=nanoseconds, rows=rows)
+        + f"\n\n| | arithmetic | result |\n|---|---|---|\n{table}\n\n"
+        + LIMITS
     )
 
 
@@ -51,8 +53,9 @@ ASSUMED = f"""\
 Nobody has run this. Assumed are {CORES:,} cores, each of which gets {STORE / 1e6:.0f} MB a second from the object
 store; {CORE_HOUR} dollars for an hour of a core, and {REQUEST * 1e6:.1f} dollars for a million requests of
 {BYTES_OF_A_REQUEST / 1e6:.0f} MB; partitions of 10^8 rows, and sums of {SUMS / 1e6} MB for each, kept rows included;
-and the processor time of a row in the largest table above that was streamed, {{nanoseconds:.0f}} ns, reading and
-decoding included."""
+and the processor time of a row of "calibrant, streaming" with {{rows}} rows above, {{nanoseconds:.0f}} ns: reading,
+decoding and summing, for six figures without intervals. Intervals need some more sums. Their noise is drawn once, from
+the sums, and takes as long however many rows there are."""
 
 LIMITS = """\
 Counts are whole numbers of 64 bits, up to 9 x 10^18. So are the sums of which noise is drawn, in two parts. Sums of

@@ -124,9 +124,9 @@ def unfinished(draws: dict[int, int]) -> str:
     later = [f"{size:,}" for size in SIZES if size not in draws]
     sizes = f" Tables with {' and '.join(later)} rows are not run either." if later else ""
     return (
-        f"**Unfinished:** design sets only, {'one draw' if most == 1 else f'at most {most} draws'}. `{NEW}` was designed on many "
-        f"of these sets; its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept apart none "
-        f"was run yet.{sizes}"
+        f"**Unfinished:** design sets only, {'one draw' if most == 1 else f'at most {most} draws'}. `{NEW}` was designed on "
+        f"many of these sets; its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept apart "
+        f"none was run yet.{sizes}"
     )
 
 

@@ -1,7 +1,7 @@
 """Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
 
-Run: python -m studies.evidence_scaling losses, or few, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or in
-shared/data beside the repository.
+Run: python -m studies.evidence_scaling losses, or few, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or
+in shared/data beside the repository.
 """
 
 from __future__ import annotations

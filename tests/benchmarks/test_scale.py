@@ -1,14 +1,17 @@
 """The figures that docs/scale.md times are the same, whoever gives them."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from benchmarks import drawn
+from benchmarks import drawn, scale
 from benchmarks.parquet_contenders import CONTENDERS
 from benchmarks.process_tree import measured
 from benchmarks.scale_on_paper import on_paper
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 NEEDED = {"DuckDB, by hand": "duckdb", "polars, by hand": "polars"}
 
 
@@ -28,7 +31,7 @@ def figures(name, folder):
         return call(opened(folder), 3)
 
 
-@pytest.mark.parametrize("name", ["calibrant, streaming", "scikit-learn", "DuckDB, by hand", "polars, by hand"])
+@pytest.mark.parametrize("name", [name for name in scale.COMPARED if name != "calibrant, in memory"])
 def test_all_find_the_same_six_figures(name, folder):
     pytest.importorskip(NEEDED.get(name, "sklearn"))
     assert figures(name, folder) == pytest.approx(figures("calibrant, in memory", folder), rel=1e-6)
@@ -44,8 +47,24 @@ def test_a_process_is_measured_once_it_is_ready(folder):
         measured("benchmarks.parquet_contenders", "nobody", folder, folder, "3")
 
 
+def test_the_page_is_made_of_its_own_figures():
+    """Of the largest run: the plan on paper, the time of all calls, and what other pages quote."""
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    run = {(name, rows): rest for name, rows, *rest in (line for line in cells if len(line) == 6) if "^" in rows}
+    largest = max((rows for name, rows in run if name == scale.STREAMED), key=lambda rows: int(rows[3:]))
+    a_row = float(run[scale.STREAMED, largest][1]) / 10 ** int(largest[3:])
+    assert on_paper(a_row, scale.CLASSES, largest) in text
+    took = sum(float(rest[0]) for rest in run.values()) + sum(float(c[2]) for c in cells if c[0] in ("2", "10", "100"))
+    assert f"took {took / 60:.0f} minutes" in text
+    assert f"files of 10^6 and {largest} rows" in (DOCS / "measured.md").read_text(encoding="utf-8")
+    how_to = (DOCS / "how-to" / "larger-than-memory.md").read_text(encoding="utf-8")
+    for rows in ("10^6", largest):
+        assert f"{run['assess, streaming', rows][3]} MB for {rows} rows" in " ".join(how_to.split())
+
+
 def test_the_plan_on_paper_is_arithmetic():
-    page = on_paper(100e-9, 10)
+    page = on_paper(100e-9, 10, "10^7")
     assert "| 41 TB |" in page
     assert "| 28 |" in page  # 10^12 x 100 ns / 3600
     assert "| 114 |" in page
