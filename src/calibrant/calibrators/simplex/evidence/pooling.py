@@ -56,7 +56,7 @@ class Pool:
 def fast_pool(model: Model, evidence: Evidence, advantage: float) -> Pool:
     """Return one map, and the prediction itself with the share that the evidence leaves it.
 
-    The map has precisions below those of most evidence, by up to ten times with a thousand rows of three classes or more.
+    With three classes or more the map's precisions are those of most evidence, divided by up to e with a thousand rows.
     """
     rows = float(model.logit.weight.sum())
     maps = _Maps(model, evidence, (0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0)),))
