@@ -1,5 +1,6 @@
 """The figures that docs/scale.md times are the same, whoever gives them."""
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,8 @@ from pyarrow import parquet
 from benchmarks import drawn, scale
 from benchmarks.parquet_contenders import CONTENDERS
 from benchmarks.process_tree import measured
-from benchmarks.scale_on_paper import on_paper
+from benchmarks.scale_on_paper import SUMS, on_paper
+from calibrant import assess, predictions
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NEEDED = {"DuckDB, by hand": "duckdb", "polars, by hand": "polars"}
@@ -61,6 +63,24 @@ def test_the_page_is_made_of_its_own_figures():
     how_to = (DOCS / "how-to" / "larger-than-memory.md").read_text(encoding="utf-8")
     for rows in ("10^6", largest):
         assert f"{run['assess, streaming', rows][3]} MB for {rows} rows" in " ".join(how_to.split())
+
+
+@pytest.mark.parametrize(
+    ("classes", "size"), [(2, 5e3), (3, 0.2e6), (10, SUMS), pytest.param(100, 4.5e6, marks=pytest.mark.deep)]
+)
+def test_sums_of_a_partition_have_the_size_that_pages_state(classes, size, monkeypatch):
+    """As sent from a worker: docs/how-to/clusters.md, docs/how-to/spark.md and docs/scale.md."""
+    rows, sizes = predictions(lambda: iter([drawn.table(50_000, classes, "float32")])), []
+    reduced = rows.reduce
+
+    def reduce(read):
+        found = reduced(read)
+        sizes.append(len(pickle.dumps(found)))
+        return found
+
+    monkeypatch.setattr(rows, "reduce", reduce)
+    assess(rows)
+    assert sizes == [pytest.approx(size, rel=0.15)]
 
 
 def test_the_plan_on_paper_is_arithmetic():

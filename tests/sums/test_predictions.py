@@ -74,6 +74,12 @@ def test_what_needs_all_rows_says_how_to_sample_them():
     assert kernel_calibration_error(**some) > 0.0
 
 
+def test_another_order_of_batches_is_another_sample():
+    batches = cut([2000, 4000], LABEL, PROB)
+    one, other = (set(map(tuple, Batches(some).sample(50)["y_prob"])) for some in (batches, batches[::-1]))
+    assert one != other
+
+
 def test_what_is_said_twice_is_refused():
     with pytest.raises(TypeError, match=r"y_prob must be left out beside predictions"):
         calibration_error(Batches([(LABEL, PROB)]), PROB)

@@ -57,6 +57,7 @@ class Predictions(InBatches):
         -------
         dict
             ``y_true``, ``y_prob`` and what has to be said of them: ``labels``, ``input``, ``sample_weight``. Which rows are
-            taken depends on their numbers alone, so that the sample is the same in any order and size of batches.
+            taken depends on their numbers alone. Rows are numbered in the order in which they are read, so that the sample is
+            the same in batches of any size, and another one in another order. A ``row_key`` numbers rows in any order.
         """
         return self.reduce(lambda batch, first: RowSample.of(batch, first, n)).arguments
