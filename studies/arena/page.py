@@ -105,15 +105,16 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
     return [
         "# The arena",
         *([] if results[KEPT_APART] else [unfinished(draws)]),
-        f"Every registered calibrator with its defaults on {n_tables} tables of predictions from {n_sets} data sets, with "
-        f"{min(draws):,} to {max(draws):,} rows to calibrate on. No row was predicted by a classifier that was trained on it. "
-        f"Peers that were run: {', '.join(run) or 'none'}. Not run, since they were not installed: "
-        f"{', '.join(missing) or 'none'}. A peer that does the same as a calibrator is counted beside it.",
-        "Made by `make arena` (predictions, runs, this page). The results behind the tables are data in the repository, "
-        "`studies/arena/results-*.csv.gz`; `python -m studies.arena.page` makes the page from them. "
-        "`studies/arena/data_sets.csv` lists the data sets with their part and their source. Who has the files of CalArena "
-        "(arXiv 2605.30188) runs every calibrator on them by `python -m studies.arena.calarena run FOLDER tabrepo-binary`; the "
-        "tables join.",
+        f"This page compares all calibrators, with their defaults, on {n_tables} tables of predictions from {n_sets} data "
+        f"sets, with {min(draws):,} to {max(draws):,} rows to calibrate on. Each row was predicted by a classifier that was "
+        f"not trained on it. Methods of other packages that were run: {', '.join(run) or 'none'}. Not run, since the "
+        f"packages were not installed: {', '.join(missing) or 'none'}. A method of another package has a line and a rank of "
+        "its own, also where it is the same method as a calibrator of this library.",
+        "`make arena` makes the predictions, runs the methods and writes this page. The results are data in the repository, "
+        "`studies/arena/results-*.csv.gz`, and `python -m studies.arena.page` writes the page from them. "
+        "`studies/arena/data_sets.csv` lists the data sets, their part and their source. If you have the files of CalArena "
+        "(arXiv 2605.30188), `python -m studies.arena.calarena run FOLDER tabrepo-binary` runs every calibrator on them, and "
+        "writes tables that can be joined with those of CalArena.",
         "\n".join(f"* {line}" for line in words(every, draws, brief=not results[KEPT_APART])),
     ]
 
@@ -122,11 +123,11 @@ def unfinished(draws: dict[int, int]) -> str:
     """What a reader must know first while no set of those kept apart was run."""
     most = max(draws.values(), default=0)
     later = [f"{size:,}" for size in SIZES if size not in draws]
-    sizes = f" Tables with {' and '.join(later)} rows are not run either." if later else ""
+    sizes = f" Calibration sets of {' and '.join(later)} rows have not been run either." if later else ""
     return (
         f"**Unfinished:** design sets only, {'one draw' if most == 1 else f'at most {most} draws'}. `{NEW}` was designed on "
-        f"many of these sets; its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept apart "
-        f"none was run yet.{sizes}"
+        f"many of these sets, so its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept "
+        f"apart none has been run.{sizes}"
     )
 
 
@@ -150,29 +151,31 @@ def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str
     """What the words of the page mean; of a brief one, which has ranks and harm alone, these."""
     same = "; ".join(f"{shown(a)} has the log loss of {shown(b)} everywhere" for a, b in twins(results).items())
     limited = [method for method in MOST_CLASSES if any(one.method == method for one in results)]
-    few = ", ".join(f"{shown(method)}: on up to {MOST_CLASSES[method]} classes only" for method in limited)
+    few = ", ".join(f"{shown(method)} was run on up to {MOST_CLASSES[method]} classes only" for method in limited)
     more = [
         "**Brier** is the sum of squared errors over the classes. Its **refinement** is what no monotone map of the "
-        "probabilities of each class could remove (the CORP decomposition of each class): a gain there is more than "
+        "probabilities of each class could remove (the CORP decomposition of each class). A gain there is more than "
         "calibration.",
         "**Win rate** is the share of the methods that a method beats by log loss. **Improvement** is the loss without "
-        "calibration less the loss with it: above 0 is better. **Worst case** is the highest increase of a cell. **Excess** "
-        "is the log loss of a data set less that of the best of all methods but this one.",
+        "calibration less the loss with it: above 0 is better. **Worst case** is the largest increase in an experiment. "
+        "**Excess** is the log loss on a data set less that of the best other method.",
     ]
     return [
         "**Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. Figures on "
         "the sets for **design** flatter the methods that were designed on them.",
-        f"A cell is a table of predictions, a number of rows to calibrate on and a draw of these rows: {drawn(draws)}. "
-        f"Up to {MOST_TESTED:,} held-out rows are the test set.",
-        "**Log loss** is in nats, probabilities raised to 1e-12. **Rank** is by log loss among all methods, 1 the best. A "
-        f"method that failed, or took more than {MOST_SECONDS:.0f} s of processor time, shares the last places.",
-        f"**Harm** is the share of the cells where the log loss is worse than without calibration by more than {WORSE:g}.",
+        "An **experiment** is a table of predictions, a number of rows to calibrate on, and a random draw of these rows. "
+        f"There is {drawn(draws)}. The test set has up to {MOST_TESTED:,} other rows.",
+        "**Log loss** is in nats (natural logarithms); probabilities below 1e-12 count as 1e-12. **Rank** is by log loss "
+        "among all methods, and 1 is the best. A method that failed, or took more than "
+        f"{MOST_SECONDS:.0f} s of processor time, shares the last ranks.",
+        "**Harm** is the share of the experiments in which the log loss is higher than without calibration by more than "
+        f"{WORSE:g}.",
         *([] if brief else more),
-        "Means are over data sets. Intervals (95 %, in brackets) are percentiles of means of data sets drawn again. "
-        f"A size with fewer than {FEWEST_SETS} data sets has no column and no claim. Apart from ranks, a method that "
-        "has no figure for a table of predictions is averaged over the others.",
+        "Means are over data sets. Intervals (95 %, in brackets) are percentiles of a bootstrap over data sets. A number of "
+        f"rows with fewer than {FEWEST_SETS} data sets has no column, and nothing is claimed of it. If a method has no figure "
+        "for a table of predictions, its means, other than ranks, are over the other tables.",
         *([f"Counted once: {same}."] if same else []),
-        *([f"{few}, and without a rank where there are more."] if few else []),
+        *([f"{few}. It has no line in tables with data sets of more classes."] if few else []),
     ]
 
 
@@ -181,11 +184,15 @@ def about(results: list[Result], part: str) -> str:
     sets = {two: len({r.data_set for r in results if (r.n_classes == 2) == two}) for two in GROUPS}
     slow = sorted({shown(r.method) for r in results if r.note == TOO_SLOW})
     failed = sorted({shown(r.method) for r in results if r.note.startswith("failed")})
-    kind = "Most were used to design methods or defaults." if part == DESIGN else "Every set is a table of real data."
+    kind = (
+        "Most were used to design methods or to choose defaults."
+        if part == DESIGN
+        else "Every set is a table of real data."
+    )
     return (
         f"{len({(r.data_set, r.model) for r in results})} tables of predictions: {sets[True]} data sets of two classes, "
-        f"{sets[False]} of more. {kind} Too slow somewhere: {', '.join(slow) or 'none'}. "
-        f"Failed somewhere: {', '.join(failed) or 'none'}."
+        f"{sets[False]} of more. {kind} Methods that were too slow in some experiment: "
+        f"{', '.join(slow) or 'none'}. Methods that failed in some experiment: {', '.join(failed) or 'none'}."
     )
 
 
@@ -242,9 +249,9 @@ def verdict(size: int, one: Table) -> str:
         named = ", ".join(shown(m) for m in level[:BEST]) + (
             f" and {len(level) - BEST} more" if len(level) > BEST else ""
         )
-        says += f"Not clearly higher: {named}."
+        says += f"Higher by an amount whose interval includes 0: {named}."
     else:
-        says += f"The second, {shown(second)}, is higher by {interval(gap, '{:.1f}')}."
+        says += f"That of the second, {shown(second)}, is higher by {interval(gap, '{:.1f}')}."
     return says
 
 
@@ -300,8 +307,8 @@ def recommendations(results: list[Result]) -> str:
     if not lines:
         return ""
     intro = (
-        "By the [arena](arena.md), on data sets that no method was designed on. Behind a method stands the share of its "
-        "experiments where the log loss is worse than without calibration."
+        "From the [arena](arena.md), on data sets that no method was designed on. After each method stands the share of its "
+        "experiments in which the log loss is higher than without calibration."
     )
     return f"{intro}\n\n{table(head, lines)}"
 

@@ -147,7 +147,10 @@ def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
     table = [[0.5, 0.3, 0.31, 0.4]] * 10
     every = results(table, [f"s{i}" for i in range(10)]) + results(table[:9], [f"s{i}" for i in range(9)], rows=300)
     text = page({KEPT_APART: every, DESIGN: []})
-    assert "**100 rows**, 10 data sets: `a` has the lowest mean rank, 1.0. The second, `b`, is higher by 1.0" in text
+    assert (
+        "**100 rows**, 10 data sets: `a` has the lowest mean rank, 1.0. That of the second, `b`, is higher by 1.0"
+        in text
+    )
     assert "**300 rows**: 9 data sets, too few for a claim." in text
     assert "| mean rank | 100 rows (10 sets) |" in text
     assert "300 rows (9 sets)" not in text
