@@ -216,8 +216,8 @@ def _version(package: str) -> str:
 PREAMBLE = """\
 Written by `make scale`. All figures are of one run: {machine}.{left}
 
-The calls that are timed below took {minutes} minutes together. To write the files and to start the processes takes longer,
-and is not timed. The files of the largest table take about {gigabytes} GB of disk.
+The calls that are timed below took {minutes} minutes together. Writing the files and starting the processes is not timed.
+The files of the largest table take about {gigabytes} GB of disk.
 
 The rows are in Parquet files of a million rows, with {classes} probabilities in single precision and a label{again}.
 Each runs in a process of its own, first on 5000 rows, and then is measured once, from the files to the last figure;
