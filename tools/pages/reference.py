@@ -25,7 +25,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "All classes at once": ("simplex",),
         "Around a calibrator": ("around",),
         "Guarantees": ("guarantees",),
-        "To write your own": ("base", "_core"),
+        "To write your own": ("kinds", "_core"),
     },
     "curves": {
         "Reliability": ("reliability", "corp", "smooth", "top_label", "class_errors", "bin_test"),
