@@ -221,3 +221,19 @@ def fast(prob, label, weight, new):
     w, _ = lowest(z, design, label, weight, ridge, w)
     share = 1.0 / (1.0 + np.exp(-advantage - 2.0))
     return share * np.exp(log_softmax(z_new + design_new @ w)) + (1 - share) * new, rho
+
+
+def log_bayes_factor(prob, label, weight, log_precisions, wanted):
+    """Logarithm of the mean Bayes factor, to the second order at the forecast, of columns of the design that are wanted."""
+    k = prob.shape[1]
+    z = standardised(prob, 1.0, 0.0, 1e-9)
+    design, names = (design_of_two if k == 2 else design_of_many)(z, weight, z)
+    columns = [c for c, name in enumerate(names) if wanted(design[:, :, c], name)]
+    _, gradient, hessian = derivatives(z, design[:, :, columns], label, weight, np.zeros(len(columns)))
+    factors = []
+    for of_group in log_precisions:
+        rho = np.array([of_group[names[c]] for c in columns])
+        a = hessian + np.diag(np.exp(rho))
+        gain = gradient @ np.linalg.inv(a) @ gradient - np.linalg.slogdet(a)[1] + rho.sum()
+        factors.append(np.exp(gain / 2.0))
+    return np.log(np.mean(factors))

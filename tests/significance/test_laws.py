@@ -12,7 +12,7 @@ from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import TestResult
 
-OPTIONS = {name: {"n_resamples": 19} for name in ("resampling", "equivalence", "kernel")}
+OPTIONS = {name: {"n_resamples": 19} for name in ("bayes-factor", "resampling", "equivalence", "kernel")}
 OPTIONS["hosmer-lemeshow"] = {"n_resamples": None}
 BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
 

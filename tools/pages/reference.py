@@ -37,6 +37,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "significance": {
         "Tests of one table": (
+            "bayes_factor",
             "cox",
             "cumulative",
             "hosmer_lemeshow",

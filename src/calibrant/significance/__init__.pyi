@@ -1,3 +1,4 @@
+from .bayes_factor import bayes_factor_test as bayes_factor_test
 from .cox import cox_test as cox_test
 from .cumulative import kolmogorov_smirnov_test as kolmogorov_smirnov_test
 from .cumulative import kuiper_test as kuiper_test
