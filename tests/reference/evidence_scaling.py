@@ -202,8 +202,8 @@ def prior_of(k, exponent):
     return {h: (a + b * size + c * x, s) for h, (a, b, c, s) in (two if k == 2 else many).items()}
 
 
-def fast(prob, label, weight, new):
-    """Probabilities of new rows by the fast form, and the log-precisions."""
+def fitted_fast(prob, label, weight, new):
+    """Weights and share of the fast form, their Hessian before the step to weaker precisions, and the new rows' design."""
     n, k = weight.sum(), prob.shape[1]
     told = standardisation(prob, label, weight)
     z, z_new = standardised(prob, *told), standardised(new, *told)
@@ -220,7 +220,31 @@ def fast(prob, label, weight, new):
     ridge = np.exp([rho[name] - (name != "temp") * delta for name in names])
     w, _ = lowest(z, design, label, weight, ridge, w)
     share = 1.0 / (1.0 + np.exp(-advantage - 2.0))
+    return w, share, hessian + np.diag(ridge), rho, z_new, design_new
+
+
+def fast(prob, label, weight, new):
+    """Probabilities of new rows by the fast form, and the log-precisions."""
+    w, share, _, rho, z_new, design_new = fitted_fast(prob, label, weight, new)
     return share * np.exp(log_softmax(z_new + design_new @ w)) + (1 - share) * new, rho
+
+
+def interval(prob, label, weight, new, reach):
+    """Ends of intervals of the fast form, ``reach`` standard deviations of log-odds away: derivatives are differences."""
+    w, share, a, _, z_new, design_new = fitted_fast(prob, label, weight, new)
+    covariance = np.linalg.inv(a)
+
+    def of_map(weights):
+        return np.exp(log_softmax(z_new + design_new @ weights))
+
+    step = 1e-5
+    slopes = np.stack([(of_map(w + e) - of_map(w - e)) / (2 * step) for e in step * np.eye(len(w))])
+    one = of_map(w)
+    mixed = share * one + (1 - share) * new
+    variance = share * (np.einsum("dij,de,eij->ij", slopes, covariance, slopes) + (one - mixed) ** 2)
+    variance += (1 - share) * (new - mixed) ** 2
+    log_odds, sd = np.log(mixed / (1 - mixed)), np.sqrt(variance) / (mixed * (1 - mixed))
+    return np.stack([1 / (1 + np.exp(-(log_odds + sign * reach * sd))) for sign in (-1, 1)], axis=-1)
 
 
 def log_bayes_factor(prob, label, weight, log_precisions, wanted):

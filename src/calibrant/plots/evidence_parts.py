@@ -18,7 +18,7 @@ MOST_BARS = 12
 
 
 def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
-    """Draw the curve; of three classes or more also the largest biases and the strongest interactions of classes.
+    """Draw the curve with its band; of three classes or more also the largest biases and the strongest interactions of classes.
 
     Parameters
     ----------
@@ -67,6 +67,8 @@ def _new_axes(n_panels: int) -> Any:
 def _draw_curve(ax: Any, parts: EvidenceParts) -> None:
     of = "log-odds" if len(parts.classes) == 2 else "log-probability"
     ax.axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    if parts.lower.size:
+        ax.fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)
     ax.plot(parts.place, parts.curve, color=_style.COLOURS[0], linewidth=1.6, zorder=2)
     ax.set(xlabel=f"standardised {of}", ylabel="added to the score")
     ax.spines[["top", "right"]].set_visible(False)
@@ -80,4 +82,5 @@ def _draw_bars(ax: Any, value: FloatArray, names: list[str], label: str) -> None
     ax.set_yticks(range(len(largest)), [names[i] for i in largest])
     ax.axvline(0.0, color=_style.IDEAL, linewidth=1.0, zorder=3)
     ax.set(xlabel=label)
+    ax.locator_params(axis="x", nbins=5)
     ax.spines[["top", "right"]].set_visible(False)

@@ -5,30 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray, prob_of_scores
-from calibrant._core.parameters import choice, number, numbers, require, shares, some
+from calibrant._core.parameters import choice, flag, fraction, require
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
 from calibrant._core.warnings import warn
 from calibrant.calibrators.kinds import MulticlassCalibrator
+from calibrant.calibrators.simplex.evidence.bands import Posterior, packed
 from calibrant.calibrators.simplex.evidence.class_features import ClassFeatures, table_groups
 from calibrant.calibrators.simplex.evidence.hinges import Hinges
 from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of
 from calibrant.calibrators.simplex.evidence.keeping import keeping_top, rising
+from calibrant.calibrators.simplex.evidence.loaded import check_fitted
 from calibrant.calibrators.simplex.evidence.log_odds_features import LogOddsFeatures
 from calibrant.calibrators.simplex.evidence.maps import Maps
-from calibrant.calibrators.simplex.evidence.model import Features, Model, measured, model_of
-from calibrant.calibrators.simplex.evidence.parts import EvidenceParts, parts_of
+from calibrant.calibrators.simplex.evidence.model import Features, Model, measured, model_of, n_shared_of
+from calibrant.calibrators.simplex.evidence.parts import EvidenceParts, Group, parts_of
 from calibrant.calibrators.simplex.evidence.pooling import Pool, fast_pool, folds_pool
 from calibrant.calibrators.simplex.evidence.standard import LEAST_LOG, Standard, standard_of
 from calibrant.solvers.evidence.precisions import Evidence, most_evident
+from calibrant.solvers.evidence.softmax_curvature import MOST_DENSE
 
 Pooling = Literal["auto", "folds", "fast"]
 """How the shares of maps are found: on held-out rows, or by the evidence; ``"auto"`` takes the first where it is cheap."""
@@ -41,27 +45,6 @@ FEW_OF_TWO, MANY_NUMBERS = 200, 1_000_000
 
 CERTAIN = 1e-3
 """Largest component of the gradient of a mean penalised log loss at which weights are optimal enough."""
-
-FARTHEST, SMALLEST, MOST_COEFFICIENT = 1e15, 1e-12, 1e100
-"""Places, units and weights in a file are at most, or at least, this: their products are then numbers."""
-
-
-class Group(NamedTuple):
-    """How much of a group of features is used.
-
-    Attributes
-    ----------
-    variance : float
-        Prior variance of its weights, that of most evidence.
-    degrees_of_freedom : float
-        How many of its weights the rows determine, from 0 to ``n_weights``.
-    n_weights : int
-        Number of weights.
-    """
-
-    variance: float
-    degrees_of_freedom: float
-    n_weights: int
 
 
 @declare(
@@ -88,6 +71,9 @@ class EvidenceScaling(MulticlassCalibrator):
     keep : {"argmax", "order"}, optional
         ``"order"`` takes only features that keep the order of the classes in each row; ``"argmax"`` mixes both kinds of map
         so that the predicted class of each row stays. By default neither is asked for.
+    intervals : bool, default=False
+        Keep what `predict_interval` and the band of the curve need: the second derivatives of the log loss, 51,681 numbers of
+        ten classes and 2016 of four. Maps of more than 800 weights, from 17 classes on, refuse it, but for ``keep="order"``.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities, exactly; probabilities are
         clipped at 1e-12.
@@ -120,6 +106,9 @@ class EvidenceScaling(MulticlassCalibrator):
         What the features measure from: means, units, knots of the curve and their middle, and ranks of log-odds.
     ordered_, ordered_weights_ : ndarray
         Weights and shares of the maps that keep the order, where ``keep="argmax"``; else empty.
+    hessian_, path_ : ndarray of shape (n_weights * (n_weights + 1) / 2,) and (n_maps, n_groups)
+        Second derivatives of the log loss of all rows at the weights of most evidence, on and below the diagonal, and the
+        logarithms of the precisions of each map, where ``intervals=True``; else empty.
     classes_ : ndarray of shape (n_classes,)
         Labels in the order of the columns.
 
@@ -161,6 +150,8 @@ class EvidenceScaling(MulticlassCalibrator):
     weights_: FloatArray
     ordered_: FloatArray
     ordered_weights_: FloatArray
+    hessian_: FloatArray
+    path_: FloatArray
     log_precision_: FloatArray
     degrees_of_freedom_: FloatArray
     evidence_: float
@@ -172,31 +163,37 @@ class EvidenceScaling(MulticlassCalibrator):
         *,
         pool: Pooling = "auto",
         keep: Keep | None = None,
+        intervals: bool = False,
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(input=input, labels=labels)
         self.pool = pool
         self.keep = keep
+        self.intervals = intervals
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._check_parameters()
         weight = problem.weight * problem.weights.rows_per_weight
         standard = standard_of(problem, weight)
         z = standard.of(problem.forecast)
-        ordered = _is_ordered(self.keep, z.shape[1])
+        ordered = self._ordered
         features = measured(z, weight, ordered=ordered)
+        self._require_few_weights(features)
         fit = partial(self._pooled, problem, z, weight, features, standard.exponent)
         _, evidence, pool = fit(ordered=ordered)
         self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
         self._keep_features(features)
-        n_shared = _n_shared(features)
+        n_shared = n_shared_of(features)
         self.shared_, self.weights_ = pool.weights[:, :n_shared], pool.shares
         self.coef_ = pool.weights[:, n_shared:].reshape(len(pool.weights), z.shape[1], -1)
         self.ordered_, self.ordered_weights_ = np.empty(0), np.empty(0)
         if self.keep == "argmax" and not ordered:
             *_, aside = fit(ordered=True)
             self.ordered_, self.ordered_weights_ = aside.weights, aside.shares
+        self.hessian_, self.path_ = np.empty(0), np.empty(0)
+        if self.intervals:
+            self.hessian_, self.path_ = packed(evidence.look.curvature, evidence.w.size), pool.log_precisions
         self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
         self.evidence_ = _advantage(problem, weight, evidence)
         self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
@@ -235,22 +232,57 @@ class EvidenceScaling(MulticlassCalibrator):
     def groups_(self) -> dict[str, Group]:
         """How much of each group of features is used."""
         check_is_fitted(self)
-        names = list(groups_of(len(self.classes_), ordered=_is_ordered(self.keep, len(self.classes_))))
-        found = zip(names, self.log_precision_, self.degrees_of_freedom_, self._counts(names), strict=True)
-        return {name: Group(float(np.exp(-rho)), float(dof), count) for name, rho, dof, count in found}
+        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        found = zip(names, self.log_precision_, self.degrees_of_freedom_, strict=True)
+        return {name: Group(float(np.exp(-rho)), float(dof), each.count(name)) for name, rho, dof in found}
 
-    def parts(self) -> EvidenceParts:
+    def predict_interval(self, X: npt.ArrayLike, *, level: float = 0.05) -> FloatArray:
+        """Return intervals of the calibrated probabilities, by Laplace's approximation; fitted with ``intervals=True``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+        level : float, default=0.05
+            One minus the coverage that is aimed at, a fraction in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2) or (n_samples, n_classes, 2)
+            Both ends for the second of two classes, or for each of more. They hold the probability of ``predict_proba``.
+
+        Notes
+        -----
+        Weights are about normal, with the inverse of the penalised Hessian as covariance. That of the log-odds follows by the
+        delta method. The pool counts as a mixture of its maps and of the prediction itself: how far these are apart widens the
+        interval. The standardisation and the precisions count as known. ``docs/evidence-scaling.md`` has the measured coverage.
+        """
+        check_is_fitted(self)
+        fraction("level", level, hint="For intervals of 95 % pass level=0.05")
+        forecast = self._forecast(self._received(X, reset=False))
+        z, prob = self._standardised(forecast)
+        found = self._posterior().interval(z, prob, level)
+        return found[:, 1] if len(self.classes_) == 2 else found
+
+    def parts(self, *, level: float = 0.05) -> EvidenceParts:
         """Return what the parts of the map do: groups, curve, biases and interactions of classes.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            One minus the coverage of the band of the curve, which is there if the map was fitted with ``intervals=True``.
 
         Returns
         -------
         EvidenceParts
             A result with ``to_frame()``, a row a group, and ``plot()``.
         """
-        return parts_of(self.groups_, Maps(self.shared_, self.coef_, self.weights_), self._features(), self.classes_)
+        fraction("level", level, hint="For a band of 95 % pass level=0.05")
+        posterior = self._posterior() if self.path_.size else None
+        return parts_of(self.groups_, self._maps(), self._features(), self.classes_, posterior, level)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the curve, the largest biases and the strongest interactions of classes: ``parts().plot()``.
+        """Draw the curve, with its band if there is one, the largest biases and the strongest interactions: ``parts().plot()``.
 
         Parameters
         ----------
@@ -264,12 +296,28 @@ class EvidenceScaling(MulticlassCalibrator):
         """
         return self.parts().plot(ax=ax)
 
-    def _counts(self, names: list[str]) -> list[int]:
+    def _group_of_each(self) -> list[str]:
+        """Group of each weight."""
         features = self._features()
-        each = features.groups if isinstance(features, LogOddsFeatures) else list(features.shared_groups)
-        if self.coef_.shape[2]:
-            each = [*each, *(name for row in table_groups(len(self.classes_)) for name in row)]
-        return [each.count(name) for name in names]
+        if isinstance(features, LogOddsFeatures):
+            return features.groups
+        own = table_groups(len(self.classes_)) if self.coef_.shape[2] else []
+        return [*features.shared_groups, *(name for row in own for name in row)]
+
+    def _maps(self) -> Maps:
+        return Maps(self.shared_, self.coef_, self.weights_)
+
+    def _posterior(self) -> Posterior:
+        """Return the posterior of the weights, if it was kept."""
+        require(
+            self.path_.size,
+            "what intervals are made of must have been kept",
+            given="intervals was False when it was fitted",
+            hint="Fit EvidenceScaling(intervals=True)",
+        )
+        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
+        return Posterior.of(self._maps(), self._features(), self.hessian_, ridges)
 
     def _keep_features(self, features: Features) -> None:
         self.knots_, self.middle_ = features.curve.knots, features.curve.middle
@@ -282,16 +330,20 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _features(self) -> Features:
         curve, k = Hinges(self.knots_, self.middle_), len(self.classes_)
-        if k == 2 and not _is_ordered(self.keep, k):
+        if k == 2 and not self._ordered:
             return LogOddsFeatures(self.centre_, self.unit_, curve, self.ranks_)
         units = float(self.unit_[0]), float(self.unit_[1])
         of_rows = float(self.centre_[-2]), float(self.centre_[-1])
         return ClassFeatures(self.centre_[:k], self.centre_[k : 2 * k], *of_rows, *units, curve)
 
+    def _standardised(self, forecast: Forecast) -> tuple[FloatArray, FloatArray]:
+        """Return standardised log-probabilities, and the prediction itself."""
+        z = Standard(self.exponent_, self.floor_, self.uniform_).of(forecast)
+        return z, prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
+
     def _apply(self, forecast: Forecast) -> FloatArray:
-        z, features = Standard(self.exponent_, self.floor_, self.uniform_).of(forecast), self._features()
-        prob = prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
-        free = Maps(self.shared_, self.coef_, self.weights_).mixed(z, prob, features)
+        (z, prob), features = self._standardised(forecast), self._features()
+        free = self._maps().mixed(z, prob, features)
         if not self.ordered_.size:
             return free
         none = np.empty((len(self.ordered_), z.shape[1], 0))
@@ -299,65 +351,44 @@ class EvidenceScaling(MulticlassCalibrator):
         top = prob.argmax(axis=1)[:, None] == np.arange(z.shape[1])
         return keeping_top(free, ordered, top)
 
+    @property
+    def _ordered(self) -> bool:
+        """Whether maps keep the order of classes; of two classes that is to keep the higher one."""
+        return self.keep == "order" or (self.keep == "argmax" and len(self.classes_) == 2)
+
+    def _require_few_weights(self, features: Features) -> None:
+        """Refuse a matrix of second derivatives that is too large to be kept."""
+        n_classes = len(self.classes_)
+        own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
+        size = n_shared_of(features) + own
+        require(
+            not self.intervals or size <= MOST_DENSE,
+            f"intervals must be of at most {MOST_DENSE} weights",
+            got=f"{size}, of {n_classes} classes",
+            hint="Pass keep='order', whose weights all classes share, or leave intervals out",
+        )
+        require(
+            not self.intervals or self._ordered or self.keep is None,
+            "intervals must be of maps that are not mixed row by row",
+            got=f"keep={self.keep!r}",
+            hint="Pass keep='order' or leave keep out",
+        )
+
     def _check_parameters(self) -> None:
+        flag("intervals", self.intervals)
         choice("pool", self.pool, get_args(Pooling))
         if self.keep is not None:
             choice("keep", self.keep, get_args(Keep), also=" or None")
 
     def _check_loaded(self) -> None:
         self._check_parameters()
-        n_classes = len(self.classes_)
-        ordered = _is_ordered(self.keep, n_classes)
-        of_two = n_classes == 2 and not ordered
-        number("exponent_", self.exponent_, least=1e-100, most=1e100, hint="Fit anew")
-        number("floor_", self.floor_, least=0.0, most=1.0, hint="Fit anew")
-        number("uniform_", self.uniform_, least=1e-100, most=1.0, hint="Fit anew")
-        numbers("knots_", self.knots_, shape=(None,), least=-FARTHEST, most=FARTHEST, order="rising")
-        some("knots_", self.knots_, "knot", hint="Fit anew")
-        number("middle_", self.middle_, least=-FARTHEST, most=FARTHEST, hint="Fit anew")
-        numbers("unit_", self.unit_, shape=(2,), least=SMALLEST)
-        size = 2 if of_two else 2 * n_classes + 2
-        numbers("centre_", self.centre_, shape=(size,), least=-FARTHEST, most=FARTHEST)
-        numbers("ranks_", self.ranks_, shape=(2, None), least=-FARTHEST, most=FARTHEST)
-        numbers("ranks_", self.ranks_[0], shape=(None,), order="rising")
-        numbers("ranks_", self.ranks_[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
-        require(
-            self.ranks_.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew"
-        )
-        self._check_maps(ordered)
-        n_groups = len(groups_of(n_classes, ordered=ordered))
-        numbers("log_precision_", self.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
-        numbers("degrees_of_freedom_", self.degrees_of_freedom_, shape=(n_groups,))
-
-    def _check_maps(self, ordered: bool) -> None:
-        n_classes, n_shared = len(self.classes_), _n_shared(self._features())
-        own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
-        limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
-        shares("weights_", self.weights_)
-        n_maps = len(self.weights_) - 1
-        numbers("shared_", self.shared_, shape=(n_maps, n_shared), **limits)
-        numbers("coef_", self.coef_, shape=(n_maps, n_classes, own), **limits)
-        if self.keep != "argmax" or ordered:
-            numbers("ordered_", self.ordered_, shape=(0,))
-            numbers("ordered_weights_", self.ordered_weights_, shape=(0,))
-        else:
-            shares("ordered_weights_", self.ordered_weights_)
-            numbers("ordered_", self.ordered_, shape=(len(self.ordered_weights_) - 1, n_shared), **limits)
+        check_fitted(self, self._ordered)
 
 
 def _advantage(problem: SimplexProblem, weight: FloatArray, evidence: Evidence) -> float:
     """Evidence of the map against the prediction as it is, in nats; the standardisation costs one."""
     of_true = problem.forecast.log_prob[np.arange(problem.size), problem.label]
     return float(evidence.log_evidence - weight @ np.maximum(of_true, LEAST_LOG)) - 1.0
-
-
-def _n_shared(features: Features) -> int:
-    return len(features.groups if isinstance(features, LogOddsFeatures) else features.shared_groups)
-
-
-def _is_ordered(keep: Keep | None, n_classes: int) -> bool:
-    """Whether maps keep the order of classes; of two classes that is to keep the higher one."""
-    return keep == "order" or (keep == "argmax" and n_classes == 2)
 
 
 def _is_cheap(problem: SimplexProblem) -> bool:

@@ -75,3 +75,8 @@ def table_of(z: FloatArray, features: ClassFeatures) -> Table:
     if z.shape[1] > MOST_INTERACTING:
         return OwnOfClass(features.of_classes(z))
     return SameForAll(features.of_rows(z), own_features(z.shape[1]))
+
+
+def n_shared_of(features: Features) -> int:
+    """Return the number of weights that all classes share."""
+    return len(features.groups if isinstance(features, LogOddsFeatures) else features.shared_groups)

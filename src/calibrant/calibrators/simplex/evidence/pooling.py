@@ -45,12 +45,15 @@ class Pool:
         Largest component of the gradient of a map's penalised log loss, a row.
     n_iter : int
         Steps taken by all fits.
+    log_precisions : ndarray of shape (M, G)
+        Of each group in each map.
     """
 
     weights: FloatArray
     shares: FloatArray
     gradient: float
     n_iter: int
+    log_precisions: FloatArray
 
 
 def fast_pool(model: Model, evidence: Evidence, advantage: float) -> Pool:
@@ -91,7 +94,8 @@ class _Maps:
         free = np.array([name != FIXED for name in model.names])
         self.logit = model.logit
         self.unit = OF_MANY if len(self.logit.weight) * self.logit.size >= MANY else 1.0
-        self.ridges = [np.exp(evidence.rho - delta * free)[model.group] for delta in path]
+        self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
+        self.ridges = [np.exp(rho)[model.group] for rho in self.log_precisions]
         self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         self.found = [
             refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN * self.unit)
@@ -114,4 +118,5 @@ class _Maps:
             shares,
             gradient,
             sum(found.n_iter for found in self.found),
+            self.log_precisions,
         )
