@@ -1,6 +1,6 @@
 """Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
 
-Run: python -m studies.evidence_scaling losses, or few, or blocks, or size, or times. The data sets lie in $CALIBRANT_DATA, or
+Run: python -m studies.evidence_scaling losses, few, blocks, size, needed, coverage, times. The data lie in $CALIBRANT_DATA, or
 in shared/data beside the repository.
 """
 
@@ -18,6 +18,7 @@ from calibrant import SafeCalibrator, TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
 from calibrant.solvers.evidence import softmax_curvature
 from studies.data import data_dir
+from studies.evidence_scaling import coverage, needed
 from studies.markdown import table
 
 SPLITS, SPLITS_OF_MANY = 4, 2
@@ -178,6 +179,10 @@ def main(what: str) -> None:
             for above, high in [in_favour(n, k, parameter)]
         ]
         print(table(["rows", "classes", "Dirichlet", "evidence above 0", "95 % quantile"], lines))
+    elif what == "needed":
+        print(table(needed.HEAD, list(needed.lines())))
+    elif what == "coverage":
+        print(table(coverage.HEAD, list(coverage.lines())))
     else:
         lines = [[f"{n}", f"{k}", *(f"{taken:.3g}" for taken in seconds(n, k))] for n, k in TIMED]
         print(table(["rows", "classes", "SMS", "ES, fast", "ES"], lines))
