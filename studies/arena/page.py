@@ -164,7 +164,7 @@ def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str
         "**Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. Figures on "
         "the sets for **design** flatter the methods that were designed on them.",
         "An **experiment** is a table of predictions, a number of rows to calibrate on, and a random draw of these rows. "
-        f"There is {drawn(draws)}. The test set has up to {MOST_TESTED:,} other rows.",
+        f"There is {drawn(draws)}. The test set has up to {MOST_TESTED:,} held-out rows.",
         "**Log loss** is in nats (natural logarithms); probabilities below 1e-12 count as 1e-12. **Rank** is by log loss "
         "among all methods, and 1 is the best. A method that failed, or took more than "
         f"{MOST_SECONDS:.0f} s of processor time, shares the last ranks.",
