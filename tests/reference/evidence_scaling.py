@@ -36,13 +36,15 @@ def standardisation(prob, label, weight):
         _, t, floor = min(found)
         spread = np.sqrt((0.1**2 + t**2) / 2.0)
     n, k = weight.sum(), prob.shape[1]
-    of_true = np.exp(log_softmax(np.exp(t) * log_of(prob, floor)))[np.arange(len(prob)), label]
-    share = 1.0 / (n + 1.0)
+    raised = np.exp(log_softmax(np.exp(t) * log_of(prob, floor)))
+    of_true = raised[np.arange(len(prob)), label]
+    c = min(max(2.0 * np.sqrt(weight @ (1.0 - raised.max(axis=1)) / n), 0.05), 1.0)
+    share = c / (n + c + 1.0)
     for _ in range(30):
         parts = [
             w * (share / k) / ((1 - share) * p + share / k) for w, p in zip(weight, of_true, strict=True) if k * p < 0.5
         ]
-        before, share = share, (1.0 + sum(parts)) / (n + 2.0)
+        before, share = share, (c + sum(parts)) / (n + c + 1.0)
         if abs(share - before) < 1e-3 * before:
             break
     return np.exp(t), floor, min(share, 0.5)
@@ -219,7 +221,7 @@ def fitted_fast(prob, label, weight, new):
     delta = 0.0 if k == 2 else np.clip(np.log10(n / 100), 0, 1)
     ridge = np.exp([rho[name] - (name != "temp") * delta for name in names])
     w, _ = lowest(z, design, label, weight, ridge, w)
-    share = 1.0 / (1.0 + np.exp(-advantage - 2.0))
+    share = 1.0 / (1.0 + np.exp(-advantage - 1.0))
     return w, share, hessian + np.diag(ridge), rho, z_new, design_new
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from reference import evidence_scaling as twin
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from calibrant import TemperatureScaling, load_digits_forecast, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredVectorScaling
@@ -60,6 +60,27 @@ def test_a_calibrated_forecast_is_left_nearly_as_it_is(k):
     fitted = EvidenceScaling().fit(prob, label)
     assert abs(fitted.predict_proba(prob) - prob).max() < 0.08
     assert sum(group.degrees_of_freedom for group in fitted.groups_.values()) < 5
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_prediction_itself_has_at_least_the_share_that_the_evidence_leaves_it(k):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(k), 250)
+    label = (rng.random((250, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    fitted = EvidenceScaling(pool="folds").fit(prob, label)
+    assert fitted.weights_.sum() == pytest.approx(1.0)
+    assert fitted.weights_[-1] >= expit(-fitted.evidence_ - 1.0) > 0.6
+
+
+def test_a_hundred_rows_do_little_harm_to_a_calibrated_forecast_of_ten_classes():
+    changes = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        prob = softmax(2.0 * rng.normal(size=(3000, 10)) ** 3, axis=1)
+        label = (rng.random((3000, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 9)
+        fitted = EvidenceScaling(labels=range(10)).fit(prob[:100], label[:100])
+        changes.append(log_loss(label[100:], fitted.predict_proba(prob[100:])) - log_loss(label[100:], prob[100:]))
+    assert np.mean(changes) < 0.003
 
 
 def test_logits_are_taken_exactly():

@@ -59,8 +59,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     Use it where the log loss on new rows is what counts. It holds temperature, vector and matrix scaling, curves shared by
     all classes and, of two classes, Platt scaling, beta calibration and splines, and finds from the rows how much of each they
-    bear. Nothing has to be tuned. With 100 rows of a neural network temperature scaling was ahead of it, and with 300 on one
-    of two.
+    bear. Nothing has to be tuned. Where few rows say that the forecast needs it, it changes little. With 100 rows of a public
+    neural network temperature scaling was ahead of it, and with 100 of another behind.
 
     Parameters
     ----------
@@ -212,10 +212,11 @@ class EvidenceScaling(MulticlassCalibrator):
         """Fit maps of the features, and find their shares."""
         model = model_of(z, problem.label, weight, features, exponent, ordered=ordered)
         evidence = most_evident(model.logit, model.group, model.prior)
+        advantage = _advantage(problem, weight, evidence)
         if self.pool == "folds" or (self.pool == "auto" and _is_cheap(problem)):
-            pool = folds_pool(model, evidence, problem)
+            pool = folds_pool(model, evidence, problem, advantage)
         else:
-            pool = fast_pool(model, evidence, _advantage(problem, weight, evidence))
+            pool = fast_pool(model, evidence, advantage)
         if ordered and isinstance(features, ClassFeatures):
             pool = replace(pool, weights=np.stack([rising(weights, features) for weights in pool.weights]))
         return model, evidence, pool

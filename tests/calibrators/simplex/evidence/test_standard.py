@@ -33,6 +33,16 @@ def test_zeros_that_occur_ask_for_a_floor_and_for_caution():
     assert wrong.floor > sure.floor or wrong.uniform > 2.0 * sure.uniform
 
 
+def test_few_rows_of_an_accurate_forecast_ask_for_little_of_the_uniform_one():
+    number = np.arange(100)
+    predicted = number[:, None] % 4 == np.arange(4)
+    accurate = standard_of(as_problem(number % 4, np.where(predicted, 0.9985, 0.0005)), np.ones(100))
+    assert 0.0 < accurate.uniform < 0.001
+    label = (number + (number % 10 < 3)) % 4  # three rows in ten are of the next class
+    noisy = standard_of(as_problem(label, np.where(predicted, 0.7, 0.1)), np.ones(100))
+    assert noisy.uniform > 10.0 * accurate.uniform
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e4, 1e90])
 def test_logits_of_any_size_have_numbers(size):
     logit = size * np.random.default_rng(0).normal(size=(50, 3))

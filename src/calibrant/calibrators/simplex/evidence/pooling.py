@@ -18,13 +18,13 @@ from calibrant.solvers.mixture import most_likely_shares
 
 N_FOLDS = 4
 
-PATH, PATH_OF_TWO = (-2.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0, 4.0)
+PATH, PATH_OF_TWO = (-4.0, -2.0, 0.0, 2.0), (-4.0, -2.0, 0.0, 4.0)
 """What is taken from the logarithms of all precisions, but that of the temperature, for each map; and for two classes."""
 
 FIXED = "temp"
 """The group whose precision is that of most evidence in all maps."""
 
-FOR_THE_MAP = 2.0
+FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
 FULL_GAIN, FOLD_GAIN, OF_MANY = 1e-10, 1e-4, 1e3
@@ -63,14 +63,14 @@ def fast_pool(model: Model, evidence: Evidence, advantage: float) -> Pool:
     """
     rows = float(model.logit.weight.sum())
     maps = _Maps(model, evidence, (0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0)),))
-    share = float(expit(advantage + FOR_THE_MAP))
-    return maps.pool(np.array([share, 1.0 - share]))
+    return maps.pool(_as_evident(np.array([1.0, 0.0]), advantage))
 
 
-def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> Pool:
+def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem, advantage: float) -> Pool:
     """Return a path of maps, and the prediction itself, with the shares that are most likely on held-out rows.
 
-    The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
+    The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold. Then the
+    prediction gets a share of the whole by the evidence.
     """
     maps = _Maps(model, evidence, PATH_OF_TWO if model.is_of_two else PATH)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
@@ -84,7 +84,15 @@ def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> Poo
         weight.append(left_out[rows] * unit)
     # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
     found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
-    return maps.pool(found.point.x)
+    return maps.pool(_as_evident(found.point.x, advantage))
+
+
+def _as_evident(shares: FloatArray, advantage: float) -> FloatArray:
+    """Return the shares, the last being that of the prediction, after it got what the evidence leaves it of the whole."""
+    of_maps = float(expit(advantage + FOR_THE_MAP))
+    mixed = of_maps * shares
+    mixed[-1] += 1.0 - of_maps
+    return mixed
 
 
 class _Maps:

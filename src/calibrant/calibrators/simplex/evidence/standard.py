@@ -25,6 +25,9 @@ ROUNDS, FIRST_SPREAD = 4, 2.0
 MOST_STEPS, LAST_STEP = 25, 1e-5
 """Newton steps in the logarithm of the exponent, and the length of the last."""
 
+OF_ROOT, LEAST_BEFORE, MOST_BEFORE = 2.0, 0.05, 1.0
+"""The uniform share has the prior Beta(c, 1): c is so often the root of the share of errors that is expected, within limits."""
+
 LAST_SHARE = 1e-3
 """Relative change of the uniform share that is the last."""
 
@@ -74,8 +77,11 @@ def standard_of(problem: SimplexProblem, weight: FloatArray) -> Standard:
     found = _exponent_and_floor(problem, weight)
     exponent = float(np.exp(found.log_exponent))
     z = exponent * with_floor(problem.forecast, found.floor)
-    of_true = np.exp(log_prob_of_logit(z)[np.arange(problem.size), problem.label])
-    return Standard(exponent, found.floor, _uniform_share(of_true, weight, z.shape[1]))
+    log_prob = log_prob_of_logit(z)
+    of_true = np.exp(log_prob[np.arange(problem.size), problem.label])
+    errors = max(float(weight @ (1.0 - np.exp(log_prob.max(axis=1))) / weight.sum()), 0.0)
+    before = float(np.clip(OF_ROOT * np.sqrt(errors), LEAST_BEFORE, MOST_BEFORE))
+    return Standard(exponent, found.floor, _uniform_share(of_true, weight, z.shape[1], before))
 
 
 class _Found(NamedTuple):
@@ -150,17 +156,18 @@ class _Loss:
         return value, slope, max(curvature, 0.0)
 
 
-def _uniform_share(of_true: FloatArray, weight: FloatArray, n_classes: int) -> float:
+def _uniform_share(of_true: FloatArray, weight: FloatArray, n_classes: int, before: float) -> float:
     """Return the share that the uniform forecast should have, from rows whose true class had less than half of its share.
 
-    Their part in it is (1 + sum of responsibilities) / (n + 2), the mean under a flat prior.
+    With the prior Beta(c, 1) it is (c + sum of responsibilities) / (n + c + 1), its mean.
     """
-    n = float(weight.sum())
-    missed, share = n_classes * of_true < 0.5, 1.0 / (n + 1.0)
+    total = float(weight.sum()) + before + 1.0
+    missed = n_classes * of_true < 0.5
     of_true, weight = of_true[missed], weight[missed]
+    share = least = before / total
     for _ in range(MOST_STEPS):
         uniform = share / n_classes
-        before, share = share, (1.0 + float(weight @ (uniform / ((1.0 - share) * of_true + uniform)))) / (n + 2.0)
-        if abs(share - before) < LAST_SHARE * before:
+        last, share = share, least + float(weight @ (uniform / ((1.0 - share) * of_true + uniform))) / total
+        if abs(share - last) < LAST_SHARE * last:
             break
     return min(share, MOST_UNIFORM)
