@@ -21,8 +21,8 @@ from studies.data import data_dir
 from studies.evidence_scaling import coverage, needed
 from studies.markdown import table
 
-SPLITS, SPLITS_OF_MANY = 4, 2
-"""Random parts of the rows that are fitted, the rest being tested; and of a hundred classes, which take longer."""
+SPLITS, SPLITS_OF_FEW, SPLITS_OF_MANY = 4, 20, 2
+"""Random parts of the rows that are fitted, the rest being tested; of `FEW` rows; and of a hundred classes, which take long."""
 
 SIZES: Mapping[str, tuple[int, ...]] = {
     "cifar10_lenet5": (100, 300, 1000, 3000),
@@ -79,7 +79,7 @@ def losses(name: str, n: int) -> list[float]:
     """Return the mean log loss of each method over the splits."""
     prob, label = forecast(name)
     found = []
-    for seed in range(SPLITS if prob.shape[1] <= MANY else SPLITS_OF_MANY):
+    for seed in range(SPLITS_OF_MANY if prob.shape[1] > MANY else SPLITS_OF_FEW if n in FEW else SPLITS):
         order = np.random.default_rng(seed).permutation(len(label))
         rows, rest = order[:n], order[n:]
         found.append([log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in METHODS.values()])
@@ -91,7 +91,7 @@ def with_few(network: str, n: int) -> Iterator[tuple[str, float, int, float]]:
     prob, label = forecast(network)
     for name, method in OF_FEW.items():
         found = []
-        for seed in range(SPLITS):
+        for seed in range(SPLITS_OF_FEW):
             order = np.random.default_rng(seed).permutation(len(label))
             rows, rest = order[:n], order[n:]
             each = (log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in (method, None))
@@ -162,7 +162,7 @@ def main(what: str) -> None:
         print(table(["network", "rows", *METHODS], lines))
     elif what == "few":
         lines = [
-            [network, f"{n}", name, f"{loss:.4f}", f"{worse} of {SPLITS}", f"{most:+.4f}"]
+            [network, f"{n}", name, f"{loss:.4f}", f"{worse} of {SPLITS_OF_FEW}", f"{most:+.4f}"]
             for network in OF_TEN
             for n in FEW
             for name, loss, worse, most in with_few(network, n)
