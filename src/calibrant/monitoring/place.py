@@ -34,9 +34,9 @@ class Place:
     def of(cls, n_bins: int, names: Sequence[str]) -> Place:
         """Return the cells of parts of these names, each of so many bins of equal width."""
         edges = even_edges(n_bins, np.dtype(np.float64)).edges
-        left, right, upper = (np.tile(each, len(names)) for each in (edges[:-1], edges[1:], is_upper(edges)))
-        part = np.repeat(np.arange(len(names)), n_bins)
-        return cls(part, tuple(names[k] for k in part), left, right, upper)
+        n, part = len(names), np.repeat(np.arange(len(names)), n_bins)
+        of_each = tuple(name for name in names for _ in range(n_bins))
+        return cls(part, of_each, np.tile(edges[:-1], n), np.tile(edges[1:], n), np.tile(is_upper(edges), n))
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
