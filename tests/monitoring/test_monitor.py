@@ -373,3 +373,25 @@ def test_rows_that_are_refused_decide_nothing():
         monitor.update(CLASS, TABLE, sample_weight=np.full(900, 0.5))
     assert (monitor.labels, monitor.notion) == (None, None)
     assert monitor.update(Y, P).n_rows == 1200
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("labels", [None, [0, 1], [1, 0]])
+def test_the_event_of_two_columns_is_the_same_in_each_update(pos_label, labels):
+    both = np.column_stack([1.0 - P, P] if labels != [1, 0] else [P, 1.0 - P])
+    pieces = [slice(0, 400), slice(400, 800), slice(800, 1200)]
+    monitor = Monitor(window=400, pos_label=pos_label, labels=labels)
+    for rows in pieces:
+        monitor = again(monitor.update(Y[rows], both[rows]))
+    one = Monitor(window=400).update(pos_label == Y, P if pos_label else 1.0 - P)
+    np.testing.assert_allclose(monitor.table(n_resamples=9).evidence, one.table(n_resamples=9).evidence, rtol=1e-9)
+    turned = calibrant.predictions(
+        lambda: ((Y[rows], both[rows]) for rows in pieces), labels=labels, pos_label=pos_label
+    )
+    if labels is None and pos_label == 0:
+        with pytest.raises(ValueError, match="labels must be given where the event"):
+            Monitor(window=400, pos_label=pos_label).update(turned)
+        return
+    batches = Monitor(window=400, pos_label=pos_label, labels=labels).update(turned)
+    batches.update(Y, both, first=0)
+    assert batches.table(n_resamples=9).event_rate == pytest.approx(monitor.table(n_resamples=9).event_rate)

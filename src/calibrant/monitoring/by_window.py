@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
 from calibrant._core.weights import Weights
-from calibrant.monitoring.windows import Key
+from calibrant.monitoring.windows import Key, Numbers, Windows
 from calibrant.sums import Plan, Sums, scan
 
 MOST_WINDOWS = 10_000
@@ -58,6 +58,12 @@ class ByWindow:
         for key, rows in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
             found[key] = summed(problem if distinct.size == 1 else problem.at(rows), plan)
         return cls(found, problem.size, end)
+
+
+def of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: Plan) -> ByWindow:
+    """Sum a batch, of which the first row has this number among all, or each its own."""
+    end = int(number.max()) + 1 if isinstance(number, np.ndarray) else number + batch.size
+    return ByWindow.of(batch, windows.keys(at, batch.size, number), plan, end)
 
 
 def require_few(windows: int) -> None:

@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.parameters import fraction, refuse, require, resamples, whole
-from calibrant._core.problem import Problem
+from calibrant._core.problem import Problem, SimplexProblem
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_problem
 from calibrant.binning import Binning, EqualWidth, as_binning
-from calibrant.monitoring.by_window import ByWindow, summed
+from calibrant.monitoring.by_window import ByWindow, of_batch, summed
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.look import Look
-from calibrant.monitoring.options import differing, options_of, plain_label, sorted_alike
+from calibrant.monitoring.options import differing, event_last, options_of, plain_label
 from calibrant.monitoring.state import VERSION, State, of_a_state, require_empty, require_version
 from calibrant.monitoring.table import Alarm, MonitorTable
-from calibrant.monitoring.windows import LAST, Key, Numbers, Windows, as_windows, in_order
+from calibrant.monitoring.windows import LAST, Key, as_windows, in_order
 from calibrant.notions import ClassWise, Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.predictions import Predictions
@@ -161,13 +161,13 @@ class Monitor:
             else whole("first", first, least=0, most=LAST, hint="Pass a number of rows")
         )
         if isinstance(y_true, Predictions):
-            problem = _head(y_true, y_prob, sample_weight)
+            problem = self._head(y_true, y_prob, sample_weight)
             must = "at must be one value for all rows of predictions that are read in batches"
             require(
                 at is None or np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone"
             )
             plan, windows = self._plan_of(problem), self._windows
-            found = y_true.reduce(lambda batch, number: _of_batch(batch, start + number, at, windows, plan))
+            found = y_true.reduce(lambda batch, number: of_batch(batch, start + number, at, windows, plan))
             found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
         else:
             problem = self._problem(y_true, y_prob, sample_weight)
@@ -176,8 +176,9 @@ class Monitor:
             if problem.size < n:  # rows of weight 0 are left out
                 keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
             found = ByWindow.of(problem, keys, plan, start + n)
-        self._found, self._seen = self._found + found, None
-        self._settle(plan, problem)
+        joined, labels = self._found + found, self._columns(problem, y_true, y_prob)
+        self._found, self._seen = joined, None
+        self._settle(plan, labels)
         return self
 
     def update_reference(
@@ -200,15 +201,16 @@ class Monitor:
             Itself.
         """
         if isinstance(y_true, Predictions):
-            problem = _head(y_true, y_prob, sample_weight)
+            problem = self._head(y_true, y_prob, sample_weight)
             plan = self._plan_of(problem)
             sums = y_true.reduce(lambda batch, _: summed(batch, plan))
         else:
             problem = self._problem(y_true, y_prob, sample_weight)
             plan = self._plan_of(problem)
             sums = summed(problem, plan)
-        self._given, self._seen = sums if self._given is None else self._given + sums, None
-        self._settle(plan, problem)
+        given, labels = sums if self._given is None else self._given + sums, self._columns(problem, y_true, y_prob)
+        self._given, self._seen = given, None
+        self._settle(plan, labels)
         return self
 
     def _problem(self, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
@@ -222,24 +224,44 @@ class Monitor:
             rows=self.rows,
         )
 
+    def _head(self, predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
+        """Return some rows of predictions, which have their own numbers and weights, and know their event."""
+        must = "y_prob and sample_weight must be left out with predictions that are read in batches"
+        require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
+        problem = predictions.head()
+        classes = problem.classes.tolist()
+        require(
+            self.labels is not None or len(classes) > 2 or classes == sorted(classes, key=str),
+            "labels must be given where the event of two columns is the first",
+            got="none",
+            hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
+        )
+        return problem
+
     def _plan_of(self, problem: Problem) -> Plan:
         """Return what is summed; notion and classes are decided by the first rows."""
-        classes, known = problem.classes.tolist(), None if self.labels is None else list(self.labels)
-        is_same = known is None or classes == known or (self._plan is None and sorted_alike(classes, known))
-        if is_same and self.pos_label is not None and len(classes) == 2:
-            is_same = classes[-1] == self.pos_label
+        classes = problem.classes.tolist()
+        known = classes if self.labels is None else event_last(self.labels, self.pos_label)
+        is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
         require(
-            is_same,
-            "rows of a monitor must have the same classes",
-            got=f"{classes[:5]}, and {(known or [self.pos_label])[:5]} before",
+            classes == known and is_event,
+            "rows of a monitor must have the same classes, the event last",
+            got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
             hint="Pass Monitor(labels=...) with all classes in the order of the columns",
         )
         return plan_of(_known(as_notion(self.notion, problem)), self.binning) if self._plan is None else self._plan
 
-    def _settle(self, plan: Plan, problem: Problem) -> None:
-        """Keep what the first rows decided, once they are summed."""
+    def _settle(self, plan: Plan, labels: list[Any]) -> None:
+        """Keep what the first rows decided, once they are summed; ``labels`` stand in the order of columns."""
         if self._plan is None:
-            self._plan, self.notion, self.labels = plan, plan.cells[0][0], problem.classes.tolist()
+            self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
+
+    def _columns(self, problem: Problem, y_true: Any, y_prob: Any) -> list[Any]:
+        """Return the class of each column, where the event of two may be the first; of one column the event is the last."""
+        if self.labels is not None or self.pos_label is None or not isinstance(problem, SimplexProblem):
+            return list(problem.classes.tolist() if self.labels is None else self.labels)
+        found: list[Any] = as_problem(y_true, y_prob, input=self.input, rows=self.rows).classes.tolist()
+        return found
 
     # Sums that add up
 
@@ -449,19 +471,6 @@ class Monitor:
             else:
                 require_empty(plain)
         return monitor
-
-
-def _head(predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
-    """Return some rows of predictions, which have their own numbers and weights."""
-    must = "y_prob and sample_weight must be left out with predictions that are read in batches"
-    require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
-    return predictions.head()
-
-
-def _of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: Plan) -> ByWindow:
-    """Sum a batch, of which the first row has this number among all, or each its own."""
-    end = int(number.max()) + 1 if isinstance(number, np.ndarray) else number + batch.size
-    return ByWindow.of(batch, windows.keys(at, batch.size, number), plan, end)
 
 
 def _known(notion: Notion) -> Notion:

@@ -24,20 +24,13 @@ def plain_label(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
+def event_last(labels: Sequence[Any], pos_label: Any) -> list[Any]:
+    """Return labels of columns with that of the event last, where it is one of two."""
+    plain = [plain_label(label) for label in labels]
+    return plain[::-1] if len(plain) == 2 and pos_label is not None and plain[0] == pos_label else plain
+
+
 def differing(ours: Mapping[str, Any], theirs: Mapping[str, Any], *, decided: bool) -> list[str]:
     """Return the names of the options that differ; notion and labels may be open where one monitor has no rows yet."""
-    found = []
-    for name in OPTIONS:
-        one, other = ours[name], theirs[name]
-        is_open = not decided and name in ("notion", "labels") and None in (one, other)
-        is_turned = (
-            not decided and name == "labels" and ours["pos_label"] is not None and sorted_alike(one or (), other or ())
-        )
-        if one != other and not is_open and not is_turned:
-            found.append(name)
-    return found
-
-
-def sorted_alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether these are the same labels, in any order."""
-    return sorted(map(repr, map(plain_label, one))) == sorted(map(repr, map(plain_label, other)))
+    open_yet = [] if decided else [name for name in ("notion", "labels") if None in (ours[name], theirs[name])]
+    return [name for name in OPTIONS if name not in open_yet and ours[name] != theirs[name]]
