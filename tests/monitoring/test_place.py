@@ -60,6 +60,26 @@ def test_no_next_row_raises_the_mean_of_the_evidence(score, window):
     assert (1.0 - score) * after[0] + score * after[1] <= before * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
+@pytest.mark.parametrize("row", [(0.9, 0.06, 0.04), (0.1, 0.2, 0.7), (0.34, 0.33, 0.33), (0.0, 0.5, 0.5)])
+def test_no_next_row_of_several_classes_raises_the_mean_of_the_evidence(notion, row):
+    """The rows so far predict class 0 in three bins, too rarely; the next one may be of any bin, class and window."""
+    y = (np.arange(LOW.size) % 4 == 0).astype(int)
+
+    def evidence(*more, window=0):
+        monitor = Monitor(reference=0, notion=notion, labels=[0, 1, 2]).update(
+            y, ONE_CLASS, at=np.arange(LOW.size) // 50
+        )
+        return np.exp(paths(monitor.update(*more, at=window) if more else monitor)[0][-1])
+
+    before = evidence()
+    assert before > 1.5
+    for window in (3, 4):
+        chances = ((k, chance) for k, chance in enumerate(row) if chance)
+        mean = sum(chance * evidence([k], [row], window=window) for k, chance in chances)
+        assert mean <= before * (1.0 + 1e-12)
+
+
 def test_the_mean_of_the_evidence_never_rises_over_all_outcomes_and_alarms_are_a_prefix():
     """Six rows in windows of two; every second falls into a bin that was empty."""
     score = np.array([0.2, 0.2, 0.9, 0.2, 0.5, 0.9])
