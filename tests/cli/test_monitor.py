@@ -135,6 +135,8 @@ def test_a_page_holds_picture_and_table(run, tmp_path):
         (["days", "--alpha", "2"], "alpha must be a fraction in (0, 1); got 2.0"),
         (["days", "--state", "days/day_1.csv"], "--state must be a file that `calibrant monitor` wrote"),
         (["days", "--reference", "days/none.csv"], "the file must exist; got days/none.csv"),
+        (["days", "--time", "day", "--window", 50], "--time must be left out where --window is a number of rows"),
+        (["days", "--prob", "y", "--label", "country"], "days/day_1.csv: y_true must be 0 and 1"),
     ],
 )
 def test_what_is_wrong_is_said(run, words, said):

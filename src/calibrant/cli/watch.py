@@ -6,12 +6,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import asked_of_rows, labels_of, pos_label_of, rows_named, values_of, weight_of
+from calibrant.cli.watch_options import digest_of, reference_of, require_same, window_of
 from calibrant.cli.watch_state import ALL, Known, Reading, WatchState
 from calibrant.cli.watched_files import Content, WatchedFile
 
@@ -34,7 +35,7 @@ class Watch:
     def __init__(self, arguments: argparse.Namespace, state: WatchState) -> None:
         self.arguments, self.state = arguments, state
         if state.reading is not None:
-            _require_same(arguments, state.reading)
+            require_same(arguments, state.reading)
             arguments.rows = state.reading.rows
             arguments.percent = state.reading.scale == "percent"
             arguments.normalize = state.reading.scale == "normalize"
@@ -47,7 +48,7 @@ class Watch:
             self.state.reading is not None and self.state.reading.time is not None
         )
         window = self.arguments.window if self.state.reading is None else self.state.reading.window
-        by_name = not by_time and _window(window) is None
+        by_name = not by_time and window_of(window) is None
         before, content = os.stat(file.path), Content.of(file.path)
         if (where := self.state.is_read(file, content, is_window=by_name)) is not None:
             of = "" if where == file.path else f", from {where}"
@@ -58,10 +59,11 @@ class Watch:
             print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
         reading = self.state.reading or self.state.named(self._settled(forecast))
-        at = file.window if by_name else self._times(forecast, reading)
+        columns = {**self._columns(forecast), "at": file.window if by_name else self._times(forecast, reading)}
         for name, rows in _groups(forecast, reading.by):
             monitor = self._monitor(name, file)
-            _said_of(forecast, name, partial(monitor.update, **self._rows(forecast, rows), at=_some(at, rows)))
+            with _named(forecast, name):
+                monitor.update(**_some(columns, rows))
         after = os.stat(file.path)
         if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
             raise ValueError(
@@ -95,9 +97,9 @@ class Watch:
             return found
         is_same = sorted(found.forecast_columns) == sorted(reading.columns) and found.input == reading.input
         if not is_same or found.label_column != reading.label:
-            got = _columns(found.label_column, found.input, found.forecast_columns)
+            got = _span(found.label_column, found.input, found.forecast_columns)
             raise ValueError(
-                f"{path} must be read as the files before it, {_columns(reading.label, reading.input, reading.columns)}; "
+                f"{path} must be read as the files before it, {_span(reading.label, reading.input, reading.columns)}; "
                 f"got {got}. Name the columns by --label and --prob or --logit, or begin a new state."
             )
         return replace(found, forecast_columns=reading.columns)
@@ -113,15 +115,21 @@ class Watch:
             wanted = getattr(of, option)
             return None if wanted is None else select_one(names, wanted, f"--{option}", where=forecast.file)
 
-        values, event = values_of(of, forecast), pos_label_of(of, forecast)
-        labels = labels_of(of, forecast)
+        with _named(forecast):
+            values, event, labels = values_of(of, forecast), pos_label_of(of, forecast), labels_of(of, forecast)
         if labels is None:
             own = event if values.ndim == 1 else None
-            labels = as_problem(forecast.y_true, values, pos_label=own, input=forecast.input).classes.tolist()
-        number, file = _reference(of.reference)
-        window = _window(of.window)
+            with _named(forecast):
+                labels = as_problem(forecast.y_true, values, pos_label=own, input=forecast.input).classes.tolist()
+        number, file = reference_of(of.reference)
+        window = window_of(of.window)
         if isinstance(window, str) and of.time is None:
             raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
+        if isinstance(window, int) and of.time is not None:
+            raise ValueError(
+                f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
+                "pass a length of time such as --window 1d."
+            )
         return Reading(
             by=column("by"),
             time=column("time"),
@@ -132,7 +140,7 @@ class Watch:
             rows=of.rows,
             scale=asked_of_rows(of),
             reference=None if file is None else os.path.abspath(file),
-            reference_sha256=None if file is None else _digest(file),
+            reference_sha256=None if file is None else digest_of(file),
             labels=tuple(labels),
             pos_label=event,
             notion=of.notion,
@@ -144,14 +152,14 @@ class Watch:
 
     # Rows
 
-    def _rows(self, forecast: ForecastTable, rows: Any) -> dict[str, Any]:
-        """Return rows as the arguments of `Monitor.update`."""
+    def _columns(self, forecast: ForecastTable) -> dict[str, Any]:
+        """Return all rows as the arguments of `Monitor.update`."""
         reading = self.state.reading
         assert reading is not None
         self.arguments.weight = reading.weight
-        weight = weight_of(self.arguments, forecast) if reading.weight is not None else None
-        values = values_of(self.arguments, forecast)
-        return {"y_true": forecast.y_true[rows], "y_prob": values[rows], "sample_weight": _some(weight, rows)}
+        with _named(forecast):
+            values, weight = values_of(self.arguments, forecast), weight_of(self.arguments, forecast)
+        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": weight}
 
     def _times(self, forecast: ForecastTable, reading: Reading) -> Any:
         if reading.time is None:
@@ -188,27 +196,32 @@ class Watch:
         """Give a new monitor the rows of its group in the file that is named as reference."""
         reading = self.state.reading
         assert reading is not None
-        if os.path.isfile(path) and _digest(path) != reading.reference_sha256:
+        if os.path.isfile(path) and digest_of(path) != reading.reference_sha256:
             raise ValueError(f"--reference must stay as it was; {path} has changed. Put it back, or begin a new state.")
         forecast = self._forecast(path)
         rows = None if forecast is None else dict(_groups(forecast, reading.by)).get(group)
         if forecast is None or rows is None:
             of = f" of each group; {path} has none of {group!r}" if reading.by is not None else f"; {path} has none"
             raise ValueError(f"--reference must hold rows{of}. Add some.")
-        _said_of(forecast, group, partial(monitor.update_reference, **self._rows(forecast, rows)))
+        with _named(forecast, group):
+            monitor.update_reference(**_some(self._columns(forecast), rows))
 
 
-def _said_of(forecast: ForecastTable, group: str, update: Callable[[], Any]) -> None:
-    """Name the file in what a monitor says of its rows."""
+@contextmanager
+def _named(forecast: ForecastTable, group: str = ALL) -> Iterator[None]:
+    """Name the file in what is said of its rows."""
     try:
-        update()
+        yield
     except (ValueError, TypeError) as error:
         kind = TypeError if type(error) is TypeError else ValueError
         raise kind(f"{forecast.file}{f', rows of {group}' if group else ''}: {error}") from error
 
 
-def _some(values: Any, rows: Any) -> Any:
-    return values if values is None or isinstance(values, str) else values[rows]
+def _some(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Return these rows of columns; words and what is left out are of all rows."""
+    return {
+        name: values if values is None or isinstance(values, str) else values[rows] for name, values in columns.items()
+    }
 
 
 def _groups(forecast: ForecastTable, by: str | None) -> Iterator[tuple[str, Any]]:
@@ -246,83 +259,6 @@ def _require_column(forecast: ForecastTable, name: str, option: str) -> None:
         )
 
 
-def _columns(label: str | None, input: str, columns: tuple[str, ...]) -> str:
+def _span(label: str | None, input: str, columns: tuple[str, ...]) -> str:
     shown = ", ".join(map(repr, columns[:5])) + (f", ... ({len(columns)} in all)" if columns[5:] else "")
     return f"label {label!r} and {input} {shown}"
-
-
-# The words of the command
-
-
-def _window(given: Any) -> int | str | None:
-    return int(given) if isinstance(given, str) and given.isdecimal() else given
-
-
-def _reference(given: str | None) -> tuple[int, str | None]:
-    """Return how many windows are the reference, and the file that is."""
-    if given is None or given.isdecimal():
-        return (1 if given is None else int(given)), None
-    return 1, given
-
-
-def _digest(path: str) -> str:
-    if not os.path.isfile(path):
-        raise FileNotFoundError(f"the file must exist; got {path}. Check the path of --reference.")
-    return Content.of(path).sha256
-
-
-def _require_same(of: argparse.Namespace, kept: Reading) -> None:
-    """Refuse what the command says otherwise than the state that it continues."""
-    scale = asked_of_rows(of)
-    event = None if len(kept.labels) != 2 else kept.labels[1] if kept.pos_label is None else kept.pos_label
-    asked: list[tuple[str, Any, Any, bool]] = [
-        ("window", of.window, kept.window, _window(of.window) == kept.window),
-        ("alpha", of.alpha, kept.alpha, of.alpha == kept.alpha),
-        ("bins", of.bins, kept.bins, of.bins == kept.bins),
-        ("rows", of.rows, kept.rows, of.rows == kept.rows),
-        ("notion", of.notion, kept.notion, of.notion is not None and _notion(of.notion) == kept.notion),
-        ("classes", of.classes, ",".join(map(str, kept.labels)), _are_classes(of.classes, kept.labels)),
-        ("pos-label", of.pos_label, event, _are_classes(of.pos_label, (event,))),
-        ("reference", of.reference, kept.reference or kept.n_reference, _is_reference(of.reference, kept)),
-        *((name, getattr(of, name), getattr(kept, name), _names(getattr(of, name), getattr(kept, name))) for name in
-          ("by", "time", "label", "weight")),
-        *((name, getattr(of, name), f"{kept.input} {','.join(kept.columns)}", kept.input == input
-           and _names(getattr(of, name), *kept.columns)) for name, input in (("prob", "probability"), ("logit", "logit"))),
-        ("percent" if of.percent else "normalize", None if scale == "as-given" else scale, kept.scale, scale == kept.scale),
-    ]  # fmt: skip
-    for option, given, held, is_same in asked:
-        if given is not None and not is_same:
-            known = "none" if held is None else repr(held)
-            raise ValueError(
-                f"--{option} must be that of the state {of.state}, {known}; got {given!r}. Leave it out, or begin a new state."
-            )
-
-
-def _names(given: str | None, *columns: str | None) -> bool:
-    """Whether words name exactly these columns, of these."""
-    from calibrant.interop.files import select
-
-    known = [name for name in columns if name is not None]
-    try:
-        return given is not None and len(known) > 0 and sorted(select(known, given, where="")) == sorted(known)
-    except ValueError:
-        return False
-
-
-def _notion(word: str) -> str:
-    from calibrant.notions import as_notion
-
-    return as_notion(word).name
-
-
-def _are_classes(given: str | None, labels: tuple[Any, ...]) -> bool:
-    return given is not None and [one.strip().lower() for one in given.split(",")] == [
-        str(one).lower() for one in labels
-    ]
-
-
-def _is_reference(given: str | None, kept: Reading) -> bool:
-    number, file = _reference(given)
-    if file is None:
-        return kept.reference is None and number == kept.n_reference
-    return _digest(file) == kept.reference_sha256

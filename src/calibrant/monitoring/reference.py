@@ -1,10 +1,11 @@
 """What a reference tells of the gaps of bins, and how the test of drift pays for its noise.
 
 If nothing has drifted the gap of a cell, event rate minus mean probability, is the same number g in the reference and in each
-later window. If all g were known, a bet λ on later rows would be a martingale M(g), as in `bets`, with p̄ + g in the place of p̄; and
-bets μ on the rows of the reference would have a wealth N(g) of mean at most 1, if no prediction of the reference depends on an
-outcome of the reference: the sizes of these bets are taken from all its predictions. So N(g) M(g), averaged over bets, reaches
-1 / α with probability at most α. As g is not known, N(g) M(g) is replaced by a lower bound that is the same for all g:
+later window. If all g were known, a bet λ on later rows would be a martingale M(g), as in `bets`, with p̄ + g in the place of
+p̄; and bets μ on the rows of the reference would have a wealth N(g) of mean at most 1, if no prediction of the reference
+depends on an outcome of the reference: the sizes of these bets are taken from all its predictions. So N(g) M(g), averaged
+over bets, reaches 1 / α with probability at most α. As g is not known, N(g) M(g) is replaced by a lower bound that is the
+same for all g:
 
 * Each exponent is bounded by its tangent at the gap that was seen, so that it is linear in the error e = g - (gap seen).
 * An average of two bets is at least their weighted geometric mean, whose exponent is linear in e as well. There are six
