@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,15 +78,14 @@ class Known(Content):
     window: str | None
 
 
-@dataclass
 class WatchState:
     """The state of a watch; ``before`` is what its file held when it was read, None where there was none."""
 
-    path: str | None
-    before: bytes | None = None
-    reading: Reading | None = None
-    known: dict[str, Known] = field(default_factory=dict)
-    monitors: dict[str, Monitor] = field(default_factory=dict)
+    def __init__(self, path: str | None, before: bytes | None = None) -> None:
+        self.path, self.before = path, before
+        self.reading: Reading | None = None
+        self.known: dict[str, Known] = {}
+        self.monitors: dict[str, Monitor] = {}
 
     @classmethod
     def read(cls, path: str | None) -> WatchState:
@@ -149,7 +148,7 @@ class WatchState:
                 if not os.path.exists(place) or os.path.samefile(place, file.path):
                     return place
                 raise ValueError(
-                    f"each file must hold other rows; {file.path} has the content of {place}, which was read. Remove the copy; "
+                    f"no file must be read twice; {file.path} has the content of {place}, which was read. Remove the copy; "
                     "if these are other events, add a column that tells, such as their time."
                 )
             if is_window and one.window == file.window:
