@@ -230,6 +230,14 @@ def test_a_group_has_one_name_in_files_of_any_type(run):
     assert list(json.loads(run("days/codes.parquet", "--by", "g", "--json")[1])["groups"]) == ["007", "7"]
 
 
+def test_files_of_single_and_double_precision_may_share_a_window(run):
+    pytest.importorskip("pyarrow")
+    day = np.full(N, str(AT[0]))
+    write_table("days/single.parquet", {"y": Y[1], "p": P[1].astype(np.float32), "day": day})
+    out = run("days/day_1.csv", "days/single.parquet", "--time", "day", "--json")[1]
+    assert [one["rows"] for one in windows(out)] == [2 * N]
+
+
 @pytest.mark.parametrize("cell", ["", "nan"])
 def test_a_missing_group_is_refused(run, cell):
     of(0, y=None, p=None, g=np.array(["A", "B", cell])[np.arange(N) % 3])

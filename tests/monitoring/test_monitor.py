@@ -290,6 +290,16 @@ def test_what_is_wrong_is_said(make, words):
         make()
 
 
+def test_one_window_has_one_precision():
+    single = P.astype(np.float32)
+    assert (
+        Monitor(window=600).update_reference(Y, P).update(Y[:600], P[:600]).update(Y[600:], single[600:]).n_rows == 1200
+    )
+    for update in (Monitor(window=5000).update, Monitor(window=5000).update_reference):
+        with pytest.raises(ValueError, match="must be of one precision; got single and double"):
+            update(Y, P) and update(Y, single)
+
+
 def test_other_classes_than_before_are_refused():
     monitor = Monitor(window=10).update(CLASS, TABLE)
     with pytest.raises(ValueError, match="columns"):

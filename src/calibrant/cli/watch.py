@@ -157,8 +157,9 @@ class Watch:
         reading = self.state.reading
         assert reading is not None
         self.arguments.weight = reading.weight
-        with _named(forecast):
-            values, weight = values_of(self.arguments, forecast), weight_of(self.arguments, forecast)
+        with _named(forecast):  # double precision: bins of one window have the same edges, whatever its files hold
+            values = values_of(self.arguments, forecast).astype(float, copy=False)
+            weight = weight_of(self.arguments, forecast)
         return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": weight}
 
     def _times(self, forecast: ForecastTable, reading: Reading) -> Any:

@@ -43,7 +43,7 @@ class ByWindow:
     def __add__(self, other: ByWindow) -> ByWindow:
         joined = dict(self.sums)
         for key, sums in other.sums.items():
-            joined[key] = joined[key] + sums if key in joined else sums
+            joined[key] = added(joined[key], sums) if key in joined else sums
         require_few(len(joined))
         return ByWindow(joined, self.rows + other.rows, max(self.end, other.end))
 
@@ -64,6 +64,14 @@ def of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: P
     """Sum a batch, of which the first row has this number among all, or each its own."""
     end = int(number.max()) + 1 if isinstance(number, np.ndarray) else number + batch.size
     return ByWindow.of(batch, windows.keys(at, batch.size, number), plan, end)
+
+
+def added(ours: Sums, theirs: Sums) -> Sums:
+    """Add up sums, of predictions of one precision: the edges of bins are rounded to it."""
+    edges = [{one.bins.edges.tobytes() for one in sums.cells[0] if one.bins.count.any()} for sums in (ours, theirs)]
+    must = "predictions of one window, and of a reference, must be of one precision"
+    require(edges[0] == edges[1], must, got="single and double", hint="Pass y_prob in double precision")
+    return ours + theirs
 
 
 def require_few(windows: int) -> None:

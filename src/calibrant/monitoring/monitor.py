@@ -15,7 +15,7 @@ from calibrant._core.problem import Problem, SimplexProblem
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input, as_problem
 from calibrant.binning import Binning, EqualWidth, as_binning
-from calibrant.monitoring.by_window import ByWindow, of_batch, summed
+from calibrant.monitoring.by_window import ByWindow, added, of_batch, summed
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.look import Look
 from calibrant.monitoring.options import differing, event_last, options_of, plain_label
@@ -208,7 +208,10 @@ class Monitor:
             problem = self._problem(y_true, y_prob, sample_weight)
             plan = self._plan_of(problem)
             sums = summed(problem, plan)
-        given, labels = sums if self._given is None else self._given + sums, self._columns(problem, y_true, y_prob)
+        given, labels = (
+            sums if self._given is None else added(self._given, sums),
+            self._columns(problem, y_true, y_prob),
+        )
         self._given, self._seen = given, None
         self._settle(plan, labels)
         return self
@@ -285,7 +288,7 @@ class Monitor:
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
         joined._found, joined._seen = self._found + other._found, None
         given = [one._given for one in (self, other) if one._given is not None]
-        joined._given = None if not given else given[0] if len(given) == 1 else given[0] + given[1]
+        joined._given = None if not given else given[0] if len(given) == 1 else added(*given)
         return joined
 
     def merge(self, *others: Monitor) -> Monitor:
