@@ -10,19 +10,19 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.parameters import fraction, refuse, require, resamples, whole
-from calibrant._core.problem import Problem, SimplexProblem
+from calibrant._core.parameters import fraction, require, resamples, whole
 from calibrant._core.rows import Rows
-from calibrant._core.validation import Input, as_problem
-from calibrant.binning import Binning, EqualWidth, as_binning
+from calibrant._core.validation import Input
+from calibrant.binning import EqualWidth
 from calibrant.monitoring.by_window import ByWindow, added, of_batch, summed
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.look import Look
-from calibrant.monitoring.options import differing, event_last, options_of, plain_label
+from calibrant.monitoring.options import differing, options_of, plain_label
+from calibrant.monitoring.settled import head_of, known_notion, labels_of, of_equal_width, plan_for, problem_of
 from calibrant.monitoring.state import VERSION, State, of_a_state, require_empty, require_version
 from calibrant.monitoring.table import Alarm, MonitorTable
 from calibrant.monitoring.windows import LAST, Key, as_windows, in_order
-from calibrant.notions import ClassWise, Notion, as_notion
+from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.predictions import Predictions
 
@@ -109,8 +109,8 @@ class Monitor:
             "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
         )
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
-        self.notion = None if notion is None else _known(as_notion(notion))
-        self.binning = _of_equal_width(binning)
+        self.notion = None if notion is None else known_notion(as_notion(notion))
+        self.binning = of_equal_width(binning)
         self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
         self._found = ByWindow({})
@@ -161,22 +161,22 @@ class Monitor:
             else whole("first", first, least=0, most=LAST, hint="Pass a number of rows")
         )
         if isinstance(y_true, Predictions):
-            problem = self._head(y_true, y_prob, sample_weight)
+            problem = head_of(self, y_true, y_prob, sample_weight)
             must = "at must be one value for all rows of predictions that are read in batches"
             require(
                 at is None or np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone"
             )
-            plan, windows = self._plan_of(problem), self._windows
+            plan, windows = plan_for(self, problem), self._windows
             found = y_true.reduce(lambda batch, number: of_batch(batch, start + number, at, windows, plan))
             found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
         else:
-            problem = self._problem(y_true, y_prob, sample_weight)
+            problem = problem_of(self, y_true, y_prob, sample_weight)
             n = problem.size if sample_weight is None else np.size(sample_weight)
-            keys, plan = self._windows.keys(at, n, start), self._plan_of(problem)
+            keys, plan = self._windows.keys(at, n, start), plan_for(self, problem)
             if problem.size < n:  # rows of weight 0 are left out
                 keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
             found = ByWindow.of(problem, keys, plan, start + n)
-        joined, labels = self._found + found, self._columns(problem, y_true, y_prob)
+        joined, labels = self._found + found, labels_of(self, problem, y_true, y_prob)
         self._found, self._seen = joined, None
         self._settle(plan, labels)
         return self
@@ -201,70 +201,25 @@ class Monitor:
             Itself.
         """
         if isinstance(y_true, Predictions):
-            problem = self._head(y_true, y_prob, sample_weight)
-            plan = self._plan_of(problem)
+            problem = head_of(self, y_true, y_prob, sample_weight)
+            plan = plan_for(self, problem)
             sums = y_true.reduce(lambda batch, _: summed(batch, plan))
         else:
-            problem = self._problem(y_true, y_prob, sample_weight)
-            plan = self._plan_of(problem)
+            problem = problem_of(self, y_true, y_prob, sample_weight)
+            plan = plan_for(self, problem)
             sums = summed(problem, plan)
         given, labels = (
             sums if self._given is None else added(self._given, sums),
-            self._columns(problem, y_true, y_prob),
+            labels_of(self, problem, y_true, y_prob),
         )
         self._given, self._seen = given, None
         self._settle(plan, labels)
         return self
 
-    def _problem(self, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
-        return as_problem(
-            y_true,
-            y_prob,
-            sample_weight=sample_weight,
-            labels=self.labels,
-            pos_label=self.pos_label,
-            input=self.input,
-            rows=self.rows,
-        )
-
-    def _head(self, predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
-        """Return some rows of predictions, which have their own numbers and weights, and know their event."""
-        must = "y_prob and sample_weight must be left out with predictions that are read in batches"
-        require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
-        problem = predictions.head()
-        classes = problem.classes.tolist()
-        require(
-            self.labels is not None or len(classes) > 2 or classes == sorted(classes, key=str),
-            "labels must be given where the event of two columns is the first",
-            got="none",
-            hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
-        )
-        return problem
-
-    def _plan_of(self, problem: Problem) -> Plan:
-        """Return what is summed; notion and classes are decided by the first rows."""
-        classes = problem.classes.tolist()
-        known = classes if self.labels is None else event_last(self.labels, self.pos_label)
-        is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
-        require(
-            classes == known and is_event,
-            "rows of a monitor must have the same classes, the event last",
-            got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
-            hint="Pass Monitor(labels=...) with all classes in the order of the columns",
-        )
-        return plan_of(_known(as_notion(self.notion, problem)), self.binning) if self._plan is None else self._plan
-
     def _settle(self, plan: Plan, labels: list[Any]) -> None:
         """Keep what the first rows decided, once they are summed; ``labels`` stand in the order of columns."""
         if self._plan is None:
             self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
-
-    def _columns(self, problem: Problem, y_true: Any, y_prob: Any) -> list[Any]:
-        """Return the class of each column, where the event of two may be the first; of one column the event is the last."""
-        if self.labels is not None or self.pos_label is None or not isinstance(problem, SimplexProblem):
-            return list(problem.classes.tolist() if self.labels is None else self.labels)
-        found: list[Any] = as_problem(y_true, y_prob, input=self.input, rows=self.rows).classes.tolist()
-        return found
 
     # Sums that add up
 
@@ -474,23 +429,3 @@ class Monitor:
             else:
                 require_empty(plain)
         return monitor
-
-
-def _known(notion: Notion) -> Notion:
-    """Return a notion of which rows in different cells are independent, or which is a mean over classes."""
-    require(
-        notion.one_score_a_row or type(notion) is ClassWise,
-        "notion of a monitor must be binary, confidence, top-label or class-wise",
-        got=notion.name,
-        hint="Choose one of them",
-    )
-    return notion
-
-
-def _of_equal_width(binning: int | Binning) -> EqualWidth:
-    """Return bins of equal width, and refuse others: theirs differ from window to window."""
-    cut = as_binning(binning)
-    if not isinstance(cut, EqualWidth):
-        must = "binning of a monitor must have the same edges in each window"
-        refuse(must, value=cut, hint="Pass EqualWidth(n), or a number of bins")
-    return cut
