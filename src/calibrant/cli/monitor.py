@@ -58,7 +58,17 @@ def _require_places(arguments: argparse.Namespace, files: list[str], output: Pat
         )
     if arguments.state is not None and output.absolute() == Path(arguments.state).absolute():
         raise ValueError(f"--output must not be the state; got {output} for both. Choose another name.")
+    watched = [name for name in arguments.files if Path(name).is_dir()]
+    if output.suffix.lower() == ".csv" and (around := [one for one in watched if _is_in(output, one)]):
+        raise ValueError(
+            f"--output must not be a table in a folder that is watched; got {output} in {around[0]}, which the next run would "
+            "read. Choose another folder."
+        )
     require_free(output, force=arguments.force, inputs=inputs)
+
+
+def _is_in(path: Path, folder: str) -> bool:
+    return path.resolve().is_relative_to(Path(folder).resolve())
 
 
 def _print(arguments: argparse.Namespace, tables: dict[str, MonitorTable], by: str | None) -> None:

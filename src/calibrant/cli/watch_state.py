@@ -128,7 +128,10 @@ class WatchState:
             is_same = (
                 own == settled and tuple(monitor.labels or ()) == reading.labels and monitor.input == reading.input
             )
-            _require(is_same and monitor.n_windows, "monitors with the options of the state")
+            notion = None if monitor.notion is None else monitor.notion.name
+            _require(
+                is_same and monitor.n_windows and notion == reading.notion, "monitors with the options of the state"
+            )
             self.monitors[name] = monitor
 
     def is_read(self, file: WatchedFile, content: Content, *, is_window: bool) -> str | None:
