@@ -11,7 +11,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant.monitoring.bets import Cells
-from calibrant.monitoring.evidence import Evidence, cuts_of
+from calibrant.monitoring.evidence import Evidence
+from calibrant.monitoring.place import Place
 from calibrant.monitoring.reference import Reference
 
 N_BINS, AT_ONCE = 15, 10
@@ -19,8 +20,8 @@ N_BINS, AT_ONCE = 15, 10
 
 LEVELS = (0.01, 0.05, 0.1)
 
-EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
-CUTS = cuts_of(EDGES[:-1] + EDGES[1:] > 1.0, np.zeros(N_BINS, dtype=np.intp))
+CUTS = Place.of(N_BINS, [""]).cuts
+"""Those of a `Monitor` with these bins: a test holds that its evidence is that of these streams, to the last bit."""
 
 Scores = Callable[[np.random.Generator, tuple[int, ...], float], np.ndarray]
 """Predictions of some shape, at a time in [0, 1]."""

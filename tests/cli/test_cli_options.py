@@ -46,7 +46,7 @@ PLAIN = {
     "apply": ["apply", "calibrator.json", "f.csv", "-o", "out.csv"],
     "decide": ["decide", "f.csv", "-o", "out.csv"],
     "report": ["report", "f.csv", "g.csv", "-o", "out.html", "--resamples", 9, "--points", 0],
-    "monitor": ["monitor", "f.csv", "g.csv", "-o", "out.csv"],
+    "monitor": ["monitor", "f.csv", "-o", "out.csv"],
     "plan": ["plan", "f.csv", "--detect", 0.15],
     "demo": ["demo", "-o", "out.html"],
     "list": ["list", "binnings"],

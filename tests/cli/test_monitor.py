@@ -1,12 +1,15 @@
 """`calibrant monitor` reads folders in order, continues a state, watches groups, and fails on an alarm if asked to."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calibrant import Monitor, cli
-from calibrant.cli.monitor import files_of
+from calibrant.cli.watch_state import WatchState
+from calibrant.cli.watched_files import files_of
+from calibrant.interop.batches import addresses
 from calibrant.interop.tables import read_table, write_table
 
 N, DAYS = 300, 12
@@ -77,7 +80,7 @@ def test_a_state_is_continued_and_no_file_is_counted_twice(run, tmp_path):
     run(*first, *options)
     code, out, said = run("days", *options, "--json")
     assert code == 0
-    assert said.count("its rows are in the state already") == 6
+    assert said.count("its rows were read already") == 6
     whole = run("days", "--window", "1d", "--time", "day", "--json")[1]
     assert json.loads(out) == json.loads(whole)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["days", "state.json"]
@@ -127,11 +130,14 @@ def test_a_page_holds_picture_and_table(run, tmp_path):
             "window must be a whole number with one of s, min, h, d, w behind it",
         ),
         (["days", "-o", "out.txt"], "--output must end in .html, .csv, .json; got 'out.txt'"),
+        (["days", "-o", "days/below/out.csv"], "--output must not be a table in a folder that is watched"),
         (["nowhere.csv"], "the file must exist; got nowhere.csv"),
         (["days", "--time", "when"], "must have the column 'when'"),
         (["days", "--alpha", "2"], "alpha must be a fraction in (0, 1); got 2.0"),
         (["days", "--state", "days/day_1.csv"], "--state must be a file that `calibrant monitor` wrote"),
         (["days", "--reference", "days/none.csv"], "the file must exist; got days/none.csv"),
+        (["days", "--time", "day", "--window", 50], "--time must be left out where --window is a number of rows"),
+        (["days", "--prob", "y", "--label", "country"], "days/day_1.csv: y_true must be 0 and 1"),
     ],
 )
 def test_what_is_wrong_is_said(run, words, said):
@@ -142,18 +148,252 @@ def test_what_is_wrong_is_said(run, words, said):
 
 def test_other_options_than_those_of_the_state_are_refused(run):
     run("days", "--window", 300, "--state", "state.json")
-    code, _, error = run("days", "--window", 600, "--state", "state.json")
-    assert code == 2
-    assert "--window must be that of the state state.json; got 600, and 300 there" in error
-    code, _, error = run("days", "--by", "country", "--state", "state.json")
-    assert code == 2
-    assert "--by must be that of the state state.json; got 'country', and None there" in error
+    before = Path("state.json").read_bytes()
+    for words, held in (
+        (["--window", 600], "300"),
+        (["--by", "country"], "none"),
+        (["--time", "day"], "none"),
+        (["--alpha", 0.1], "0.05"),
+        (["--bins", 5], "15"),
+        (["--notion", "confidence"], "'binary'"),
+        (["--reference", 3], "1"),
+        (["--reference", "days/day_2.csv"], "1"),
+        (["--pos-label", 0], "1"),
+        (["--classes", "1,0"], "'0,1'"),
+        (["--weight", "p"], "none"),
+        (["--label", "country"], "'y'"),
+        (["--prob", "y"], "'probability p'"),
+        (["--logit", "p"], "'probability p'"),
+        (["--rows", ":5"], "none"),
+        (["--percent"], "'as-given'"),
+        (["--normalize"], "'as-given'"),
+    ):
+        code, _, error = run("days", *words, "--state", "state.json")
+        assert code == 2
+        assert f"{words[0]} must be that of the state state.json, {held}; got " in error
+    same = ["--window", 300, "--alpha", 0.05, "--bins", 15, "--notion", "binary", "--reference", 1, "--pos-label", 1]
+    assert run("days", *same, "--classes", "0,1", "--label", "y", "--prob", "p", "--state", "state.json")[0] == 0
     assert run("days", "--state", "state.json")[0] == 0
+    assert Path("state.json").read_bytes() == before
 
 
 def test_numbers_in_names_are_compared_as_numbers(run, tmp_path):
-    names = [file.split("day_")[1] for file in files_of(["days"])]
+    names = [file.path.split("day_")[1] for file in files_of(["days"])]
     assert names == [f"{k + 1}.csv" for k in range(DAYS)]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="must hold files that end in"):
+    with pytest.raises(FileNotFoundError, match="must hold files that end in"):
         files_of(["empty"])
+
+
+def of(day, **columns):
+    """Write a file of a day with its columns in the order in which they are named."""
+    known = {"y": Y[day], "p": P[day], "p_0": 1.0 - P[day], "p_1": P[day], "z": np.log(P[day] / (1.0 - P[day]))}
+    path = f"days/day_{day + 1}.csv"
+    write_table(path, {name: known[name] if value is None else value for name, value in columns.items()}, force=True)
+    return path
+
+
+def windows(out):
+    return json.loads(out)["groups"][""]["windows"]
+
+
+def test_columns_are_found_by_their_names_in_every_file(run):
+    files = [of(0, y=None, p_0=None, p_1=None), of(1, p_1=None, p_0=None, y=None), of(2, p_1=None, y=None, p_0=None)]
+    turned = windows(run(*files, "--json")[1])
+    alike = windows(run(*(of(day, y=None, p_0=None, p_1=None) for day in range(3)), "--json")[1])
+    assert turned == alike
+    assert turned[1]["ece"] < 0.1
+
+
+@pytest.mark.parametrize("state", [[], ["--state", "state.json"]])
+def test_a_file_that_would_be_read_otherwise_is_refused(run, state):
+    first = of(0, y=None, p=None)
+    if state:
+        run(first, *state)
+    for columns in ({"y": None, "z": None}, {"y": None, "p_0": None, "p_1": None}, {"label": Y[1], "p": None}):
+        code, _, error = run(first, of(1, **columns), *state)
+        assert code == 2
+        assert "days/day_2.csv must be read as the files before it, label 'y' and probability 'p'; got" in error
+
+
+def test_a_group_has_one_name_in_files_of_any_type(run):
+    pytest.importorskip("pyarrow")
+    half = np.arange(N) % 2
+    kinds = [half, half.astype(float), half.astype(str), np.array(["0.0", "1.0"])[half], half.astype(np.int8)]
+    for day, kind in enumerate(kinds):
+        write_table(f"days/g{day}.{'csv' if day == 3 else 'parquet'}", {"y": Y[day], "p": P[day], "g": kind})
+    groups = json.loads(
+        run(*(f"days/g{k}.{'csv' if k == 3 else 'parquet'}" for k in range(5)), "--by", "g", "--json")[1]
+    )
+    assert {name: len(one["windows"]) for name, one in groups["groups"].items()} == {"0": 5, "1": 5}
+    codes = np.array(["007", "7"])[half]  # a code with leading zeros is a word
+    write_table("days/codes.parquet", {"y": Y[0], "p": P[0], "g": codes})
+    assert list(json.loads(run("days/codes.parquet", "--by", "g", "--json")[1])["groups"]) == ["007", "7"]
+
+
+def test_files_of_single_and_double_precision_may_share_a_window(run):
+    pytest.importorskip("pyarrow")
+    day = np.full(N, str(AT[0]))
+    write_table("days/single.parquet", {"y": Y[1], "p": P[1].astype(np.float32), "day": day})
+    out = run("days/day_1.csv", "days/single.parquet", "--time", "day", "--json")[1]
+    assert [one["rows"] for one in windows(out)] == [2 * N]
+
+
+@pytest.mark.parametrize("cell", ["", "nan"])
+def test_a_missing_group_is_refused(run, cell):
+    of(0, y=None, p=None, g=np.array(["A", "B", cell])[np.arange(N) % 3])
+    code, _, error = run("days/day_1.csv", "--by", "g")
+    assert code == 2
+    assert "--by g must hold a group in each row; days/day_1.csv has none in row 2 and 99 more" in error
+
+
+def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
+    files = [f"days/day_{k}.csv" for k in range(1, 5)]
+    for first in ([], [files[0]]):  # a new state, and one that is continued
+        if first:
+            Path("state.json").unlink()
+            run(*first, "--state", "state.json")
+        write = WatchState.write
+
+        def late(state, write=write, first=first):
+            monkeypatch.setattr(WatchState, "write", write)
+            assert run(*first, files[1], "--state", "state.json")[0] == 0  # another run, from beginning to end
+            write(state)
+
+        monkeypatch.setattr(WatchState, "write", late)
+        code, _, error = run(*first, files[2], "--state", "state.json")
+        assert code == 2
+        assert "another run wrote state.json. Nothing was written; run again" in error
+        assert sorted(map(str, Path().glob(".*"))) == []
+        held = WatchState.read("state.json")
+        assert [Path(place).name for place in held.known] == [Path(file).name for file in (*first, files[1])]
+        assert held.monitors[""].n_rows == N * len(held.known)
+    Path(".state.json.lock").touch()
+    code, _, error = run(files[3], "--state", "state.json")
+    assert (code, "one run at a time must write --state" in error) == (2, True)
+
+
+def test_files_are_known_by_what_they_hold(run):
+    run("days/day_1.csv", "days/day_2.csv", "--state", "state.json")
+    text = Path("days/day_1.csv").read_bytes()
+    Path("days/day_1.csv").write_bytes(text.replace(b",0.", b",.0", 1))
+    code, _, error = run("days/day_1.csv", "--state", "state.json")
+    assert (code, "has other content of the same" in error) == (2, True)
+    Path("days/day_1.csv").write_bytes(text + text.splitlines(keepends=True)[-1])
+    code, _, error = run("days/day_1.csv", "--state", "state.json")
+    assert (code, f"had {len(text)} bytes and has" in error) == (2, True)
+    Path("days/day_1.csv").write_bytes(text)
+    Path("moved").mkdir()
+    Path("days/day_2.csv").rename("moved/day_2.csv")
+    code, _, said = run("days/day_1.csv", "moved/day_2.csv", "--state", "state.json")
+    assert (code, said.count("its rows were read already")) == (0, 2)
+    Path("moved/copy.csv").write_bytes(text)
+    code, _, error = run("moved/copy.csv", "--state", "state.json")
+    assert (code, "has the content of" in error) == (2, True)
+
+
+def test_files_of_one_name_in_two_folders_are_no_window_together(run):
+    Path("other").mkdir()
+    save("other/day_1.csv", 3, slice(0, 100))
+    code, _, error = run("days/day_1.csv", "other/day_1.csv")
+    assert code == 2
+    assert "files must have names that differ without folder and ending" in error
+    assert run("days/day_1.csv", "other/day_1.csv", "--time", "day", "--window", "1d")[0] == 0
+    assert [one["window"] for one in windows(run(".", "--json")[1])[:2]] == ["days/day_1", "days/day_2"]
+
+
+def test_a_day_without_rows_stops_nothing_and_is_read_when_it_has_some(run):
+    Path("days/day_2.csv").write_text("y,p,day,country\n")
+    Path("days/day_0.csv").write_text("y,p,day,country\n")
+    code, out, said = run("days", "--state", "state.json", "--json")
+    assert (code, len(windows(out)), said.count("it has no rows")) == (0, DAYS - 1, 2)
+    save("days/day_2.csv", 1)
+    assert len(windows(run("days", "--state", "state.json", "--json")[1])) == DAYS
+    Path("empty.csv").write_text("y,p\n")
+    code, _, error = run("empty.csv")
+    assert (code, "must hold rows to watch; no row was read" in error) == (2, True)
+
+
+def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
+    pytest.importorskip("pyarrow")
+    for name in (
+        "b/9.csv",
+        "b/10.parquet",
+        "a.csv",
+        ".hidden.csv",
+        "_success/x.csv",
+        "b/c/d.feather",
+        "b/notes.txt",
+        "P.npz",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for name in (str(tmp_path), f"{tmp_path}/*/*.csv", f"{tmp_path}/**/*.parquet", f"{tmp_path}/b/[19]*"):
+        assert sorted(file.place for file in files_of([name])) == sorted(one.path for one in addresses.files_of(name))
+    assert [file.window for file in files_of([str(tmp_path)])] == ["a", "b/9", "b/10", "b/c/d"]
+    with pytest.raises(ValueError, match="must lie on this machine"):
+        files_of(["s3://bucket/days"])
+
+
+def damaged(plain):
+    """Return states that no run wrote, as text."""
+    text = json.dumps(plain)
+    yield from (
+        text[: len(text) // 2],
+        "",
+        "null",
+        "[]",
+        "[" * 100_000,
+        '{"a": 1e999999}',
+        text.replace("0.05", "NaN", 1),
+    )
+    for name in plain:
+        for value in (None, 3, "x", [], {}, {"x": None}):
+            yield json.dumps({**plain, name: value})
+        yield json.dumps({key: value for key, value in plain.items() if key != name})
+    for name in plain["reading"]:
+        yield json.dumps({**plain, "reading": {**plain["reading"], name: {"x": []}}})
+    group = plain["groups"][""]
+    for name in group:
+        yield json.dumps({**plain, "groups": {"": {**group, name: "x"}}})
+
+
+def test_a_damaged_state_is_one_error_in_words(run):
+    run("days/day_1.csv", "--state", "state.json")
+    plain = json.loads(Path("state.json").read_text())
+    for text in damaged(plain):
+        Path("state.json").write_text(text)
+        code, out, error = run("days/day_1.csv", "--state", "state.json")
+        assert (code, out, error.count("\n")) == (2, "", 1), text[:200]
+        assert "--state must be a file that `calibrant monitor` wrote; state.json is not" in error, text[:200]
+        assert Path("state.json").read_text() == text
+    Path("state.json").write_bytes(b"\xff\xfe")
+    assert run("days/day_1.csv", "--state", "state.json")[0] == 2
+
+
+def test_nothing_that_is_read_is_written(run):
+    run("days/day_1.csv", "--state", "state.json", "-o", "out.csv")
+    for words, said in (
+        (["-o", "out.csv"], "must not exist yet"),
+        (["-o", "days/day_2.csv", "--force"], "must not be what is read"),
+        (["-o", "state.json", "--force"], "--output must not be the state"),
+        (["-o", "new.json", "--state", "new.json"], "--output must not be the state"),
+        (["--reference", "out.csv", "-o", "out.csv", "--force"], "must not be what is read"),
+    ):
+        code, _, error = run("days/day_2.csv", "--state", "state.json", *words)
+        assert (code, said in error) == (2, True)
+    assert run("days/day_1.csv", "--state", "state.json", "-o", "out.csv", "--force")[0] == 0
+
+
+def test_the_reference_of_a_state_stays_as_it_was(run):
+    save("test_set.csv", 0)
+    options = ["--reference", "test_set.csv", "--by", "country", "--state", "state.json"]
+    save("days/day_2.csv", 1, slice(0, None, 2))  # country A and B still stand in turn
+    run("days/day_2.csv", *options)
+    assert run("days/day_3.csv", *options)[0] == run("days/day_4.csv", "--state", "state.json")[0] == 0
+    save("test_set.csv", 5)
+    code, _, error = run("days/day_5.csv", *options)
+    assert (code, "--reference must be that of the state" in error) == (2, True)
+    of(5, y=None, p=None, country=np.full(N, "C"))
+    code, _, error = run("days/day_6.csv", "--state", "state.json")
+    assert (code, "--reference must stay as it was" in error) == (2, True)

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from tools.alarms_of_monitor import NULLS, World, alarmed, delays, false_alarms, paths, too_low
+from calibrant import Monitor, PlattScaling
+from calibrant.monitoring.bets import Cells
+from calibrant.monitoring.evidence import Evidence
+from calibrant.monitoring.reference import Reference
+from tools.alarms_of_monitor import CUTS, NULLS, World, alarmed, delays, false_alarms, paths, spread, sums_of, too_low
 
 FEW = World(windows=30, change=30)
 
@@ -28,6 +32,41 @@ def test_drift_is_found_with_the_noise_of_the_reference_paid_for():
     assert share >= 0.95
     assert 200 <= middle <= 1200
     assert (alarmed(paths(World(windows=12, change=12), 60, of_drift=True), 0.1) < 12).mean() <= 0.1
+
+
+@pytest.mark.parametrize("of_drift", [False, True])
+def test_what_is_simulated_is_a_monitor_to_the_last_bit(of_drift):
+    rng = np.random.default_rng(5)
+    score = np.round(rng.random((9, 300)) * 2.0**20) / 2.0**20  # sums of these have no rounding
+    score[:4] *= 0.5  # the upper bins are empty at first
+    outcome = rng.random(score.shape) < 0.8 * score + 0.1
+    sums = [sums_of(p[None], y[None]) for p, y in zip(score, outcome, strict=True)]
+    windows = Cells(*map(np.array, zip(*sums[1:], strict=True)))
+    fast = Evidence(windows, CUTS, Reference.of(Cells(*sums[0]), CUTS) if of_drift else None).path[:, 0]
+    monitor = Monitor(window=300).update_reference(outcome[0], score[0]).update(outcome[1:].ravel(), score[1:].ravel())
+    look = monitor._look.drift if of_drift else monitor._look.calibration
+    np.testing.assert_array_equal(look.path, fast)
+    assert np.ptp(fast) > 0.05
+
+
+def test_weights_that_are_no_numbers_of_events_raise_false_alarms():
+    windows, _ = World(windows=20, rows=100).drawn(np.random.default_rng(6), 60)
+    shares = []
+    for weight in (1.0, 5.0):  # five copies of each row are no five events
+        weighted = Cells(windows.rows * weight, windows.expected * weight, windows.events * weight)
+        shares.append((alarmed(Evidence(weighted, CUTS).path, 0.05) < 20).mean())
+    assert shares[0] <= 0.05
+    assert shares[1] > 0.2
+
+
+def test_after_an_alarm_a_monitor_of_calibrated_predictions_is_quiet():
+    rng = np.random.default_rng(7)
+    score = spread(rng, (6000,), 0.0)
+    y = (rng.random(6000) < too_low(0.6)(score)).astype(int)
+    first = Monitor(window=500, reference=0).update(y[:2000], score[:2000])
+    assert first.alarms
+    again = PlattScaling().fit(score[:3000, None], y[:3000]).predict_proba(score[3000:, None])[:, 1]
+    assert Monitor(window=500, reference=0).update(y[3000:], again).alarms == ()
 
 
 @pytest.mark.deep

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from calibrant.monitoring.bets import BETS, Cells, Cut, log_kept, log_mean, log_parts, log_sum, starts
-from calibrant.monitoring.evidence import Evidence, cuts_of
+from calibrant.monitoring.evidence import Evidence
+from calibrant.monitoring.place import cuts_of
 
 SCORES = ([0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999])
 

@@ -290,6 +290,16 @@ def test_what_is_wrong_is_said(make, words):
         make()
 
 
+def test_one_window_has_one_precision():
+    single = P.astype(np.float32)
+    assert (
+        Monitor(window=600).update_reference(Y, P).update(Y[:600], P[:600]).update(Y[600:], single[600:]).n_rows == 1200
+    )
+    for update in (Monitor(window=5000).update, Monitor(window=5000).update_reference):
+        with pytest.raises(ValueError, match="must be of one precision; got single and double"):
+            update(Y, P) and update(Y, single)
+
+
 def test_other_classes_than_before_are_refused():
     monitor = Monitor(window=10).update(CLASS, TABLE)
     with pytest.raises(ValueError, match="columns"):
@@ -310,3 +320,88 @@ def test_predictions_in_batches_are_those_in_memory():
     memory = Monitor(window=200).update(Y, P)
     np.testing.assert_allclose(batches.table(n_resamples=9).evidence, memory.table(n_resamples=9).evidence, rtol=1e-12)
     assert batches.n_rows == 1200
+
+
+def test_predictions_are_a_reference_too():
+    pieces = [(Y[start : start + 300], P[start : start + 300]) for start in range(0, 1200, 300)]
+    one = Monitor(window=200).update_reference(calibrant.predictions(lambda: iter(pieces))).update(Y[:400], P[:400])
+    two = Monitor(window=200).update_reference(Y, P).update(Y[:400], P[:400])
+    np.testing.assert_allclose(one._look.drift.path, two._look.drift.path, rtol=1e-12)
+    for update in (one.update, one.update_reference):
+        with pytest.raises(ValueError, match="must be left out with predictions"):
+            update(calibrant.predictions(lambda: iter(pieces)), P)
+    with pytest.raises(ValueError, match="at must be one value for all rows of predictions"):
+        Monitor().update(calibrant.predictions(lambda: iter(pieces)), at=np.arange(1200))
+
+
+@pytest.mark.parametrize("batch_rows", [7, 500])
+def test_rows_are_numbered_alike_in_arrays_and_in_batches(batch_rows):
+    times = RNG.integers(0, 3, 1200)
+    times[[0, *range(1100, 1200)]] = 0
+
+    def pieces():
+        for start in range(0, 1200, 300):
+            rows = slice(start, start + 300)
+            yield Y[rows], P[rows], times[rows]
+
+    arrays = Monitor(window=100).update(Y, P, sample_weight=times)
+    batches = Monitor(window=100).update(calibrant.predictions(pieces, batch_rows=batch_rows))
+    for monitor in (arrays, batches):
+        monitor.update(Y[:50], P[:50])
+    one, two = (monitor.table(n_resamples=9) for monitor in (arrays, batches))
+    assert one.window == two.window
+    assert one.window[-1] == "rows 1200:1300"
+    assert one.rows.tolist() == two.rows.tolist()
+    assert one.rows[1] == times[100:200].sum()
+    assert arrays.n_rows == batches.n_rows == np.count_nonzero(times) + 50
+
+
+def test_rows_that_are_skipped_keep_their_numbers():
+    pieces = [(Y[:400], P[:400]), (Y[400:800], P[400:800] * np.nan), (Y[800:], P[800:])]
+    source = calibrant.predictions(lambda: iter(pieces), on_error="skip", batch_rows=400)
+    table = Monitor(window=200).update(source).update(Y[:200], P[:200]).table(n_resamples=9)
+    assert table.window == tuple(f"rows {k}:{k + 200}" for k in (0, 200, 800, 1000, 1200))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_empty_monitor_keeps_its_options_or_is_refused(turned):
+    def added(**options):
+        pair = Monitor(window=100).update(Y, P), Monitor(window=100, **options)
+        return pair[turned] + pair[not turned]
+
+    assert added().n_rows == added(labels=[0, 1]).n_rows == 1200
+    for options in ({"labels": ["a", "b"]}, {"notion": "class-wise"}, {"input": "logit"}, {"binning": 7}):
+        with pytest.raises(ValueError, match=f"got others for {next(iter(options))}"):
+            added(**options)
+    both = Monitor(window=100, labels=["a", "b"]) + Monitor(window=100, notion="class-wise")
+    assert (both.labels, both.notion.name) == (["a", "b"], "class-wise")
+
+
+def test_rows_that_are_refused_decide_nothing():
+    monitor = Monitor(window=100)
+    with pytest.raises(ValueError, match="whole numbers"):
+        monitor.update(CLASS, TABLE, sample_weight=np.full(900, 0.5))
+    assert (monitor.labels, monitor.notion) == (None, None)
+    assert monitor.update(Y, P).n_rows == 1200
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("labels", [None, [0, 1], [1, 0]])
+def test_the_event_of_two_columns_is_the_same_in_each_update(pos_label, labels):
+    both = np.column_stack([1.0 - P, P] if labels != [1, 0] else [P, 1.0 - P])
+    pieces = [slice(0, 400), slice(400, 800), slice(800, 1200)]
+    monitor = Monitor(window=400, pos_label=pos_label, labels=labels)
+    for rows in pieces:
+        monitor = again(monitor.update(Y[rows], both[rows]))
+    one = Monitor(window=400).update(pos_label == Y, P if pos_label else 1.0 - P)
+    np.testing.assert_allclose(monitor.table(n_resamples=9).evidence, one.table(n_resamples=9).evidence, rtol=1e-9)
+    turned = calibrant.predictions(
+        lambda: ((Y[rows], both[rows]) for rows in pieces), labels=labels, pos_label=pos_label
+    )
+    if labels is None and pos_label == 0:
+        with pytest.raises(ValueError, match="labels must be given where the event"):
+            Monitor(window=400, pos_label=pos_label).update(turned)
+        return
+    batches = Monitor(window=400, pos_label=pos_label, labels=labels).update(turned)
+    batches.update(Y, both, first=0)
+    assert batches.table(n_resamples=9).event_rate == pytest.approx(monitor.table(n_resamples=9).event_rate)

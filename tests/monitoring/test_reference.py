@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant.monitoring.bets import BETS, Cells
-from calibrant.monitoring.evidence import Evidence, cuts_of
+from calibrant.monitoring.evidence import Evidence
+from calibrant.monitoring.place import cuts_of
 from calibrant.monitoring.reference import DEVIATIONS, PARTS, SPREAD, Reference
 from tests.monitoring.test_bets import outcomes, windows_of
 

@@ -33,7 +33,7 @@ def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = Fal
         label=arguments.label,
         prob=arguments.prob,
         logit=arguments.logit,
-        rows=_rows(arguments.rows),
+        rows=rows_named(arguments.rows),
         label_optional=label_optional,
     )
     if forecast.guessed:
@@ -41,7 +41,8 @@ def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = Fal
     return forecast
 
 
-def _rows(text: str | None) -> slice:
+def rows_named(text: str | None) -> slice:
+    """Return the rows that the command names."""
     if text is None:
         return slice(None)
     if not (match := re.fullmatch(r"(\d*):(\d*)", text)):

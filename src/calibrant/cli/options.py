@@ -265,7 +265,7 @@ def _monitor_options(monitor: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--state",
         metavar="JSON",
-        help="the sums so far: read if the file exists, and written; files that it holds are passed over",
+        help="the sums so far: read if the file exists, with its options, and written; files that it holds are passed over",
     )
     how.add_argument("-o", "--output", metavar="OUT", help="write a page (.html), a table (.csv) or both as .json")
     how.add_argument("--bins", type=_positive, metavar="N", help="number of bins of equal width (default: 15)")

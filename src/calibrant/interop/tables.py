@@ -143,8 +143,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
 # Reading
 
 
-def read_table(path: str | os.PathLike[str]) -> FileTable:
-    """Read a file as columns by name."""
+def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> FileTable:
+    """Read a file as columns by name; one without rows is refused, unless it may be empty."""
     source = Path(path)
     if source.is_dir():
         raise IsADirectoryError(f"a table must be a file; got the directory {source}. Name a file in it.")
@@ -161,7 +161,7 @@ def read_table(path: str | os.PathLike[str]) -> FileTable:
         raise ValueError(
             f"{source} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
         ) from error
-    if not any(map(len, table.columns.values())):
+    if not may_be_empty and not any(map(len, table.columns.values())):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
     return table
 

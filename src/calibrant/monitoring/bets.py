@@ -40,7 +40,10 @@ MOST_STARTS = 100
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Units of cells: what is bet on the cells of a unit is one bet. ``unit`` (n_cells,) is the number of that of each cell."""
+    """Units of cells: what is bet on the cells of a unit is one bet. ``unit`` (n_cells,) is the number of that of each cell.
+
+    It is fixed before the first row: each row moves the wealth of one unit, and the product over units is that of one game.
+    """
 
     unit: IntArray
 
@@ -75,6 +78,10 @@ class Cells:
     rows: FloatArray
     expected: FloatArray
     events: FloatArray
+
+    def at(self, number: int) -> Cells:
+        """Return the sums of one along the first axis."""
+        return Cells(self.rows[number], self.expected[number], self.events[number])
 
     @cached_property
     def mean(self) -> FloatArray:

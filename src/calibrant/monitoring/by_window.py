@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
 from calibrant._core.weights import Weights
-from calibrant.monitoring.windows import Key
+from calibrant.monitoring.windows import Key, Numbers, Windows
 from calibrant.sums import Plan, Sums, scan
 
 MOST_WINDOWS = 10_000
@@ -24,21 +24,32 @@ MOST_REPEATED = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ByWindow:
-    """Sums of each window by its key; ``+`` adds up those of the same window. ``rows`` is the number of rows that were read."""
+    """Sums of each window by its key; ``+`` adds up those of the same window.
+
+    Attributes
+    ----------
+    sums : dict of Sums
+        Those of each window.
+    rows : int
+        Number of rows that were read, those of weight zero left out.
+    end : int
+        Number of the row behind the last, among all rows that were given: the next ones begin there.
+    """
 
     sums: Mapping[Key, Sums]
     rows: int = 0
+    end: int = 0
 
     def __add__(self, other: ByWindow) -> ByWindow:
         joined = dict(self.sums)
         for key, sums in other.sums.items():
-            joined[key] = joined[key] + sums if key in joined else sums
+            joined[key] = added(joined[key], sums) if key in joined else sums
         require_few(len(joined))
-        return ByWindow(joined, self.rows + other.rows)
+        return ByWindow(joined, self.rows + other.rows, max(self.end, other.end))
 
     @classmethod
-    def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan) -> ByWindow:
-        """Sum the rows of each window; ``keys`` (n,) says whose each row is."""
+    def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan, end: int) -> ByWindow:
+        """Sum the rows of each window; ``keys`` (n,) says whose each row is, and ``end`` which number comes after the last."""
         distinct, code = np.unique(keys, return_inverse=True)
         require_few(distinct.size)
         ends = np.cumsum(np.bincount(code, minlength=distinct.size))
@@ -46,7 +57,21 @@ class ByWindow:
         found = {}
         for key, rows in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
             found[key] = summed(problem if distinct.size == 1 else problem.at(rows), plan)
-        return cls(found, problem.size)
+        return cls(found, problem.size, end)
+
+
+def of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: Plan) -> ByWindow:
+    """Sum a batch, of which the first row has this number among all, or each its own."""
+    end = int(number.max()) + 1 if isinstance(number, np.ndarray) else number + batch.size
+    return ByWindow.of(batch, windows.keys(at, batch.size, number), plan, end)
+
+
+def added(ours: Sums, theirs: Sums) -> Sums:
+    """Add up sums, of predictions of one precision: the edges of bins are rounded to it."""
+    edges = [{one.bins.edges.tobytes() for one in sums.cells[0] if one.bins.count.any()} for sums in (ours, theirs)]
+    must = "predictions of one window, and of a reference, must be of one precision"
+    require(edges[0] == edges[1], must, got="single and double", hint="Pass y_prob in double precision")
+    return ours + theirs
 
 
 def require_few(windows: int) -> None:

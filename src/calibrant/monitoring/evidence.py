@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import BoolArray, IntArray
 from calibrant.monitoring.bets import BETS, Cells, Cut, log_kept, log_mean, log_parts, log_sum, starts
 from calibrant.monitoring.reference import Reference
 
@@ -58,7 +57,9 @@ class Evidence:
         if self.reference is None:  # what is kept for bets that begin later
             log = np.logaddexp(log, log_kept(starts(after).size))
         idle = self.cuts[number].idle
-        return log if idle == 0.0 else np.logaddexp(np.log(idle), np.log1p(-idle) + log)
+        if idle > 0.0:
+            log = np.logaddexp(np.log(idle), np.log1p(-idle) + log)
+        return log if self.reference is None else np.where(self.reference.known[number], log, 0.0)
 
     def after(self, windows: int) -> FloatArray:
         """Return the logarithm of the evidence after so many windows, at least one; shape (...)."""
@@ -74,19 +75,3 @@ class Evidence:
 
 def _running(terms: FloatArray) -> FloatArray:
     return np.concatenate([np.zeros((1, *terms.shape[1:])), np.cumsum(terms, axis=0)])
-
-
-def cuts_of(upper: BoolArray, part: IntArray) -> tuple[Cut, ...]:
-    """Return the cuts of cells: all together, those of the lower and of the upper half, those of each part, and each cell.
-
-    Parameters
-    ----------
-    upper : ndarray of shape (n_cells,)
-        Whether a cell lies in the upper half of [0, 1].
-    part : ndarray of shape (n_cells,)
-        Number of the part of the notion that it is of.
-    """
-    units = [np.zeros(part.size, dtype=np.intp), upper.astype(np.intp), part, np.arange(part.size)]
-    numbered = [np.unique(unit, return_inverse=True)[1] for unit in units]
-    distinct = {unit.tobytes(): unit for unit in numbered}
-    return tuple(Cut(unit) for unit in distinct.values())

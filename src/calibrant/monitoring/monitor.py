@@ -10,33 +10,30 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.parameters import fraction, refuse, require, resamples, whole
-from calibrant._core.problem import Problem
+from calibrant._core.parameters import fraction, require, resamples, whole
 from calibrant._core.rows import Rows
-from calibrant._core.validation import Input, as_problem
-from calibrant.binning import Binning, EqualWidth, as_binning
-from calibrant.monitoring.by_window import ByWindow, summed
+from calibrant._core.validation import Input
+from calibrant.binning import EqualWidth
+from calibrant.monitoring.by_window import ByWindow, added, of_batch, summed
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.look import Look
+from calibrant.monitoring.options import differing, options_of, plain_label
+from calibrant.monitoring.settled import head_of, known_notion, labels_of, of_equal_width, plan_for, problem_of
+from calibrant.monitoring.state import VERSION, State, of_a_state, require_empty, require_version
 from calibrant.monitoring.table import Alarm, MonitorTable
-from calibrant.monitoring.windows import Key, as_windows, in_order
-from calibrant.notions import ClassWise, Notion, as_notion
+from calibrant.monitoring.windows import LAST, Key, as_windows, in_order
+from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.predictions import Predictions
-
-VERSION = 1
-"""Of what `Monitor.to_dict` writes."""
-
-OPTIONS = ("window", "reference", "alpha", "notion", "binning", "labels", "pos_label", "input", "rows")
 
 
 class Monitor:
     """Watch the calibration of predictions over time, with alarms of two tests that may be looked at every day.
 
     A monitor keeps sums of windows of rows, not rows. Monitors of parts of the rows add up with ``+``, in any order, to that
-    of all rows. After each window two tests are computed from the sums. The first asks whether predictions are calibrated;
-    the second whether calibration, good or bad, is what it was in the reference. Each raises a false alarm with probability
-    at most ``alpha``, ever: however many windows follow, and however often one looks.
+    of all rows, up to the last digits of sums. After each window two tests are computed from the sums. The first asks whether
+    predictions are calibrated; the second whether calibration, good or bad, is what it was in the reference. Each raises a
+    false alarm with probability at most ``alpha``, ever: however many windows follow, and however often one looks.
 
     Parameters
     ----------
@@ -58,17 +55,23 @@ class Monitor:
     Attributes
     ----------
     n_rows : int
-        Number of rows read, those of `update_reference` left out.
+        Number of rows read, those of `update_reference` and rows of weight zero left out.
     n_windows : int
         Number of windows.
 
     Notes
     -----
-    What is assumed: given the past and the predictions, labels are independent of each other. The null of the first test is
-    that an event of probability p occurs with probability p. The null of the second is that the gap of each bin, event rate
-    minus mean probability, is the same in the reference and in each later window, whatever predictions there are. Its
-    false-alarm rate counts the noise of the reference. docs/monitoring.md has the proofs, and what simulations measured.
-    The guarantee is for windows in their order: rows that arrive late change the evidence of all later windows.
+    What is assumed: given the past and the predictions, labels are independent of each other. An alarm of the first test is
+    false if each event of probability p occurs with probability p. An alarm of the second is false if the gap of each bin,
+    event rate minus mean probability, is the same in the reference and in each later window, whatever predictions there are.
+    Its false-alarm rate counts the noise of the reference; no prediction of the reference may depend on an outcome of the
+    reference. docs/monitoring.md has the proofs, and what simulations measured. The guarantee is for windows in their order:
+    rows that arrive late change the evidence of all later windows.
+
+    Each row must be an outcome of its own, since evidence counts events. A weight is a number of separate rows that are equal.
+    Whole numbers that are something else, such as importance, copies of a row by resampling, or several rows of one person,
+    raise false alarms, and nothing in the rows tells. Leave such weights out, keep one row of each event, or watch each group
+    by a monitor of its own.
 
     An event of probability 0 that occurs is infinite evidence against calibration, and an alarm at once. Predictions that were
     rounded to 0 or 1 are such claims; logits are not rounded.
@@ -101,14 +104,14 @@ class Monitor:
         rows: Rows = "as-given",
     ) -> None:
         self._windows = as_windows(window)
-        self.window = window
+        self.window = window if window is None or isinstance(window, str) else int(window)
         self.reference = whole(
             "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
         )
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
-        self.notion = None if notion is None else _known(as_notion(notion))
-        self.binning = _of_equal_width(binning)
-        self.labels, self.pos_label, self.input, self.rows = labels, pos_label, input, rows
+        self.notion = None if notion is None else known_notion(as_notion(notion))
+        self.binning = of_equal_width(binning)
+        self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
         self._found = ByWindow({})
         self._given: Sums | None = None
@@ -130,15 +133,17 @@ class Monitor:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or Predictions
-            Labels; or predictions that are read in batches, without ``y_prob``, of windows of rows or of one window.
+            Labels; or predictions that are read in batches, without ``y_prob``. Then ``at`` is one value for all rows.
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
             Predicted probabilities, or logits if ``input`` says so.
         at : array-like of shape (n_samples,), or one value for all rows
             Time of each row, or name of its window. Times have a time zone, or are taken as UTC.
         first : int, optional
-            Of windows of rows, the number of the first of these rows among all; by default they follow those that were read.
+            Of windows of rows, the number of the first of these rows among all; by default they follow the last one that was
+            read. Rows of weight zero, and rows that `predictions` skips, have a number as all others.
         sample_weight : array-like of shape (n_samples,), optional
-            Whole weights: a row of weight 3 counts as three equal rows. Fractions are refused.
+            Numbers of separate rows that are equal: a row of weight 3 counts as three outcomes. Fractions are refused. Weights
+            of importance make false alarms, see the notes.
 
         Returns
         -------
@@ -150,30 +155,44 @@ class Monitor:
         ValueError
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
-        start = self._found.rows if first is None else whole("first", first, least=0, hint="Pass a number of rows")
+        start = (
+            self._found.end
+            if first is None
+            else whole("first", first, least=0, most=LAST, hint="Pass a number of rows")
+        )
         if isinstance(y_true, Predictions):
-            plan = self._plan_of(y_true.head())
-            found = y_true.reduce(
-                lambda batch, number: ByWindow.of(batch, self._windows.keys(at, batch.size, start + number), plan)
+            problem = head_of(self, y_true, y_prob, sample_weight)
+            must = "at must be one value for all rows of predictions that are read in batches"
+            require(
+                at is None or np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone"
             )
+            plan, windows = plan_for(self, problem), self._windows
+            found = y_true.reduce(lambda batch, number: of_batch(batch, start + number, at, windows, plan))
+            found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
         else:
-            problem = self._problem(y_true, y_prob, sample_weight)
+            problem = problem_of(self, y_true, y_prob, sample_weight)
             n = problem.size if sample_weight is None else np.size(sample_weight)
-            keys = self._windows.keys(at, n, start)
+            keys, plan = self._windows.keys(at, n, start), plan_for(self, problem)
             if problem.size < n:  # rows of weight 0 are left out
                 keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-            found = replace(ByWindow.of(problem, keys, self._plan_of(problem)), rows=n)
-        self._found, self._seen = self._found + found, None
+            found = ByWindow.of(problem, keys, plan, start + n)
+        joined, labels = self._found + found, labels_of(self, problem, y_true, y_prob)
+        self._found, self._seen = joined, None
+        self._settle(plan, labels)
         return self
 
     def update_reference(
-        self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
+        self,
+        y_true: npt.ArrayLike | Predictions,
+        y_prob: npt.ArrayLike | None = None,
+        *,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Add rows to the reference, such as those of the test set: then all windows are compared with it.
 
         Parameters
         ----------
-        y_true, y_prob, sample_weight : array-like
+        y_true, y_prob, sample_weight : array-like, or Predictions
             As in `update`.
 
         Returns
@@ -181,35 +200,26 @@ class Monitor:
         Monitor
             Itself.
         """
-        problem = self._problem(y_true, y_prob, sample_weight)
-        sums = summed(problem, self._plan_of(problem))
-        self._given, self._seen = sums if self._given is None else self._given + sums, None
+        if isinstance(y_true, Predictions):
+            problem = head_of(self, y_true, y_prob, sample_weight)
+            plan = plan_for(self, problem)
+            sums = y_true.reduce(lambda batch, _: summed(batch, plan))
+        else:
+            problem = problem_of(self, y_true, y_prob, sample_weight)
+            plan = plan_for(self, problem)
+            sums = summed(problem, plan)
+        given, labels = (
+            sums if self._given is None else added(self._given, sums),
+            labels_of(self, problem, y_true, y_prob),
+        )
+        self._given, self._seen = given, None
+        self._settle(plan, labels)
         return self
 
-    def _problem(self, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
-        return as_problem(
-            y_true,
-            y_prob,
-            sample_weight=sample_weight,
-            labels=self.labels,
-            pos_label=self.pos_label,
-            input=self.input,
-            rows=self.rows,
-        )
-
-    def _plan_of(self, problem: Problem) -> Plan:
-        """Return what is summed; notion and classes are decided by the first rows."""
+    def _settle(self, plan: Plan, labels: list[Any]) -> None:
+        """Keep what the first rows decided, once they are summed; ``labels`` stand in the order of columns."""
         if self._plan is None:
-            notion = _known(as_notion(self.notion, problem))
-            self._plan = plan_of(notion, self.binning)
-            self.notion, self.labels = notion, problem.classes.tolist()
-        require(
-            problem.classes.tolist() == list(self.labels or ()),
-            "rows of a monitor must have the same classes",
-            got=f"{problem.classes.tolist()[:5]}, and {list(self.labels or ())[:5]} before",
-            hint="Pass Monitor(labels=...) with all classes in the order of the columns",
-        )
-        return self._plan
+            self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
 
     # Sums that add up
 
@@ -221,10 +231,7 @@ class Monitor:
             hint="Add rows with update",
             error=TypeError,
         )
-        ours, theirs = (one._options() for one in (self, other))
-        undecided = self._plan is None or other._plan is None
-        known = [name for name in OPTIONS if not (undecided and name in ("notion", "labels"))]
-        different = [name for name in known if ours[name] != theirs[name]]
+        different = differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
         require(
             not different,
             "monitors add up only if their options are the same",
@@ -232,9 +239,11 @@ class Monitor:
             hint="Make them with the same options; labels= names the classes",
         )
         joined = copy(other if self._plan is None else self)
+        if joined._plan is None:  # neither has rows
+            joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
         joined._found, joined._seen = self._found + other._found, None
         given = [one._given for one in (self, other) if one._given is not None]
-        joined._given = None if not given else given[0] if len(given) == 1 else given[0] + given[1]
+        joined._given = None if not given else given[0] if len(given) == 1 else added(*given)
         return joined
 
     def merge(self, *others: Monitor) -> Monitor:
@@ -248,9 +257,9 @@ class Monitor:
         Returns
         -------
         Monitor
-            A new one; ``a + b`` is the same as ``a.merge(b)``.
+            A new one; ``a + b`` is the same as ``a.merge(b)``. In another order the last digits of sums may differ.
         """
-        joined = self
+        joined = copy(self)
         for other in others:
             joined = joined + other
         return joined
@@ -264,7 +273,7 @@ class Monitor:
         Returns
         -------
         int
-            Whatever their weights.
+            Whatever their weights, but for rows of weight zero, which are none.
         """
         return self._found.rows
 
@@ -373,14 +382,6 @@ class Monitor:
 
     # To and from files
 
-    def _options(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in OPTIONS}
-        notion = plain["notion"]
-        plain["notion"] = None if notion is None else notion.name
-        plain["binning"] = self.binning.n_bins
-        plain["labels"] = None if plain["labels"] is None else np.asarray(plain["labels"]).tolist()
-        return plain
-
     def to_dict(self) -> dict[str, Any]:
         """Return the state as lists, numbers and words, of which JSON loses no bit.
 
@@ -391,8 +392,9 @@ class Monitor:
         """
         return {
             "calibrant_monitor": VERSION,
-            "options": self._options(),
+            "options": options_of(self),
             "n_rows": self.n_rows,
+            "next_row": self._found.end,
             "windows": [{"window": key, "sums": self._found.sums[key].to_dict()} for key in self._keys],
             "reference": None if self._given is None else self._given.to_dict(),
         }
@@ -414,39 +416,16 @@ class Monitor:
         Raises
         ------
         ValueError
-            If this is no state of a monitor, or one of another version.
+            If this is no state of a monitor, or one of another version, or sums in it contradict each other.
         """
-        version = plain.get("calibrant_monitor") if isinstance(plain, Mapping) else None
-        require(
-            version == VERSION,
-            f"plain must be the state of a monitor, version {VERSION}",
-            got="something else" if version is None else f"version {version!r}",
-            hint="Pass what Monitor.to_dict gave",
-        )
-        monitor = cls(**plain["options"])
-        if monitor.notion is not None and (plain["windows"] or plain["reference"]):
-            monitor._plan = plan = plan_of(monitor.notion, monitor.binning)
-            sums = {one["window"]: Sums.from_dict(one["sums"], plan) for one in plain["windows"]}
-            monitor._found = ByWindow(sums, plain["n_rows"])
-            monitor._given = None if plain["reference"] is None else Sums.from_dict(plain["reference"], plan)
+        with of_a_state():
+            require_version(plain)
+            monitor = cls(**plain["options"])
+            if monitor.notion is not None and (plain["windows"] or plain["reference"]):
+                plan = plan_of(monitor.notion, monitor.binning)
+                state = State(plan, monitor._windows, list(monitor.labels or ()))
+                monitor._plan, monitor._found = plan, state.windows(plain)
+                monitor._given = None if plain["reference"] is None else state.sums(plain["reference"])
+            else:
+                require_empty(plain)
         return monitor
-
-
-def _known(notion: Notion) -> Notion:
-    """Return a notion of which rows in different cells are independent, or which is a mean over classes."""
-    require(
-        notion.one_score_a_row or type(notion) is ClassWise,
-        "notion of a monitor must be binary, confidence, top-label or class-wise",
-        got=notion.name,
-        hint="Choose one of them",
-    )
-    return notion
-
-
-def _of_equal_width(binning: int | Binning) -> EqualWidth:
-    """Return bins of equal width, and refuse others: theirs differ from window to window."""
-    cut = as_binning(binning)
-    if not isinstance(cut, EqualWidth):
-        must = "binning of a monitor must have the same edges in each window"
-        refuse(must, value=cut, hint="Pass EqualWidth(n), or a number of bins")
-    return cut

@@ -1,16 +1,20 @@
 """What a reference tells of the gaps of bins, and how the test of drift pays for its noise.
 
-Under the null the gap of a cell, event rate minus mean probability, is the same number g in the reference and in each later
-window. If all g were known, a bet λ on later rows would be a martingale M(g), as in `bets`, with p̄ + g in the place of p̄; and
-bets μ on the rows of the reference would have a wealth N(g) of mean 1. So N(g) M(g), averaged over bets, reaches 1 / α with
-probability at most α. As g is not known, N(g) M(g) is replaced by a lower bound that is the same for all g:
+If nothing has drifted the gap of a cell, event rate minus mean probability, is the same number g in the reference and in each
+later window. If all g were known, a bet λ on later rows would be a martingale M(g), as in `bets`, with p̄ + g in the place of
+p̄; and bets μ on the rows of the reference would have a wealth N(g) of mean at most 1, if no prediction of the reference
+depends on an outcome of the reference: the sizes of these bets are taken from all its predictions. So N(g) M(g), averaged
+over bets, reaches 1 / α with probability at most α. As g is not known, N(g) M(g) is replaced by a lower bound that is the
+same for all g:
 
 * Each exponent is bounded by its tangent at the gap that was seen, so that it is linear in the error e = g - (gap seen).
-* An average of two bets is at least their weighted geometric mean, whose exponent is linear in e as well. There are two bets μ
-  on each unit of cells, and within them two on each cell, a little more and a little less. Their weights are chosen so that
-  the error of each cell cancels: what the later rows gain from an error, the reference loses.
+* An average of two bets is at least their weighted geometric mean, whose exponent is linear in e as well. There are six
+  bets μ on each unit of cells, of which two neighbours are used, and within them two on each cell, a little more and a little
+  less. Their weights are chosen so that the error of each cell cancels: what the later rows gain from an error, the reference
+  loses.
 
-Where no weights between 0 and 1 do that, a bet has no wealth. Cells with few rows in the reference are not bet on.
+Where no weights between 0 and 1 do that, a bet has no wealth. Cells with fewer than FEWEST rows in the reference are not bet
+on, and a unit of such cells keeps a wealth of 1: the predictions of the reference decide this, before later windows.
 """
 
 from __future__ import annotations
@@ -110,7 +114,7 @@ class Reference:
     counts : ndarray of shape (..., n_cells)
         Whether there are enough rows to bet on the cell.
     known : tuple of ndarray of shape (..., n_units)
-        For each cut, whether a unit has such cells.
+        For each cut, whether a unit has such cells. The wealth of others stays as it is, whatever later windows hold.
     bets : tuple of OnReference
         One a cut.
     """
@@ -154,8 +158,7 @@ class Reference:
         ndarray of shape (..., n_starts, n_units, n_bets)
             Its logarithm.
         """
-        found = self.bets[number].log_wealth(gain, slope)
-        return np.where(self.known[number][..., None, :, None], found, 0.0)
+        return self.bets[number].log_wealth(gain, slope)
 
 
 def _each(values: FloatArray, bet: int) -> FloatArray:

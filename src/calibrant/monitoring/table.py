@@ -23,11 +23,11 @@ class Alarm:
     Attributes
     ----------
     test : {"calibration", "drift"}
-        Which null is rejected: that predictions are calibrated, or that gaps are those of the reference.
+        What is not so: that predictions are calibrated, or that gaps are those of the reference.
     window : str
         Name of the window.
     evidence : float
-        Wealth of the bets, at least 1 / alpha; infinite where an event of probability 0 occurred.
+        What the bets of the test have made of 1, at least 1 / alpha; infinite where an event of probability 0 occurred.
     alpha : float
         Probability of a false alarm, ever, at most.
     where : str

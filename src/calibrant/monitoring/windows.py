@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ Key = int | float | str
 
 Numbers = int | npt.NDArray[np.int64]
 """Number of the first of some rows among all, or that of each."""
+
+LAST = 1 << 53
+"""Largest number of a row: beyond it, JSON of other languages loses digits."""
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -43,6 +47,10 @@ class Windows(ABC):
     @abstractmethod
     def name(self, key: Key) -> str:
         """Return what a window is called."""
+
+    def is_key(self, key: object) -> bool:
+        """Whether it may be the key of a window."""
+        return type(key) is int and abs(key) <= LAST
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,7 @@ class Named(Windows):
             return np.array([key.isoformat() for key in listed])
         is_one_kind = found.dtype.kind in "iufUT" or all(isinstance(key, str) for key in listed)
         require(
-            is_one_kind and not any(key != key for key in listed),
+            is_one_kind and all(map(self.is_key, listed)),
             "at must be numbers, dates or words, one kind of them",
             got=f"{listed[:3]}",
             hint="Name each window by a number, a date or a word",
@@ -120,6 +128,10 @@ class Named(Windows):
     def name(self, key: Key) -> str:
         """Return the name as text."""
         return str(key)
+
+    def is_key(self, key: object) -> bool:
+        """Whether it is a word or a finite number."""
+        return type(key) in (int, str) or (type(key) is float and math.isfinite(key))
 
 
 def as_windows(window: object) -> Windows:

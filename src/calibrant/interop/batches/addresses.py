@@ -58,7 +58,7 @@ def _files(address: str) -> Iterator[File]:
     system, path = _system(address)
     start = path
     if is_pattern := bool(PATTERN.search(path)) and system.get_file_info(path).type == fs.FileType.NotFound:
-        start = str(PurePosixPath(*_before_pattern(PurePosixPath(path))))
+        start = str(PurePosixPath(*before_pattern(PurePosixPath(path))))
     info = system.get_file_info(start)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
@@ -71,7 +71,7 @@ def _files(address: str) -> Iterator[File]:
     chosen = [
         one
         for one in sorted(paths)
-        if (_fits(one, path) if is_pattern else _is_table(PurePosixPath(one).relative_to(start)))
+        if (fits(one, path) if is_pattern else is_table(PurePosixPath(one).relative_to(start)))
     ]
     if not chosen:
         endings = ", ".join(STREAMED)
@@ -100,14 +100,14 @@ def _system(address: str) -> tuple[Any, str]:
     return system, path
 
 
-def _before_pattern(path: PurePosixPath) -> list[str]:
+def before_pattern(path: PurePosixPath) -> list[str]:
     """Return the parts of a path before the first that is a pattern."""
     parts = list(path.parts)
     at = next(number for number, part in enumerate(parts) if PATTERN.search(part))
     return parts[:at] or ["."]
 
 
-def _fits(path: str, pattern: str) -> bool:
+def fits(path: str, pattern: str) -> bool:
     """Whether a path fits a pattern: a star stays within a folder, two stars go into any."""
     ours, theirs = PurePosixPath(path).parts, PurePosixPath(pattern).parts
     if "**" in theirs:
@@ -115,6 +115,6 @@ def _fits(path: str, pattern: str) -> bool:
     return len(ours) == len(theirs) and all(map(fnmatch.fnmatchcase, ours, theirs))
 
 
-def _is_table(path: PurePosixPath) -> bool:
+def is_table(path: PurePosixPath) -> bool:
     """Whether a file of a folder is a table, and neither it nor its folder is hidden."""
     return path.suffix.lower() in STREAMED and not any(part.startswith((".", "_")) for part in path.parts)

@@ -17,6 +17,7 @@ from calibrant._core.validation import Input, as_problem
 from calibrant.interop.batches.pieces import Array, Block, Piece
 from calibrant.interop.columns import is_figure
 from calibrant.interop.files import TRUTH_VALUES
+from calibrant.sums.kept_rows import Numbers
 
 Schema = tuple[int | None, np.dtype[Any], bool, bool]
 
@@ -131,6 +132,15 @@ class Decoding:
                     into[:, k] = column[at : at + TILE]
             start += len(piece)
         return table
+
+
+def numbers_of(first: int | Numbers, problem: Problem, pieces: Sequence[Piece]) -> int | Numbers:
+    """Return the number of the first row of a problem; or of each row, where those of weight zero are left out of it."""
+    if problem.size == sum(map(len, pieces)):
+        return first
+    kept = np.flatnonzero(_joined([np.asarray(piece.weight) for piece in pieces]) != 0)
+    found: Numbers = first[kept] if isinstance(first, np.ndarray) else first + kept
+    return found
 
 
 def _joined(parts: Sequence[Array]) -> Array:

@@ -15,8 +15,9 @@ from calibrant._core.problem import DOUBLE, Problem
 from calibrant._core.progress import progress_bar
 from calibrant._core.threads import ahead, n_processors, streamed
 from calibrant.binning.base import CHUNK
-from calibrant.interop.batches.decoding import Decoding
+from calibrant.interop.batches.decoding import Decoding, numbers_of
 from calibrant.interop.batches.pieces import Block, Found, Piece, blocks_of
+from calibrant.sums.kept_rows import Numbers
 from calibrant.sums.predictions import FEW, M, Predictions, Read
 from calibrant.sums.row_sample import RowSample
 
@@ -25,8 +26,8 @@ OnError = Literal["raise", "skip"]
 AHEAD = 2
 """Blocks that are read before they are asked for."""
 
-Batch = tuple[Problem, int]
-"""A batch, and the number of its first row."""
+Batch = tuple[Problem, int | Numbers]
+"""A batch, and the number of its first row; or of each, where some weigh nothing."""
 
 
 class Streamed(Predictions):
@@ -185,7 +186,9 @@ class Streamed(Predictions):
             problem = decoding.problem(block)
         except (ValueError, TypeError) as error:
             return self._good_pieces(block, error)
-        return [(problem, block.first)] if problem is not None else [], 0, 0
+        if problem is None:
+            return [], 0, 0
+        return [(problem, numbers_of(block.first, problem, block.pieces))], 0, 0
 
     def _good_pieces(self, block: Block, error: Exception) -> tuple[list[Batch], int, int]:
         """Name the piece that is wrong; or return the others."""
@@ -200,7 +203,7 @@ class Streamed(Predictions):
                 pieces, rows = pieces + 1, rows + one.n_rows
                 continue
             if problem is not None:
-                found.append((problem, one.first))
+                found.append((problem, numbers_of(one.first, problem, one.pieces)))
         if self._on_error == "raise":
             raise error
         return found, pieces, rows

@@ -13,7 +13,7 @@ from calibrant._core.problem import Problem
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.interop.batches.arrow import Columns, piece_of
-from calibrant.interop.batches.decoding import Decoding
+from calibrant.interop.batches.decoding import Decoding, numbers_of
 from calibrant.interop.batches.in_memory import labels_of, pieces_of
 from calibrant.interop.batches.pieces import Block, Damaged, Piece
 from calibrant.interop.batches.sources import as_arrow
@@ -80,7 +80,7 @@ class RowReader:
             except (ValueError, TypeError) as error:
                 raise piece.said_of(error) from error
             if problem is not None:
-                yield problem, _kept(number, problem, piece)
+                yield problem, numbers_of(number, problem, (piece,))
 
     def pieces(self, tables: Iterable[Any], place: str, first: int) -> Iterator[tuple[Piece, int | Numbers]]:
         """Yield the rows, so many at a time, and the number of the first or those of all."""
@@ -137,11 +137,3 @@ def _whole_numbers(key: Any) -> Numbers:
             f"row_key must name a column of whole numbers; got {number.dtype}. Number the rows: 0, 1, and so on."
         )
     return number.astype(np.int64)
-
-
-def _kept(number: int | Numbers, problem: Problem, piece: Piece) -> int | Numbers:
-    """Return the numbers of rows without those of weight zero, which are in no problem."""
-    if not isinstance(number, np.ndarray) or problem.size == len(number):
-        return number
-    kept: Numbers = number[np.asarray(piece.weight) != 0]
-    return kept
