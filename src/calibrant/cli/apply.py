@@ -40,7 +40,8 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
     from calibrant.interop.batches.addresses import files_of
     from calibrant.interop.batches.front import require_arrow
     from calibrant.interop.batches.writing import write_tables
-    from calibrant.interop.writing import require_free, whole_folder
+    from calibrant.interop.whole_folder import whole_folder
+    from calibrant.interop.writing import require_free
 
     if arguments.rows is not None:
         raise ValueError(
@@ -52,12 +53,13 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
     options = {"escape_formulas": arguments.escape_formulas}
     with progress_bar(None, show=sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if is_several([arguments.file]):
-            with whole_folder(output, force=arguments.force) as beside:
+            read = [arguments.file, arguments.calibrator]
+            with whole_folder(output, force=arguments.force, inputs=read) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     (beside / name).parent.mkdir(parents=True, exist_ok=True)
                     write_tables(beside / name, job.tables(file, advance), **options)
         else:
-            require_free(output, force=arguments.force, inputs=[arguments.calibrator])
+            require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
             write_tables(output, job.tables(files[0], advance), force=arguments.force, **options)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
     of = f"{len(files)} files, " if is_several([arguments.file]) else ""

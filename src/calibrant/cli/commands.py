@@ -259,7 +259,7 @@ def run_apply(arguments: argparse.Namespace) -> int:
     if is_streamed(arguments):
         calibrator = load_calibrator(arguments.calibrator)
         return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator])
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator, arguments.file])
     format_of(arguments.output)
     if arguments.escape_formulas:
         require_csv(arguments.output)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import asked_of_rows, binning_of, labels_of, pos_label_of, read
+from calibrant.interop.local_files import is_pattern
 
 if TYPE_CHECKING:
     from calibrant.interop.batches.forecast_stream import ForecastStream
@@ -25,17 +25,13 @@ AT_A_TIME = 1 << 16
 
 def is_several(files: Sequence[str]) -> bool:
     """Whether it is more than a file: several, a folder, a pattern, or an address of another file system."""
-    return len(files) > 1 or "://" in files[0] or Path(files[0]).is_dir() or _is_pattern(files[0])
+    return len(files) > 1 or "://" in files[0] or Path(files[0]).is_dir() or is_pattern(files[0])
 
 
 def is_large(file: str) -> bool:
     """Whether a file is so large that it is better read in batches."""
     path = Path(file)
     return path.suffix.lower() != ".npz" and path.is_file() and path.stat().st_size >= LARGE
-
-
-def _is_pattern(file: str) -> bool:
-    return re.search(r"[*?\[]", file) is not None and not Path(file).exists()
 
 
 def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:

@@ -24,19 +24,11 @@ import numpy as np
 
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
+from calibrant.interop.local_files import FORMATS as FORMATS
 from calibrant.interop.members import Member, members_of
 from calibrant.interop.writing import whole_file
 
 Cells = TypeVar("Cells")
-
-FORMATS = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".npz": "npz",
-}
 
 ARRAYS = (".npy", ".pt", ".pth")
 """Endings of files of arrays without names: to rename them is of no use."""
