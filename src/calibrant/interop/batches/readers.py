@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from calibrant.interop.batches.addresses import File
 from calibrant.interop.batches.pieces import Damaged
+from calibrant.interop.columns import Text
 from calibrant.interop.tables import SEPARATORS, first_line, parts_alike
 
 QUEUED = 1 << 22
@@ -33,8 +34,13 @@ class Reader(ABC):
 
     @property
     @abstractmethod
+    def schema(self) -> Any:
+        """Names and types of its columns, those of a CSV file text."""
+
+    @property
     def names(self) -> list[str]:
         """Names of its columns."""
+        return list(self.schema.names)
 
     @property
     def n_rows(self) -> int | None:
@@ -79,9 +85,9 @@ class ParquetReader(Reader):
             return file.metadata
 
     @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
-        return list(self.metadata.schema.to_arrow_schema().names)
+    def schema(self) -> Any:
+        """Names and types of its columns."""
+        return self.metadata.schema.to_arrow_schema()
 
     @property
     def n_rows(self) -> int:
@@ -121,11 +127,11 @@ class FeatherReader(Reader):
         at = [file.schema.get_field_index(name) for name in columns]
         return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
 
-    @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of its columns."""
         with self._open() as file:
-            return list(file.schema.names)
+            return file.schema
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read one record batch after the other."""
@@ -159,9 +165,11 @@ class CsvReader(Reader):
         self._names = first[self._separator][0]
 
     @property
-    def names(self) -> list[str]:
-        """Names in its first line."""
-        return self._names
+    def schema(self) -> Any:
+        """Names in its first line, of text."""
+        import pyarrow
+
+        return pyarrow.schema([(name, pyarrow.string()) for name in self._names])
 
     @property
     def separator(self) -> str:
@@ -170,18 +178,34 @@ class CsvReader(Reader):
 
     def whole(self, rows: int) -> Iterator[Rows | Damaged]:
         """Yield all cells as text."""
-        import pyarrow
-
-        return self._read(dict.fromkeys(self._names, pyarrow.string()))
+        return self._read({field.name: field.type for field in self.schema})
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read block after block; other columns are not parsed."""
         import pyarrow
 
-        kinds = {name: pyarrow.float64() for name in columns}
+        is_plain = self.separator != ";"  # else a column may have decimal points or commas: its cells tell
+        kinds = dict.fromkeys(columns, pyarrow.float64() if is_plain else pyarrow.string())
         if label is not None:
             kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-        yield from self._read(kinds)
+        for found in self._read(kinds):
+            yield found if is_plain or isinstance(found, Damaged) else self._parsed(found)
+
+    def _parsed(self, found: Rows) -> Rows | Damaged:
+        """Return rows with numbers in the place of text, by the rules of a file that is read whole."""
+        import pyarrow
+
+        arrays = []
+        for name, column in zip(found.batch.schema.names, found.batch.columns, strict=True):
+            if pyarrow.types.is_string(column.type):
+                text = Text(column, decimal=",")
+                if text.values().dtype.kind not in "if":
+                    row = text.wrong_cell()
+                    where = f"column {name!r}, row {found.row + row}"
+                    return self.damaged(ValueError(f"invalid value {text.cells()[row]!r}"), where, len(found.batch))
+                column = pyarrow.array(text.values(), pyarrow.float64())
+            arrays.append(column)
+        return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
 
     def _read(self, kinds: Mapping[str, Any]) -> Iterator[Rows | Damaged]:
         from pyarrow import csv
@@ -195,11 +219,7 @@ class CsvReader(Reader):
                     newlines_in_values=self.is_quoted,
                     ignore_empty_lines=len(self._names) != 1,
                 ),
-                convert_options=csv.ConvertOptions(
-                    column_types=kinds,
-                    include_columns=list(kinds),
-                    decimal_point="," if self.separator == ";" else ".",
-                ),
+                convert_options=csv.ConvertOptions(column_types=kinds, include_columns=list(kinds)),
             )
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
@@ -227,7 +247,8 @@ def reader_of(file: File) -> Reader:
     made = READERS[file.kind]
     try:
         found = made(file)
-        names = found.names
+        if not (names := found.names):
+            raise ValueError("it has no columns")
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"it has the column name {twice[0]!r} more than once")
     except Exception as error:
