@@ -363,7 +363,7 @@ def _other_option(parser: argparse.ArgumentParser) -> None:
 def _force_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true",
-        help="replace the output if it exists, but never what is read; of a symbolic link the file that it points to",
+        help="replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced",
     )  # fmt: skip
 
 
