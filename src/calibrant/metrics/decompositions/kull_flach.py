@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.approximate import mean_of
+from calibrant._core.in_batches import InBatches
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import choice, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
@@ -23,6 +24,7 @@ from calibrant.metrics.log_losses import LogLoss, warn_impossible
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import RowScore
+from calibrant.sums.unread import refuse_rows
 
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -98,7 +100,11 @@ def mean_over_parts(
 
 
 def calibration_refinement(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | ClassScore = "brier",
+    **data: Unpack[DataOptions],
 ) -> Decomposition:
     """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
@@ -203,6 +209,8 @@ def epistemic_irreducible(
     >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
+    if isinstance(y_true, InBatches):
+        refuse_rows("a decomposition by known probabilities")
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
     if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
         # All classes are measured, in the order of the columns of the posterior.
