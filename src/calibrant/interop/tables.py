@@ -214,10 +214,17 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
 @contextmanager
 def _reader(path: Path, separator: str) -> Iterator[Any]:
     """Give the lines of a file as lists of cells, however long a cell is."""
-    with CSV_LIMIT, path.open(newline="", encoding="utf-8-sig") as lines:
-        before = csv.field_size_limit(min(max(csv.field_size_limit(), path.stat().st_size), MOST_IN_BLOCK))
+    with cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
+        yield csv.reader(lines, delimiter=separator)
+
+
+@contextmanager
+def cells_of(size: int) -> Iterator[None]:
+    """Let Python's csv read cells of so many characters."""
+    with CSV_LIMIT:
+        before = csv.field_size_limit(min(max(csv.field_size_limit(), size), MOST_IN_BLOCK))
         try:
-            yield csv.reader(lines, delimiter=separator)
+            yield
         finally:
             csv.field_size_limit(before)
 

@@ -55,3 +55,29 @@ def test_a_wrong_cell_is_refused_with_its_row(tmp_path):
     path.write_text(lines().replace(f"\n{EVENT[200]},{SCORE[200]}\n", f"\n7,{SCORE[200]}\n"))
     with pytest.raises(ValueError, match=r"p\.csv: y_true must be .*7"):
         calibration_error(predictions(path, labels=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    "head", ["label,p", "label,p,a\x85b", '"la\nbel",label,p', 'a\u2028,"b\r\n\r\nc",label,p', "\n\n,label,p"], ids=repr
+)
+def test_the_first_line_is_that_of_a_file_read_whole(head, tmp_path):
+    extra = head.count(",") - 1
+    before = head.index("label,p") > 0 and not head.endswith("b")
+    lines = [f"{'x,' * extra if before else ''}{k % 2},0.{k + 1}{'' if before else ',x' * extra}" for k in range(8)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8", newline="")
+    whole, read = read_forecast(path), predictions(path)
+    assert read.source.names == list(whole.table)
+    found = read.sample(100)
+    np.testing.assert_array_equal(found["y_prob"], whole.y_prob)
+    np.testing.assert_array_equal(found["y_true"], whole.y_true)
+
+
+def test_long_cells_are_read_and_a_longer_row_is_refused_in_words(tmp_path):
+    path = tmp_path / "rows.csv"
+    for length in (200_000, 3_000_000):
+        path.write_text(f"note,label,p\n{'x' * length},1,0.5\ny,0,0.25\n")
+        assert len(predictions(path).sample(9)["y_true"]) == 2
+    path.write_text(f"note,label,p\ny,0,0.25\n{'x' * 9_000_000},1,0.5\n")
+    with pytest.raises(ValueError, match=r"a row is longer than 4 MiB: read the file whole, or leave out the column"):
+        predictions(path).sample(9)

@@ -6,13 +6,17 @@ import csv as lines_of
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from calibrant.interop.batches.addresses import File
 from calibrant.interop.batches.pieces import Damaged
 from calibrant.interop.columns import Text
-from calibrant.interop.tables import SEPARATORS, first_line, parts_alike
+from calibrant.interop.tables import SEPARATORS, cells_of, first_line, parts_alike
+
+MOST_BEFORE = 1 << 26
+"""Bytes in which the first lines of a CSV file are looked for."""
 
 QUEUED = 1 << 22
 """Bytes of a file that are read at a time."""
@@ -155,14 +159,11 @@ class CsvReader(Reader):
 
     def __init__(self, file: File) -> None:
         super().__init__(file)
-        with file.system.open_input_stream(file.path) as source:
-            start = source.read(1 << 20).decode("utf-8-sig", errors="replace")
+        start = _start(file)
         self.is_quoted = '"' in start or _has_quote(file)
-        lines = start.splitlines()
-        self.blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
-        first = {separator: _first_two(lines[self.blank :], separator) for separator in SEPARATORS}
-        self._separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
-        self._names = first[self._separator][0]
+        first = {separator: _first_two(start, separator) for separator in SEPARATORS}
+        self._separator = max(first, key=lambda one: parts_alike(*first[one][:2]))  # of equal ones the first
+        self._names, _, self.n_lines = first[self._separator]
 
     @property
     def schema(self) -> Any:
@@ -213,7 +214,7 @@ class CsvReader(Reader):
         try:
             file = csv.open_csv(
                 self.file.system.open_input_stream(self.file.path),
-                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.blank + 1, block_size=QUEUED),
+                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.n_lines, block_size=QUEUED),
                 parse_options=csv.ParseOptions(
                     delimiter=self.separator,
                     newlines_in_values=self.is_quoted,
@@ -223,7 +224,7 @@ class CsvReader(Reader):
             )
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
-                yield self.damaged(error)
+                yield self.damaged(_in_words(error))
             return
         row = 0
         with file:
@@ -233,10 +234,16 @@ class CsvReader(Reader):
                 except StopIteration:
                     return
                 except Exception as error:
-                    yield self.damaged(error, f"after row {row}")
+                    yield self.damaged(_in_words(error), f"after row {row}")
                     return
                 yield Rows(batch, self.file.name, row)
                 row += len(batch)
+
+
+def _in_words(error: Exception) -> Exception:
+    """Return an error of pyarrow without a hint that is of no use here."""
+    long = f"a row is longer than {QUEUED >> 20} MiB: read the file whole, or leave out the column of long text"
+    return ValueError(long) if "straddling" in str(error) else error
 
 
 READERS: dict[str, Callable[[File], Reader]] = {"parquet": ParquetReader, "feather": FeatherReader, "csv": CsvReader}
@@ -267,7 +274,19 @@ def _has_quote(file: File) -> bool:
         return any(b'"' in block for block in iter(lambda: source.read(QUEUED), b""))
 
 
-def _first_two(lines: Sequence[str], separator: str) -> tuple[list[str], list[str]]:
-    """Return the names, and the cells of the next line."""
-    filled = (row for row in lines_of.reader(lines, delimiter=separator) if row)
-    return next(filled, []), next(filled, [])
+def _start(file: File) -> str:
+    """Return the beginning of a file, with its first lines."""
+    start = b""
+    with file.system.open_input_stream(file.path) as source:
+        while len(start.strip().splitlines()) <= 2 and len(start) < MOST_BEFORE and (block := source.read(1 << 20)):
+            start += block
+    return start.decode("utf-8-sig", errors="replace")
+
+
+def _first_two(start: str, separator: str) -> tuple[list[str], list[str], int]:
+    """Return the names, the cells of the next line, and how many lines there are up to the names."""
+    with cells_of(len(start)):
+        lines = lines_of.reader(StringIO(start, newline=""), delimiter=separator)
+        names = next((row for row in lines if row), [])
+        n_lines = lines.line_num
+        return names, next((row for row in lines if row), []), n_lines
