@@ -278,3 +278,31 @@ def test_a_hint_is_possible(words, hint, more, run, calibrator, monkeypatch):
     assert (code, hint in err) == (2, True)
     plain = [word for at, word in enumerate(words) if "--rows" not in (word, words[at - 1])]
     assert run(*plain, *more)[0] == 0
+
+
+def test_a_damaged_first_file_is_left_out_as_any(run, calibrator, tmp_path):
+    (tmp_path / "parts" / "0.csv").write_text("")
+    words = ["--resamples", 1, "--metrics", "accuracy", "--on-error", "skip"]
+    assert run("assess", "parts", *words)[1].startswith("40 rows, 2 classes, event: class 1, 1 batch left out")
+    code, out, _ = run("apply", calibrator, "parts", "-o", "out", "--on-error", "skip")
+    assert (code, out) == (0, "wrote out: 2 files, 40 rows, 1 batch of unknown rows left out, calibrated p_0, p_1\n")
+
+
+def test_tables_of_a_folder_that_are_not_read_are_said(run, tmp_path):
+    for name in ("b.csv.gz", "c.npz", "notes.txt", "more.txt.gz", ".d.npz"):
+        (tmp_path / "parts" / name).write_text("x")
+    err = run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[2]
+    assert "warning: parts holds b.csv.gz and 1 more, not read: unpack what is compressed" in err
+    assert "holds" not in run("assess", "parts/*.csv", "--resamples", 1, "--metrics", "accuracy")[2]
+
+
+def test_an_empty_path_is_no_folder(run):
+    code, _, err = run("assess", "", "--metrics", "accuracy")
+    assert (code, "must name a file or a folder; got an empty text" in err) == (2, True)
+
+
+@pytest.mark.parametrize("address", ["nosuch://rows/a.csv", "nosuch://rows/*.csv"])
+def test_an_unknown_address_is_refused_in_words(address, run):
+    pytest.importorskip("fsspec")
+    code, _, err = run("assess", address)
+    assert (code, f"must be one that pyarrow or fsspec knows; got {address}" in err) == (2, True)

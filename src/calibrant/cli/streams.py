@@ -54,7 +54,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
             "Pass --sample N for some of the rows."
         )
     require_arrow("files")
-    source = Files(list(files))
+    source = Files(list(files), on_error=arguments.on_error)
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     rest = [name for name in source.names if name != arguments.weight]
     found = choose_columns(

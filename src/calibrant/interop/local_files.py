@@ -26,6 +26,9 @@ PATTERN = re.compile(r"[*?\[]")
 STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
 """Endings of files that are read batch by batch."""
 
+UNREAD = (".npz", ".gz", ".bz2", ".zip", ".zst", ".xz")
+"""Endings of what may be a table, and is not read in a folder."""
+
 HIDDEN = (".", "_")
 """How a name begins, in a folder, of what is no part of the data."""
 
@@ -76,6 +79,12 @@ def is_deep(pattern: Sequence[str]) -> bool:
 def is_table(path: PurePosixPath) -> bool:
     """Whether a file of a folder is a table, and neither it nor its folder is hidden."""
     return path.suffix.lower() in STREAMED and not any(part.startswith(HIDDEN) for part in path.parts)
+
+
+def unread_tables(folder: Path) -> list[Path]:
+    """List files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
+    below = _below(folder, deep=True, hidden=HIDDEN)
+    return sorted(one for one in below if one.suffix.lower() in UNREAD and {*map(str.lower, one.suffixes)} & {*FORMATS})
 
 
 def local_files(path: Path) -> list[Path]:

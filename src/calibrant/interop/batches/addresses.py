@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from calibrant.interop.local_files import STREAMED, fits, is_deep, is_table, local_files, local_path, split
+from calibrant._core.warnings import CalibrationWarning
+from calibrant.interop.local_files import (
+    STREAMED,
+    fits,
+    is_deep,
+    is_table,
+    local_files,
+    local_path,
+    split,
+    unread_tables,
+)
 from calibrant.interop.tables import format_of
 
 Address = str | os.PathLike[str]
@@ -47,6 +58,10 @@ def files_of(source: Address | Sequence[Address]) -> list[File]:
     given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     found: dict[tuple[str, str], File] = {}
     for address in given:
+        if not os.fspath(address):
+            raise FileNotFoundError(
+                "a path must name a file or a folder; got an empty text. Name one, '.' for this folder."
+            )
         for file in _files(os.fspath(address)):
             found.setdefault(file.identity, file)
     if not found:
@@ -64,6 +79,10 @@ def _files(address: str) -> Iterator[File]:
     system, files = fs.LocalFileSystem(), local_files(path)
     is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
     _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
+    if path.is_dir() and (unread := unread_tables(path.absolute())):
+        more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
+        words = f"{address} holds {unread[0].name}{more}, not read: unpack what is compressed, and write Parquet, Feather or CSV."
+        warnings.warn(words, CalibrationWarning, stacklevel=2)
     for file in files:
         yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
 
@@ -118,6 +137,11 @@ def _system(address: str) -> tuple[Any, str]:
             raise ValueError(
                 f"an address must be one that pyarrow or fsspec knows; got {address}: {error}. pip install fsspec."
             ) from error
-        known, path = url_to_fs(address)
+        try:
+            known, path = url_to_fs(address)
+        except (ValueError, ImportError) as unknown:
+            raise ValueError(
+                f"an address must be one that pyarrow or fsspec knows; got {address}: {unknown}. Check it, or install that."
+            ) from unknown
         system = fs.PyFileSystem(fs.FSSpecHandler(known))
     return system, path

@@ -124,7 +124,7 @@ def predictions(
     tables: Source
     if is_addresses(source):
         require_arrow("files")
-        tables = Files(source)
+        tables = Files(source, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("tables of Arrow")
         tables = Stream(source)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from calibrant.interop.batches.addresses import Address, File, files_of
 from calibrant.interop.batches.arrow import Columns, piece_of
@@ -40,10 +40,10 @@ class Source(ABC):
 class Files(Source):
     """Files of tables, one after the other."""
 
-    def __init__(self, source: Address | Sequence[Address]) -> None:
+    def __init__(self, source: Address | Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
         self.files = files_of(source)
-        self.first = reader_of(self.files[0])
-        self.is_parsed = self.files[0].kind == "csv"
+        self.first = _first_readable(self.files if on_error == "skip" else self.files[:1])
+        self.is_parsed = self.first.file.kind == "csv"
 
     @property
     def names(self) -> list[str]:
@@ -53,7 +53,7 @@ class Files(Source):
     @property
     def where(self) -> str:
         """The first file."""
-        return self.files[0].name
+        return self.first.file.name
 
     @cached_property
     def n_rows(self) -> int | None:  # type: ignore[override]
@@ -79,6 +79,16 @@ class Files(Source):
                 continue
             for one in reader.batches(columns.names, columns.label, rows):
                 yield one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
+
+
+def _first_readable(files: Sequence[File]) -> Reader:
+    """Return what reads the first file that can be read; if none can, what is wrong with the last is raised."""
+    for file in files[:-1]:
+        try:
+            return reader_of(file)
+        except ValueError:
+            continue
+    return reader_of(files[-1])
 
 
 class Stream(Source):
