@@ -1,6 +1,7 @@
 """Folders and patterns as inputs and outputs: nothing is lost, nothing is read twice, and files are alike or refused."""
 
 import os
+from decimal import Decimal
 
 import numpy as np
 import pyarrow.dataset
@@ -306,3 +307,27 @@ def test_an_unknown_address_is_refused_in_words(address, run):
     pytest.importorskip("fsspec")
     code, _, err = run("assess", address)
     assert (code, f"must be one that pyarrow or fsspec knows; got {address}" in err) == (2, True)
+
+
+def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
+    os.mkdir("types")
+    cents = pyarrow.array([Decimal(f"{p:.3f}") for p in PROB[:20]])
+    table = pyarrow.table({"label": TRUE[:20], "p_0": pyarrow.array(1 - PROB[:20]), "p_1": cents})
+    for name, some in (("a", table), ("b", table.slice(0, 0))):
+        pyarrow.parquet.write_table(some, f"types/{name}.parquet")
+    assert run("apply", calibrator, "types", "-o", "out")[0] == 0
+    found, empty = (pyarrow.parquet.read_table(f"out/{name}.parquet") for name in "ab")
+    assert empty.schema.equals(found.schema)
+    gaps = table.set_column(1, "p_0", pyarrow.array([None, *(1 - PROB[1:20])]))
+    pyarrow.parquet.write_table(gaps, "types/a.parquet")
+    code, _, err = run("apply", calibrator, "types", "-o", "gaps")
+    assert (code, "a.parquet, row group 0: y_prob must be finite; got nan" in err) == (2, True)
+
+
+def test_a_calibrator_is_fitted_to_a_column_of_lists(run):
+    os.mkdir("lists")
+    pairs = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.column_stack([1 - PROB, PROB]).ravel()), 2)
+    pyarrow.parquet.write_table(pyarrow.table({"label": TRUE, "prob": pairs}), "lists/a.parquet")
+    assert run("fit", "lists", "--method", "temperature", "-o", "c.json")[0] == 0
+    code, _, err = run("apply", "c.json", "lists", "-o", "out")
+    assert (code, "must hold numbers in the column 'prob'" in err) == (2, True)

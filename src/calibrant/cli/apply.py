@@ -126,7 +126,8 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
             require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
             write_tables(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
-    of = f"{job.n_files} files, " if is_several([arguments.file]) else ""
+    files_done = "1 file" if job.n_files == 1 else f"{job.n_files} files"
+    of = f"{files_done}, " if is_several([arguments.file]) else ""
     print(f"wrote {arguments.output}: {of}{job.n_rows} rows{missing(*job.left_out)}, calibrated {shown}")
     return 0
 

@@ -41,7 +41,10 @@ def run_fit(arguments: argparse.Namespace) -> int:
     n_columns = len(forecast.forecast_columns)
     calibrator = calibrator_of(arguments, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
-    save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
+    names = forecast.forecast_columns
+    if len(names) < calibrator.n_features_in_:  # a column of lists
+        names = tuple(f"{names[0]}_{k}" for k in range(calibrator.n_features_in_))
+    save_calibrator(calibrator, arguments.output, columns=names, force=arguments.force)
     details = ", ".join(
         f"{name.rstrip('_')} {value:.6g}"
         for name, value in sorted(vars(calibrator).items())

@@ -25,7 +25,9 @@ def one_row(reader: Reader, arguments: argparse.Namespace) -> Rows:
     whole = 100 if arguments.percent else 1
     certain = dict(zip(chosen, [whole, *[0] * (len(chosen) - 1)], strict=True)) if len(chosen) > 1 else {chosen[0]: 0}
     arrays = [_array(field.type, certain.get(field.name), whole) for field in schema]
-    return Rows(pyarrow.record_batch(arrays, schema=schema), reader.file.name, 0)
+    fields = [field.with_type(array.type) for field, array in zip(schema, arrays, strict=True)]
+    whole_schema = pyarrow.schema(fields, metadata=schema.metadata)
+    return Rows(pyarrow.record_batch(arrays, schema=whole_schema), reader.file.name, 0)
 
 
 def _array(kind: Any, value: int | None, whole: int) -> Any:
@@ -37,4 +39,4 @@ def _array(kind: Any, value: int | None, whole: int) -> Any:
         return pyarrow.array([""]) if types.is_string(kind) else pyarrow.nulls(1, kind)
     if types.is_fixed_size_list(kind):
         return pyarrow.array([[whole, *[0] * (kind.list_size - 1)]], kind)
-    return pyarrow.array([str(value)] if types.is_string(kind) else [value]).cast(kind)
+    return pyarrow.array([str(value)] if types.is_string(kind) else [float(value)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import mmap
 import os
 import re
 import warnings
@@ -175,12 +176,12 @@ def _read_csv(path: Path) -> FileTable:
         raise ValueError(f"its first line has the name {twice[0]!r} more than once")
     quotes = sum(block.count(b'"') for block in _blocks(path))
     if quotes % 2:
-        _require_closed_quotes(path, separator)
+        require_closed_quotes(path, separator)
     decimal = "," if separator == ";" else "."
     read = partial(_cells_by_arrow, is_quoted=quotes > 0) if has_arrow() else _cells
     columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
     if any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
-        _require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
+        require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
     return FileTable(columns, separator=separator)
 
 
@@ -190,23 +191,27 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def _require_closed_quotes(path: Path, separator: str) -> None:
+def require_closed_quotes(path: Path, separator: str) -> None:
     """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
 
     Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
     """
-    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        _require_closed(data, separator)
+
+
+def _require_closed(data: mmap.mmap, separator: str) -> None:
     before = (separator.encode(), b"\n", b"\r", b"")
     at = data.find(b'"')
     while at >= 0:
         end = at
-        if data[max(at - 1, 0) : at] in before:
+        if data[max(at - 1, 0) : at] in before or (at == 3 and data[:3] == b"\xef\xbb\xbf"):
             end = data.find(b'"', at + 1)
             while end >= 0 and data[end + 1 : end + 2] == b'"':
                 end = data.find(b'"', end + 2)
             # Text behind the quote that ends lines of cells: it was to open a cell.
             if end < 0 or (data[end + 1 : end + 2] not in before and b"\n" in data[at:end]):
-                line = data.count(b"\n", 0, at) + 1
+                line = data[:at].count(b"\n") + 1
                 raise ValueError(f"line {line} has a quote at the start of a cell that is never closed")
         at = data.find(b'"', end + 1)
 

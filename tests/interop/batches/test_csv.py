@@ -73,6 +73,31 @@ def test_the_first_line_is_that_of_a_file_read_whole(head, tmp_path):
     np.testing.assert_array_equal(found["y_true"], whole.y_true)
 
 
+OPEN = {
+    "odd": ["0,0.5,x", '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+    "even": ['0,0.5,5" pipe', '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+}
+
+
+@pytest.mark.parametrize("lines", OPEN.values(), ids=list(OPEN))
+def test_a_quote_that_is_never_closed_swallows_no_rows(lines, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["label,p,note", *lines]) + "\n")
+    for read in (read_forecast, lambda path: predictions(path).sample(9)):
+        with pytest.raises(ValueError, match=r"line 3 has a quote at the start of a cell that is never closed"):
+            read(path)
+    path.write_text('label,p,note\n1,0.5,5" pipe\n0,0.25,"a\nb"\n')
+    assert predictions(path).sample(9)["y_prob"].tolist() == read_forecast(path).y_prob.tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_names_that_are_not_utf_8_are_refused(encoding, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("label,p,é\n1,0.5,é\n".encode(encoding))
+    with pytest.raises(ValueError, match=r"its text is not UTF-8; save it as UTF-8"):
+        predictions(path)
+
+
 def test_long_cells_are_read_and_a_longer_row_is_refused_in_words(tmp_path):
     path = tmp_path / "rows.csv"
     for length in (200_000, 3_000_000):

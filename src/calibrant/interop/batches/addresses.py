@@ -81,8 +81,9 @@ def _files(address: str) -> Iterator[File]:
     _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
     if path.is_dir() and (unread := unread_tables(path.absolute())):
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
-        words = f"{address} holds {unread[0].name}{more}, not read: unpack what is compressed, and write Parquet, Feather or CSV."
-        warnings.warn(words, CalibrationWarning, stacklevel=2)
+        what = f"{address} holds {unread[0].name}{more}, not read"
+        cure = "unpack what is compressed, and write Parquet, Feather or CSV"
+        warnings.warn(f"{what}: {cure}.", CalibrationWarning, stacklevel=2)
     for file in files:
         yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
 

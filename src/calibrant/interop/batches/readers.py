@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from calibrant.interop.batches.addresses import File
 from calibrant.interop.batches.pieces import Damaged
 from calibrant.interop.columns import Text
-from calibrant.interop.tables import SEPARATORS, cells_of, first_line, parts_alike
+from calibrant.interop.tables import SEPARATORS, cells_of, first_line, parts_alike, require_closed_quotes
 
 MOST_BEFORE = 1 << 26
 """Bytes in which the first lines of a CSV file are looked for."""
@@ -159,11 +159,15 @@ class CsvReader(Reader):
 
     def __init__(self, file: File) -> None:
         super().__init__(file)
-        start = _start(file)
-        self.is_quoted = '"' in start or _has_quote(file)
+        start, quotes = _start(file), _quotes(file)
+        self.is_quoted = '"' in start or quotes > 0
         first = {separator: _first_two(start, separator) for separator in SEPARATORS}
         self._separator = max(first, key=lambda one: parts_alike(*first[one][:2]))  # of equal ones the first
         self._names, _, self.n_lines = first[self._separator]
+        if any("\ufffd" in name or "\x00" in name for name in self._names):
+            raise ValueError("its text is not UTF-8; save it as UTF-8")
+        if quotes % 2:
+            require_closed_quotes(Path(file.path), self._separator)
 
     @property
     def schema(self) -> Any:
@@ -209,8 +213,10 @@ class CsvReader(Reader):
         return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
 
     def _read(self, kinds: Mapping[str, Any]) -> Iterator[Rows | Damaged]:
+        import pyarrow
         from pyarrow import csv
 
+        looked_at = {self._names[-1]: pyarrow.string(), **kinds} if self.is_quoted else kinds
         try:
             file = csv.open_csv(
                 self.file.system.open_input_stream(self.file.path),
@@ -220,24 +226,36 @@ class CsvReader(Reader):
                     newlines_in_values=self.is_quoted,
                     ignore_empty_lines=len(self._names) != 1,
                 ),
-                convert_options=csv.ConvertOptions(column_types=kinds, include_columns=list(kinds)),
+                convert_options=csv.ConvertOptions(column_types=looked_at, include_columns=list(looked_at)),
             )
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
                 yield self.damaged(_in_words(error))
             return
-        row = 0
+        row, last = 0, None
         with file:
             while True:
                 try:
                     batch = file.read_next_batch()
                 except StopIteration:
+                    if last is not None and (wrong := self._swallowed(last)) is not None:
+                        yield self.damaged(wrong)
                     return
                 except Exception as error:
                     yield self.damaged(_in_words(error), f"after row {row}")
                     return
-                yield Rows(batch, self.file.name, row)
+                last = batch.column(self._names[-1])[-1:] if self.is_quoted and len(batch) else last
+                yield Rows(batch.select(list(kinds)), self.file.name, row)
                 row += len(batch)
+
+    def _swallowed(self, last: Any) -> Exception | None:
+        """Return what is wrong where the last cell holds several lines: an open quote, that another one makes even."""
+        if self.file.is_local and "\n" in str(last.to_pylist()[0]):
+            try:
+                require_closed_quotes(Path(self.file.path), self.separator)
+            except ValueError as error:
+                return error
+        return None
 
 
 def _in_words(error: Exception) -> Exception:
@@ -265,13 +283,12 @@ def reader_of(file: File) -> Reader:
     return found
 
 
-def _has_quote(file: File) -> bool:
-    """Whether a file of this machine has a quote anywhere: only then a line may end within a cell."""
-    path = Path(file.path)
-    if not (type(file.system).__name__ == "LocalFileSystem" and path.is_file()):
-        return False
-    with path.open("rb") as source:
-        return any(b'"' in block for block in iter(lambda: source.read(QUEUED), b""))
+def _quotes(file: File) -> int:
+    """Return how many quotes a file of this machine has: only where there are some a line may end within a cell."""
+    if not file.is_local:
+        return 0
+    with Path(file.path).open("rb") as source:
+        return sum(block.count(b'"') for block in iter(lambda: source.read(QUEUED), b""))
 
 
 def _start(file: File) -> str:
