@@ -331,3 +331,33 @@ def test_a_calibrator_is_fitted_to_a_column_of_lists(run):
     assert run("fit", "lists", "--method", "temperature", "-o", "c.json")[0] == 0
     code, _, err = run("apply", "c.json", "lists", "-o", "out")
     assert (code, "must hold numbers in the column 'prob'" in err) == (2, True)
+
+
+def test_the_hints_of_a_report_are_possible(run, calibrator):
+    code, _, err = run("report", "parts", "-o", "r.html", "--calibrator", calibrator)
+    assert (code, "Run calibrant apply first, and report on what it writes." in err) == (2, True)
+    assert run("apply", calibrator, "parts", "-o", "after")[0] == 0
+    code, _, err = run("report", "parts", "parts/", "-o", "r.html")
+    assert (code, "Pass --names a,b." in err) == (2, True)
+    assert run("report", "parts", "after", "--names", "a,b", "-o", "r.html", "--resamples", 1)[0] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_the_hints_of_an_output_are_possible(run, calibrator, tmp_path):
+    os.mkdir("out")
+    os.symlink("out", "link")
+    code, _, err = run("apply", calibrator, "parts", "-o", "link", "--force")
+    assert (code, "Name the folder that it points to." in err) == (2, True)
+    code, _, err = run("apply", calibrator, "parts", "-o", "out")
+    assert (code, "Choose another name, or pass --force" in err) == (2, True)
+    assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
+    code, _, err = run("apply", calibrator, "parts", "-o", "x/y")
+    assert (code, "Create it first." in err) == (2, True)
+    os.mkdir("x")
+    assert run("apply", calibrator, "parts", "-o", "x/y")[0] == 0
+    code, _, err = run("apply", calibrator, "parts/0.csv", "-o", "rows.npz", "--on-error", "skip")
+    assert (
+        code,
+        "must be Parquet, Feather or CSV where rows are read in batches; got rows.npz. Rename it." in err,
+    ) == (2, True)
+    assert run("apply", calibrator, "parts/0.csv", "-o", "rows.csv", "--on-error", "skip")[0] == 0
