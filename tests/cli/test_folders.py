@@ -290,10 +290,10 @@ def test_a_damaged_first_file_is_left_out_as_any(run, calibrator, tmp_path):
 
 
 def test_tables_of_a_folder_that_are_not_read_are_said(run, tmp_path):
-    for name in ("b.csv.gz", "c.npz", "notes.txt", "more.txt.gz", ".d.npz"):
+    for name in ("b.csv.gz", "c.npz", "d.TSV", "notes.txt", "more.txt.gz", ".d.npz"):
         (tmp_path / "parts" / name).write_text("x")
     err = run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[2]
-    assert "warning: parts holds b.csv.gz and 1 more, not read: unpack what is compressed" in err
+    assert "warning: parts holds b.csv.gz and 2 more, not read: unpack what is compressed" in err
     assert "holds" not in run("assess", "parts/*.csv", "--resamples", 1, "--metrics", "accuracy")[2]
 
 

@@ -127,3 +127,16 @@ def test_the_old_folder_is_kept_where_another_writer_took_its_place(place, monke
     assert tree(kept) == {"old.csv": "out/old.csv"}
     assert tree(place / "out") == {"other.csv": "other"}
     assert not list(place.glob(".*"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_folder_that_holds_what_a_link_leads_to_is_not_replaced(place):
+    (place / "rows" / "b.csv").symlink_to(place / "out" / "old.csv")
+    with pytest.raises(ValueError, match="must be apart from what is read"):
+        write(inputs=["rows"])
+    (place / "rows" / "b.csv").unlink()
+    (place / "rows" / "more").symlink_to(place / "out", target_is_directory=True)
+    for read in ("rows", "rows/**/*.csv", "rows/more"):
+        with pytest.raises(ValueError, match="must be apart from what is read"):
+            write(inputs=[read])
+    assert tree(place / "out") == {"old.csv": "out/old.csv"}

@@ -26,8 +26,11 @@ PATTERN = re.compile(r"[*?\[]")
 STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
 """Endings of files that are read batch by batch."""
 
-UNREAD = (".npz", ".gz", ".bz2", ".zip", ".zst", ".xz")
-"""Endings of what may be a table, and is not read in a folder."""
+UNREAD = (".npz", ".tsv", ".jsonl", ".orc", ".avro")
+"""Endings of tables that are not read in a folder."""
+
+COMPRESSED = (".gz", ".bz2", ".zip", ".zst", ".xz")
+"""Endings of what is a table once it is unpacked, if another ending says so."""
 
 HIDDEN = (".", "_")
 """How a name begins, in a folder, of what is no part of the data."""
@@ -83,8 +86,12 @@ def is_table(path: PurePosixPath) -> bool:
 
 def unread_tables(folder: Path) -> list[Path]:
     """List files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
-    below = _below(folder, deep=True, hidden=HIDDEN)
-    return sorted(one for one in below if one.suffix.lower() in UNREAD and {*map(str.lower, one.suffixes)} & {*FORMATS})
+    return sorted(one for one in _below(folder, deep=True, hidden=HIDDEN) if _is_unread(one))
+
+
+def _is_unread(path: Path) -> bool:
+    ending, endings = path.suffix.lower(), {suffix.lower() for suffix in path.suffixes}
+    return ending in UNREAD or (ending in COMPRESSED and bool(endings & {*FORMATS, *UNREAD}))
 
 
 def local_files(path: Path) -> list[Path]:

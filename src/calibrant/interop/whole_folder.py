@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
 
-from calibrant.interop.local_files import STREAMED, fits, local_path, split
+from calibrant.interop.local_files import STREAMED, fits, local_files, local_path, split
 from calibrant.interop.writing import LONGEST, failed, taken
 
 ELSEWHERE = "Choose another folder."
@@ -121,6 +121,8 @@ def _touches(output: Path, address: str) -> bool:
     path = local_path(address)
     if path is None:
         return False
+    if any(Path(os.path.realpath(file)).is_relative_to(output) for file in local_files(path)):  # by links, too
+        return True
     start, pattern = split(PurePosixPath(path.absolute().as_posix()), os.path.lexists)
     real = Path(os.path.realpath(start))
     if not pattern:
