@@ -241,4 +241,6 @@ class Streamed(Predictions):
 
 def nothing() -> ValueError:
     """Return the error of predictions without rows."""
-    return ValueError("predictions must hold at least one row; got none, or none with a weight. Check what they are read from.")
+    return ValueError(
+        "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
+    )
