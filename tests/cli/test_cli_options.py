@@ -86,6 +86,7 @@ OF_A_NOTION = {
     "--pos-label": Case(("--pos-label", "0")),
 }
 SAMPLE = Case(("--sample", "90"))
+ON_ERROR = Case(("--on-error", "skip"), same=True, idle=True)
 OF_MEASURING = {
     "--metrics": Case(("--metrics", "nll,rmsce")),
     "--bins": Case(("--bins", "7")),
@@ -102,6 +103,7 @@ CASES = {
     "assess": {
         "files": Case(says="120 rows, 2 classes, event: class 1"),
         "--sample": SAMPLE,
+        "--on-error": ON_ERROR,
         **OF_COLUMNS,
         **OF_A_NOTION,
         **OF_MEASURING,
@@ -111,6 +113,7 @@ CASES = {
     "test": {
         "files": Case(says="120 rows, event: class 1"),
         "--sample": SAMPLE,
+        "--on-error": ON_ERROR,
         **OF_COLUMNS,
         **OF_A_NOTION,
         "--tests": Case(("--tests", "cox")),
@@ -127,6 +130,8 @@ CASES = {
     },
     "fit": {
         "file": Case(says="on 120 rows"),
+        "--sample": SAMPLE,
+        "--on-error": ON_ERROR,
         **OF_COLUMNS,
         "--other": Case(("--other", "g.csv")),
         "--method": Case(("--method", "platt")),
@@ -145,6 +150,7 @@ CASES = {
             ("--weight", "w"), same=True, idle=True
         ),  # weights are for fitting; here they are columns like others
         "--classes": Case(("--classes", "b,a"), "classes", code=2),
+        "--on-error": ON_ERROR,
         "--top": Case(instead=("top.json", "f.csv", "-o", "out.csv", "--top"), says="predicted, probability"),
         "--output": OUTPUT,
         "--force": FORCE,
@@ -164,6 +170,7 @@ CASES = {
     "report": {
         "files": Case(says="From “f” to “g”, on the same 120 rows"),
         "--sample": SAMPLE,
+        "--on-error": Case(("--on-error", "skip"), idle=True),
         **OF_COLUMNS,
         **OF_A_NOTION,
         **OF_MEASURING,

@@ -9,6 +9,7 @@ import pytest
 from calibrant import Monitor, cli
 from calibrant.cli.watch_state import WatchState
 from calibrant.cli.watched_files import files_of
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.batches import addresses
 from calibrant.interop.tables import read_table, write_table
 
@@ -314,6 +315,9 @@ def test_a_day_without_rows_stops_nothing_and_is_read_when_it_has_some(run):
     assert (code, "must hold rows to watch; no row was read" in error) == (2, True)
 
 
+WINDOWS = ["a", "b/9", "b/10", "b/c/d"]
+
+
 def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
     pytest.importorskip("pyarrow")
     for name in (
@@ -324,13 +328,18 @@ def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
         "_success/x.csv",
         "b/c/d.feather",
         "b/notes.txt",
-        "P.npz",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     for name in (str(tmp_path), f"{tmp_path}/*/*.csv", f"{tmp_path}/**/*.parquet", f"{tmp_path}/b/[19]*"):
         assert sorted(file.place for file in files_of([name])) == sorted(one.path for one in addresses.files_of(name))
-    assert [file.window for file in files_of([str(tmp_path)])] == ["a", "b/9", "b/10", "b/c/d"]
+    (tmp_path / "P.npz").touch()
+    for reads in (files_of, addresses.files_of):
+        with pytest.warns(CalibrationWarning, match=r"holds P\.npz, not read"):
+            found = reads([str(tmp_path)])
+        assert len(found) == len(WINDOWS)
+    with pytest.warns(CalibrationWarning):
+        assert [file.window for file in files_of([str(tmp_path)])] == WINDOWS
     with pytest.raises(ValueError, match="must lie on this machine"):
         files_of(["s3://bucket/days"])
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from strategies import columns, tables
 
+from calibrant import predictions
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
 from calibrant.significance import cumulative, kolmogorov_smirnov_test, kuiper_test
@@ -125,3 +126,23 @@ def test_a_number_of_draws_that_is_none_is_refused(test):
         test([0, 1], [0.2, 0.7], n_resamples=0)
     with pytest.raises(TypeError, match=r"n_resamples must be a whole number, at least 1; got 0\.5"):
         test([0, 1], [0.2, 0.7], n_resamples=0.5)
+
+
+@EACH
+def test_of_rows_in_batches_statistic_and_pvalue_have_limits_that_hold_those_of_the_rows(test, monkeypatch):
+    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    rng = np.random.default_rng(6)
+    p = rng.random(3000)
+    y = rng.random(3000) < p
+    found, rows = test(predictions([(y, p)])), test(y, p)
+    assert found.statistic.lower <= rows.statistic <= found.statistic.upper
+    assert found.pvalue.lower <= rows.pvalue <= found.pvalue.upper
+    assert 0.0 < found.statistic.error < 0.1
+    assert "; statistic of rows in batches, exact to within 0.0" in repr(found)
+    assert (
+        f"is from {found.statistic.lower:.4g} to {found.statistic.upper:.4g}, of which the p-values"
+        in found.assumptions[-1]
+    )
+    drawn = test(predictions([(y, p)]), n_resamples=400)
+    assert drawn.pvalue == pytest.approx(rows.pvalue, abs=4 * np.sqrt(rows.pvalue * (1 - rows.pvalue) / 400) + 0.03)
+    assert drawn.statistic.error == found.statistic.error

@@ -182,6 +182,11 @@ def as_problem(
 
 def _of_batches(predictions: InBatches, said: Sequence[str]) -> Problem:
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
+    if "y_prob" in said:
+        raise TypeError(
+            "y_prob must be left out beside predictions that are read in batches, which have probabilities; got both. "
+            "Leave it out, or take a sample of the rows: function(**predictions.sample(n))."
+        )
     if said:
         raise TypeError(
             f"{', '.join(said)} must be left out beside predictions that are read in batches; got both. "

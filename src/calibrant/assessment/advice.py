@@ -156,7 +156,7 @@ class Advice(Result):
 
 def advise(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     n_folds: int = 5,
     rng: Rng = 0,

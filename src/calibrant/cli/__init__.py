@@ -38,6 +38,7 @@ OPTIONS = {
     "n_classes=2": "--classes 2",
     "safe=True": "--safe",
     "predictions.sample": "--sample N",
+    "on_error='skip'": "--on-error skip",
 }
 """How the command line spells what a message of the library tells to pass."""
 

@@ -1,4 +1,4 @@
-"""`calibrant apply` on files that are read and written in batches."""
+"""`calibrant apply`: calibrated predictions of a file, or of files that are read and written in batches."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.streams import is_large, is_several
+from calibrant.cli.inputs import calibrated_by, calibrated_names, read, top_by
+from calibrant.cli.one_row import one_row
+from calibrant.cli.streams import is_in_batches, is_large, is_several, missing
 
 if TYPE_CHECKING:
     from calibrant._core.progress import Advance
+    from calibrant.calibrators.base import Calibrator
     from calibrant.interop.batches.addresses import File
-    from calibrant.interop.batches.readers import Rows
+    from calibrant.interop.batches.readers import Reader, Rows
     from calibrant.interop.files import ForecastTable
     from calibrant.interop.tables import FileTable
+
+Places = dict[str, dict[str, Any]]
+"""The columns that stand in the place of each column of a forecast."""
 
 AT_A_TIME = 1 << 17
 """Rows that are read, calibrated and written together."""
@@ -24,11 +30,66 @@ Change = Callable[["ForecastTable"], tuple["FileTable", list[str]]]
 """What makes of a forecast its calibrated one, and the names of the columns that are new."""
 
 
+def run_apply(arguments: argparse.Namespace) -> int:
+    """Calibrate the forecasts in a file."""
+    from calibrant.interop.persistence import load_calibrator
+    from calibrant.interop.tables import format_of, require_csv, write_table
+    from calibrant.interop.writing import require_free
+
+    if is_streamed(arguments):
+        calibrator = load_calibrator(arguments.calibrator)
+        return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator, arguments.file])
+    format_of(arguments.output)
+    if arguments.escape_formulas:
+        require_csv(arguments.output)
+    calibrator = load_calibrator(arguments.calibrator)
+    forecast = read(arguments, arguments.file, label_optional=True)
+    table, new = _calibrated_table(arguments, calibrator, forecast)
+    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
+    shown = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
+    print(f"wrote {arguments.output}: {len(table.columns[new[0]])} rows, calibrated {shown}")
+    return 0
+
+
+def _calibrated_table(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable
+) -> tuple[FileTable, list[str]]:
+    """Return the table with calibrated columns in the places of the forecast's, and their names."""
+    from calibrant.interop.columns import Values
+
+    places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
+    new = [name for columns in places.values() for name in columns]
+    if taken := [name for name in new if name in forecast.table and name not in places]:
+        raise ValueError(
+            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
+            "Rename or remove these columns."
+        )
+    # Whatever else the file holds is carried over.
+    columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
+    return forecast.table.replaced(columns), new
+
+
+def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the calibrated probability of each class in the place of its forecast."""
+    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
+    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
+    in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
+    return {old: {new: column} for old, new, column in in_turn}
+
+
+def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the predicted label and its calibrated probability in the place of the whole forecast."""
+    label, score = top_by(arguments, calibrator, forecast, arguments.file)
+    first = next(name for name in forecast.table if name in forecast.forecast_columns)
+    return {name: {} for name in forecast.forecast_columns} | {first: {"predicted": label, "probability": score}}
+
+
 def is_streamed(arguments: argparse.Namespace) -> bool:
     """Whether the file is a folder or a pattern, or so large that it is better read in batches."""
     from calibrant.interop.columns import has_arrow
 
-    if is_several([arguments.file]):
+    if is_in_batches(arguments, [arguments.file]):
         return True
     to_table = Path(arguments.output).suffix.lower() != ".npz"
     return to_table and arguments.rows is None and has_arrow() and is_large(arguments.file)
@@ -39,8 +100,10 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
     from calibrant._core.progress import progress_bar
     from calibrant.interop.batches.addresses import files_of
     from calibrant.interop.batches.front import require_arrow
+    from calibrant.interop.batches.readers import reader_of
     from calibrant.interop.batches.writing import write_tables
-    from calibrant.interop.writing import require_free, whole_folder
+    from calibrant.interop.whole_folder import whole_folder
+    from calibrant.interop.writing import require_free
 
     if arguments.rows is not None:
         raise ValueError(
@@ -52,16 +115,20 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
     options = {"escape_formulas": arguments.escape_formulas}
     with progress_bar(None, show=sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if is_several([arguments.file]):
-            with whole_folder(output, force=arguments.force) as beside:
+            read = [arguments.file, arguments.calibrator]
+            with whole_folder(output, force=arguments.force, inputs=read) as beside:
                 for file, name in zip(files, _names(files), strict=True):
+                    if (reader := job.reader(file)) is None:
+                        continue
                     (beside / name).parent.mkdir(parents=True, exist_ok=True)
-                    write_tables(beside / name, job.tables(file, advance), **options)
+                    write_tables(beside / name, job.tables(reader, advance), **options)
         else:
-            require_free(output, force=arguments.force, inputs=[arguments.calibrator])
-            write_tables(output, job.tables(files[0], advance), force=arguments.force, **options)
+            require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
+            write_tables(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
-    of = f"{len(files)} files, " if is_several([arguments.file]) else ""
-    print(f"wrote {arguments.output}: {of}{job.n_rows} rows, calibrated {shown}")
+    files_done = "1 file" if job.n_files == 1 else f"{job.n_files} files"
+    of = f"{files_done}, " if is_several([arguments.file]) else ""
+    print(f"wrote {arguments.output}: {of}{job.n_rows} rows{missing(*job.left_out)}, calibrated {shown}")
     return 0
 
 
@@ -79,26 +146,54 @@ class _Job:
 
     def __init__(self, arguments: argparse.Namespace, change: Change) -> None:
         self.arguments, self.change = arguments, change
-        self.n_rows, self.new = 0, list[str]()
+        self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
 
-    def tables(self, file: File, advance: Advance) -> Iterator[FileTable]:
-        """Yield the calibrated tables of a file."""
-        from calibrant._core.threads import ahead
-        from calibrant.interop.batches.pieces import Damaged, said_at
+    def reader(self, file: File) -> Reader | None:
+        """Return what reads a file, or None of one that is left out."""
         from calibrant.interop.batches.readers import reader_of
 
-        reader = reader_of(file)
+        try:
+            return reader_of(file)
+        except ValueError as error:
+            self._leave_out(error, 0)
+            return None
+
+    def tables(self, reader: Reader, advance: Advance) -> Iterator[FileTable]:
+        """Yield the calibrated tables of a file, of one without rows a table without rows."""
+        from calibrant._core.threads import ahead
+        from calibrant.interop.batches.pieces import Damaged, said_at
+
+        is_begun, is_text = False, reader.file.kind == "csv"
+        self.n_files += 1
         for found in ahead(reader.whole(AT_A_TIME), 1):
             if isinstance(found, Damaged):
-                raise found.error
+                self._leave_out(found.error, found.n_rows)
+                continue
+            if not len(found.batch):
+                continue
             try:
-                forecast = self._forecast(found, reader.separator, is_text=file.kind == "csv")
-                table, self.new = self.change(forecast)
+                table = self._changed(found, reader.separator, is_text=is_text)
             except (ValueError, TypeError) as error:
-                raise said_at(found.place, found.row, error) from error
+                self._leave_out(said_at(found.place, found.row, error), len(found.batch))
+                continue
             self.n_rows += len(found.batch)
             advance(len(found.batch))
+            is_begun = True
             yield table
+        if not is_begun:
+            row = one_row(reader, self.arguments)
+            yield self._changed(row, reader.separator, is_text=is_text).sliced(slice(0, 0), 1)
+
+    def _leave_out(self, error: Exception, n_rows: int) -> None:
+        """Raise the error, or say it and count the rows, as the command asks."""
+        if self.arguments.on_error == "raise":
+            raise error
+        self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
+        print(f"calibrant: warning: left out: {error}", file=sys.stderr)
+
+    def _changed(self, found: Rows, separator: str, *, is_text: bool) -> FileTable:
+        table, self.new = self.change(self._forecast(found, separator, is_text=is_text))
+        return table
 
     def _forecast(self, found: Rows, separator: str, *, is_text: bool) -> ForecastTable:
         from calibrant.interop.columns import Arrow, Text

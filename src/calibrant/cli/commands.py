@@ -10,24 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.apply import apply_in_batches, is_streamed
 from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.inputs import (
     assessed,
     calibrated_by,
-    calibrated_names,
     labels_of,
     metrics_asked,
     pos_label_of,
     read,
     say_unused_bins,
-    top_by,
     values_of,
     weight_of,
 )
-from calibrant.cli.methods import found_notion
-from calibrant.cli.other_rows import warn_beside_other_rows
-from calibrant.cli.streams import is_several, open_stream, opened, sampled
+from calibrant.cli.streams import is_in_batches, missing_of, open_stream, opened, sampled
 
 if TYPE_CHECKING:
     from calibrant._core.links import FloatArray
@@ -36,18 +31,8 @@ if TYPE_CHECKING:
     from calibrant.curves.simplex_points import SimplexPoints
     from calibrant.interop.batches.forecast_stream import ForecastStream
     from calibrant.interop.files import ForecastTable
-    from calibrant.interop.tables import FileTable
-
-Places = dict[str, dict[str, Any]]
-"""The columns that stand in the place of each column of a forecast."""
 
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
-
-NOT_FOUND = ("gradient_", "row_weight_")
-"""Fitted numbers that say how well a fit went, or what a row weighs, and not what was found."""
-
-COUNTS = ("n_bins_", "n_regions_")
-"""Whole numbers that were found, and not given by the data."""
 
 
 def run_assess(arguments: argparse.Namespace) -> int:
@@ -62,6 +47,7 @@ def run_assess(arguments: argparse.Namespace) -> int:
     failed = [gate.fails(result) for gate in gates]
     if arguments.json:
         document = document_of(result) | {
+            "left_out": result.left_out,
             "columns": {"label": forecast.label_column, forecast.input: list(forecast.forecast_columns)},
             "gates": [
                 {"condition": text, "failed": bad is not None}
@@ -90,9 +76,10 @@ def run_test(arguments: argparse.Namespace) -> int:
 
     from calibrant._core.registry import find
     from calibrant._core.result import shown_pvalue
+    from calibrant.interop.files import ForecastTable
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
-    several = arguments.sample is None and is_several(arguments.files)
+    several = arguments.sample is None and is_in_batches(arguments, arguments.files)
     asked = arguments.tests.split(",") if arguments.tests else OF_SUMS if several else USUAL_TESTS
     chosen = tuple(dict.fromkeys(find("test", word).name for word in asked))
     if "equivalence" in chosen:
@@ -117,6 +104,7 @@ def run_test(arguments: argparse.Namespace) -> int:
     below = arguments.fail_below is not None and any(p < arguments.fail_below for p in adjusted.values())
     failed = below or (arguments.fail_below is not None and bool(undefined))
     if arguments.json:
+        left_out = 0 if isinstance(forecast, ForecastTable) else forecast.predictions.left_out[0]
         document = {
             n: {
                 "statistic": _finite(r.statistic),
@@ -130,13 +118,13 @@ def run_test(arguments: argparse.Namespace) -> int:
         }
         print(
             json.dumps(
-                {"rows": forecast.n_rows, "event": event, "tests": document, "failed": failed},
+                {"rows": forecast.n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed},
                 indent=2,
                 allow_nan=False,
             )
         )
     else:
-        print(f"{forecast.n_rows} rows, {spoken}")
+        print(f"{forecast.n_rows} rows, {spoken}{missing_of(forecast)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
@@ -209,102 +197,6 @@ def _tested_in_batches(
     return f"class {problem.classes[1]}", False, {"y_true": forecast.predictions}
 
 
-def run_fit(arguments: argparse.Namespace) -> int:
-    """Fit a calibrator and save it."""
-    from calibrant._core.parameters import left_out
-    from calibrant.cli.methods import calibrator_of, method_of
-    from calibrant.interop.persistence import save_calibrator
-    from calibrant.interop.writing import require_free
-
-    read_too = [] if arguments.other is None else [arguments.other]
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file, *read_too])
-    rows: tuple[Any, ...]
-    if is_several([arguments.file]):
-        left_out("--other", arguments.other, "with files that are read in batches", hint="Compare a sample in Python")
-        stream = open_stream(arguments, [arguments.file])
-        forecast: ForecastTable | ForecastStream = stream
-        rows, labels = (stream.predictions,), None
-    else:
-        forecast = table = read(arguments, arguments.file)
-        warn_beside_other_rows(arguments, table)
-        rows = values_of(arguments, table), table.y_true, weight_of(arguments, table)
-        labels = labels_of(arguments, table)
-    n_columns = len(forecast.forecast_columns)
-    calibrator = calibrator_of(arguments, n_columns=n_columns, input=forecast.input, labels=labels)
-    calibrator.fit(*rows)
-    save_calibrator(calibrator, arguments.output, columns=forecast.forecast_columns, force=arguments.force)
-    details = ", ".join(
-        f"{name.rstrip('_')} {value:.6g}"
-        for name, value in sorted(vars(calibrator).items())
-        if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
-        or (name in COUNTS and isinstance(value, int))
-    )
-    method = method_of(arguments, n_columns=n_columns)
-    chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
-    print(f"fitted {chosen} on {forecast.n_rows} rows{': ' if details else ''}{details}")
-    if len(calibrator.classes_) == 2:
-        print(f"event: class {calibrator.classes_[1]}")
-    if (groups := found_notion(arguments, calibrator)) is not None:
-        print(f"found {groups!r}")
-    print(f"wrote {arguments.output}")
-    return OK
-
-
-def run_apply(arguments: argparse.Namespace) -> int:
-    """Calibrate the forecasts in a file."""
-    from calibrant.interop.persistence import load_calibrator
-    from calibrant.interop.tables import format_of, require_csv, write_table
-    from calibrant.interop.writing import require_free
-
-    if is_streamed(arguments):
-        calibrator = load_calibrator(arguments.calibrator)
-        return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator])
-    format_of(arguments.output)
-    if arguments.escape_formulas:
-        require_csv(arguments.output)
-    calibrator = load_calibrator(arguments.calibrator)
-    forecast = read(arguments, arguments.file, label_optional=True)
-    table, new = _calibrated_table(arguments, calibrator, forecast)
-    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
-    shown = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
-    print(f"wrote {arguments.output}: {len(table.columns[new[0]])} rows, calibrated {shown}")
-    return OK
-
-
-def _calibrated_table(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable
-) -> tuple[FileTable, list[str]]:
-    """Return the table with calibrated columns in the places of the forecast's, and their names."""
-    from calibrant.interop.columns import Values
-
-    places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
-    new = [name for columns in places.values() for name in columns]
-    if taken := [name for name in new if name in forecast.table and name not in places]:
-        raise ValueError(
-            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
-            "Rename or remove these columns."
-        )
-    # Whatever else the file holds is carried over.
-    columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    return forecast.table.replaced(columns), new
-
-
-def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
-    """Put the calibrated probability of each class in the place of its forecast."""
-    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
-    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
-    in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
-    return {old: {new: column} for old, new, column in in_turn}
-
-
-def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
-    """Put the predicted label and its calibrated probability in the place of the whole forecast."""
-    label, score = top_by(arguments, calibrator, forecast, arguments.file)
-    first = next(name for name in forecast.table if name in forecast.forecast_columns)
-    return {name: {} for name in forecast.forecast_columns} | {first: {"predicted": label, "probability": score}}
-
-
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
     from dataclasses import replace
@@ -328,7 +220,7 @@ def run_report(arguments: argparse.Namespace) -> int:
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
     assessments, simplex, shown = {}, {}, []
-    if arguments.sample is None and any(is_several([file]) for file in arguments.files):
+    if arguments.sample is None and any(is_in_batches(arguments, [file]) for file in arguments.files):
         return _report_of_sums(arguments, names)
     tables = [
         sampled(open_stream(arguments, [f]), arguments.sample) if arguments.sample else read(arguments, f)

@@ -18,7 +18,7 @@ def run_decide(arguments: argparse.Namespace) -> int:
     from calibrant.interop.writing import require_free
 
     if arguments.output:
-        require_free(Path(arguments.output), force=arguments.force)
+        require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file])
         format_of(arguments.output)
         if arguments.escape_formulas:
             require_csv(arguments.output)

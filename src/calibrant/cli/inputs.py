@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -82,10 +83,11 @@ def calibrated_by(
     import numpy as np
 
     values, order = _as_fitted(arguments, calibrator, forecast, file)
+    bare = _without_names(calibrator)
     if values.ndim == 1:
-        return calibrator.calibrate(values)
+        return bare.calibrate(values)
     calibrated = np.empty(values.shape)
-    calibrated[:, order] = calibrator.calibrate(values)
+    calibrated[:, order] = bare.calibrate(values)
     return calibrated
 
 
@@ -93,7 +95,7 @@ def top_by(
     arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
 ) -> tuple[Any, FloatArray]:
     """Return the label that a forecast predicts and its calibrated probability, where the calibrator has that."""
-    top: Any = getattr(calibrator, "predict_top", None)
+    top: Any = getattr(_without_names(calibrator), "predict_top", None)
     if top is None:
         raise ValueError(
             f"--top must have a calibrator of single scores, `calibrant fit --notion`; got {arguments.calibrator}, "
@@ -116,10 +118,17 @@ def _as_fitted(
         )
     order = _fitted_order(arguments, calibrator, forecast, file)
     _require_its_event(arguments, calibrator, forecast, order)
-    if hasattr(calibrator, "feature_names_in_"):
-        del calibrator.feature_names_in_  # names are matched now: what follows are bare arrays
     values = values_of(arguments, forecast)
     return (values if values.ndim == 1 else values[:, order]), order
+
+
+def _without_names(calibrator: Calibrator) -> Calibrator:
+    """Return the calibrator for bare arrays, once names are matched; the names stay where other files are matched by them."""
+    bare: Any = copy(calibrator)
+    if hasattr(bare, "feature_names_in_"):
+        del bare.feature_names_in_
+    found: Calibrator = bare
+    return found
 
 
 def _require_its_event(

@@ -7,7 +7,9 @@ from typing import Any
 
 from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
+from calibrant.cli.apply import run_apply
 from calibrant.cli.decide import run_decide
+from calibrant.cli.fit import run_fit
 from calibrant.cli.gates import DRAWS
 from calibrant.cli.monitor import run_monitor
 from calibrant.cli.plan import run_plan
@@ -72,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     )
     _data_options(advise)
 
-    fit = _command(subparsers, "fit", commands.run_fit, "fit a calibrator and save it as JSON")
+    fit = _command(subparsers, "fit", run_fit, "fit a calibrator and save it as JSON")
     fit.add_argument(
         "file", metavar="FILE", help="calibration set: predictions for rows that the classifier was not trained on"
     )
@@ -96,9 +98,11 @@ def parser() -> argparse.ArgumentParser:
     _other_option(fit)
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
     _force_option(fit)
+    _sample_option(fit)
+    _error_option(fit)
     _data_options(fit)
 
-    apply = _command(subparsers, "apply", commands.run_apply, "calibrate the predictions in a file")
+    apply = _command(subparsers, "apply", run_apply, "calibrate the predictions in a file")
     apply.add_argument("calibrator", metavar="CALIBRATOR", help="the JSON file that `calibrant fit` wrote")
     apply.add_argument("file", metavar="FILE", help="CSV, Parquet, Feather or NPZ, or a folder; no label is needed")
     apply.add_argument(
@@ -114,6 +118,7 @@ def parser() -> argparse.ArgumentParser:
         "calibration, and probability, its calibrated probability; for calibrators fitted with --notion",
     )  # fmt: skip
     _force_option(apply)
+    _error_option(apply)
     _escape_option(apply)
     _data_options(apply)
 
@@ -161,6 +166,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     _force_option(report)
     _sample_option(report)
+    _error_option(report)
     _data_options(report)
     _notion_options(report)
     _assess_options(report)
@@ -205,12 +211,21 @@ def _files_argument(parser: argparse.ArgumentParser) -> None:
         "as s3://bucket/events/ are read in batches, as one table",
     )  # fmt: skip
     _sample_option(parser)
+    _error_option(parser)
 
 
 def _sample_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample", type=_positive, metavar="N",
         help="take N of the rows, which are the same however the files are cut: for what needs all rows in memory",
+    )  # fmt: skip
+
+
+def _error_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on-error", choices=("raise", "skip"), default="raise",
+        help="what to do with a batch of rows that is wrong, such as one with a missing label, or a file that is damaged: "
+        "'skip' leaves it out and counts it (default: %(default)s)",
     )  # fmt: skip
 
 
@@ -348,7 +363,7 @@ def _other_option(parser: argparse.ArgumentParser) -> None:
 def _force_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true",
-        help="replace the output if it exists; of a symbolic link the file that it points to is replaced",
+        help="replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced",
     )  # fmt: skip
 
 

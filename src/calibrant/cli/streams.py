@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import asked_of_rows, binning_of, labels_of, pos_label_of, read
+from calibrant.interop.local_files import is_pattern
 
 if TYPE_CHECKING:
     from calibrant.interop.batches.forecast_stream import ForecastStream
@@ -25,17 +25,18 @@ AT_A_TIME = 1 << 16
 
 def is_several(files: Sequence[str]) -> bool:
     """Whether it is more than a file: several, a folder, a pattern, or an address of another file system."""
-    return len(files) > 1 or "://" in files[0] or Path(files[0]).is_dir() or _is_pattern(files[0])
+    return len(files) > 1 or "://" in files[0] or Path(files[0]).is_dir() or is_pattern(files[0])
+
+
+def is_in_batches(arguments: argparse.Namespace, files: Sequence[str]) -> bool:
+    """Whether files must be read in batches: if they are several, or what is wrong in them is to be left out."""
+    return is_several(files) or arguments.on_error == "skip"
 
 
 def is_large(file: str) -> bool:
     """Whether a file is so large that it is better read in batches."""
     path = Path(file)
     return path.suffix.lower() != ".npz" and path.is_file() and path.stat().st_size >= LARGE
-
-
-def _is_pattern(file: str) -> bool:
-    return re.search(r"[*?\[]", file) is not None and not Path(file).exists()
 
 
 def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:
@@ -53,7 +54,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
             "Pass --sample N for some of the rows."
         )
     require_arrow("files")
-    source = Files(list(files))
+    source = Files(list(files), on_error=arguments.on_error)
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     rest = [name for name in source.names if name != arguments.weight]
     found = choose_columns(
@@ -74,6 +75,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
         asked_of_rows(arguments),
         pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
         batch_rows=AT_A_TIME,
+        on_error=arguments.on_error,
         progress=sys.stderr.isatty(),
     )
     return ForecastStream(predictions, columns.label, columns.numbers, columns.input, where)
@@ -93,6 +95,8 @@ def _head(source: Files, columns: Any, where: str) -> ForecastTable:
             wrong = piece.error
         elif len(piece):
             truth = labels_as_read(piece, is_parsed=source.is_parsed)
+            if not len(truth):  # all are missing, which is said where the rows are read
+                continue
             table = FileTable({columns.label: Values(truth)})
             return ForecastTable(table, columns.label, columns.numbers, columns.input, (), where)
     raise wrong
@@ -105,6 +109,8 @@ def sampled(stream: ForecastStream, n: int) -> ForecastTable:
     from calibrant.interop.tables import FileTable
 
     rows, weight = stream.predictions.sample(n), stream.predictions.columns.weight
+    if left_out := missing_of(stream):
+        print(f"calibrant: warning: {stream.n_rows} rows{left_out}", file=sys.stderr)
     values = rows["y_prob"] if rows["y_prob"].ndim == 2 else rows["y_prob"][:, None]
     names = stream.forecast_columns
     if len(names) < values.shape[1]:
@@ -116,6 +122,19 @@ def sampled(stream: ForecastStream, n: int) -> ForecastTable:
     return ForecastTable(table, stream.label_column, names, stream.input, (), stream.file)
 
 
+def missing_of(forecast: ForecastTable | ForecastStream) -> str:
+    """Return what was left out of a forecast, in words that follow the number of its rows."""
+    from calibrant.interop.files import ForecastTable
+
+    return "" if isinstance(forecast, ForecastTable) else missing(*forecast.predictions.left_out)
+
+
+def missing(n_batches: int, n_rows: int) -> str:
+    """Return how much was left out, in words that follow the number of rows; nothing of nothing."""
+    batches = "1 batch" if n_batches == 1 else f"{n_batches} batches"
+    return f", {batches} of {n_rows or 'unknown'} rows left out" if n_batches else ""
+
+
 def opened(
     arguments: argparse.Namespace, files: Sequence[str], metrics: Sequence[str] = ()
 ) -> ForecastTable | ForecastStream:
@@ -124,7 +143,7 @@ def opened(
 
     if arguments.sample is not None:
         return sampled(open_stream(arguments, files), arguments.sample)
-    if is_several(files):
+    if is_in_batches(arguments, files):
         return open_stream(arguments, files)
     if metrics and arguments.rows is None and arguments.weight is None and has_arrow() and is_large(files[0]):
         stream = open_stream(arguments, files)

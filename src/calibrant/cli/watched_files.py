@@ -52,41 +52,22 @@ def require_own_window(file: WatchedFile, other: str) -> None:
 
 
 def _files(name: str) -> Iterator[WatchedFile]:
-    from calibrant.interop.batches.addresses import STREAMED
+    from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_unread
     from calibrant.monitoring.windows import in_order
 
     if "://" in name:
         raise ValueError(f"files to watch must lie on this machine; got {name}. Copy them, or use Monitor in Python.")
-    inside = _inside(name)
-    if inside is None:
-        yield WatchedFile(name, os.path.abspath(name), Path(name).stem)
+    path = Path(name)
+    start, pattern = split(PurePosixPath(path.as_posix()), os.path.lexists)
+    folder = Path(start)
+    if not pattern and not folder.is_dir():
+        yield WatchedFile(name, os.path.abspath(name), path.stem)
         return
+    inside = {file.relative_to(folder.absolute()).as_posix(): file for file in local_files(path)}
     if not inside:
         raise FileNotFoundError(
             f"{name} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
         )
-    for below, path in sorted(inside.items(), key=lambda pair: in_order(pair[0])):
-        yield WatchedFile(str(path), os.path.abspath(path), str(PurePosixPath(below).with_suffix("")))
-
-
-def _inside(name: str) -> dict[str, Path] | None:
-    """Return the files of a folder or a pattern, by their names below it; None of a file."""
-    from calibrant.interop.batches.addresses import PATTERN, before_pattern, fits, is_table
-
-    path = Path(name)
-    if path.is_dir():
-        below = ((file.relative_to(path).as_posix(), file) for file in _walked(path))
-        return {one: file for one, file in below if is_table(PurePosixPath(one))}
-    if path.exists() or not PATTERN.search(name):
-        return None
-    home = Path(*before_pattern(PurePosixPath(path.as_posix())))
-    whole = PurePosixPath(path.absolute().as_posix())
-    matching = (file for file in _walked(home) if fits(file.absolute().as_posix(), str(whole)))
-    return {file.relative_to(home).as_posix(): file for file in matching}
-
-
-def _walked(folder: Path) -> Iterator[Path]:
-    for place, _, names in os.walk(folder, followlinks=True):
-        for name in names:
-            if (file := Path(place, name)).is_file():
-                yield file
+    warn_of_unread(name, path)
+    for below, file in sorted(inside.items(), key=lambda pair: in_order(pair[0])):
+        yield WatchedFile(str(folder / below), os.path.abspath(file), str(PurePosixPath(below).with_suffix("")))

@@ -65,7 +65,7 @@ class BinSweep(DrawnResult):
 
 def bin_sweep(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     n_bins: Sequence[int] = range(1, 51),
     binning: Binning | Callable[[int], Binning] = EqualWidth,

@@ -19,6 +19,7 @@ from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.curves.bin_profiles import PROBABILITY, BinProfiles, Scale, bin_profiles, log_odds_of, sums
 from calibrant.metrics.rejections import TestName, accepted, require_test, verdicts
 from calibrant.notions import Notion, as_notion
+from calibrant.sums.unread import require_rows
 
 BOUNDED = BoundedIsotonic()
 
@@ -118,7 +119,7 @@ class BinTestCurve(DrawnResult):
 
 def bin_test_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = BOUNDED,
@@ -173,7 +174,7 @@ def bin_test_curve(
     BinTestCurve(binary, EqualWidth(n_bins=1), test='binomial', level=0.05, panels=1, bins=1, error=60)
     """
     require_test(test, level)
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "a curve of tests of bins")
     return _curve_of(problem, as_notion(notion, problem), as_binning(binning), test, float(level))
 
 

@@ -125,7 +125,7 @@ class BinningQuality(Result):
 
 def binning_quality(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -183,7 +183,7 @@ def binning_quality(
 
 def binning_criterion(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -239,7 +239,7 @@ def binning_criterion(
 
 def within_bin_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,

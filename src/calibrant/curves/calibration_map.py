@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.in_batches import InBatches
 from calibrant._core.links import FloatArray, log_prob_of_prob
 from calibrant._core.parameters import refuse, require, together, whole
 from calibrant._core.problem import two_columns
@@ -123,11 +124,12 @@ def calibration_map(
     >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
     [0.0, 0.5, 1.0, 1.0, 1.0]
     """
-    together(y_true=y_true, y_prob=y_prob)
+    if not isinstance(y_true, InBatches):
+        together(y_true=y_true, y_prob=y_prob)
     whole("resolution", resolution, least=2, hint="1001 is usual")
     notion, maps = _maps_of(calibrator)
     curve = None
-    if y_true is not None and y_prob is not None:
+    if y_true is not None:
         problem = as_problem(y_true, y_prob, **data)
         curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
         names, word, of_predictions = [panel.name for panel in curve.panels], curve.notion, curve.of_predictions

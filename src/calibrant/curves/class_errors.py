@@ -67,7 +67,7 @@ class ClassErrors(DrawnResult):
 
 def class_errors(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion = "top-label",
     binning: int | Binning = 15,

@@ -9,6 +9,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.in_batches import InBatches
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require, together, whole
 from calibrant._core.problem import BinaryProblem, SimplexProblem, as_simplex
@@ -19,6 +20,7 @@ from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.curves.reliability import IntervalName, ReliabilityCurve, curve_of
 from calibrant.notions import Binary
 from calibrant.notions.top_k import top_labels
+from calibrant.sums.unread import refuse_rows
 
 HINT = "Pass a number such as 5 for the first ones, or a list such as [1, 2, 10]"
 
@@ -149,6 +151,8 @@ def cumulative_calibration_map(
     >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
     ([0.0, 0.7], [0.0, 1.0])
     """
+    if isinstance(y_true, InBatches):
+        refuse_rows("a map of sums of probabilities")
     together(y_true=y_true, y_prob=y_prob)
     _require_cumulative(calibrator)
     wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)

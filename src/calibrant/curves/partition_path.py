@@ -16,6 +16,7 @@ from calibrant._core.problem import BinaryProblem, IntArray, Problem
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant.sums.unread import require_rows
 
 FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
 
@@ -142,7 +143,7 @@ def partition_path(
         got="predicted classes",
         hint="Pass y_true and y_prob",
     )
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "the path of a partition")
     several = isinstance(calibrator, Sequence)
     stages = _of_each(calibrator, problem) if several else _staged(calibrator, problem)
     regions, values = [], []

@@ -66,7 +66,7 @@ class RocSurface(DrawnResult):
 
 def roc_surface(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     thresholds: str | int | npt.ArrayLike = "data",
     n_thresholds: int = 2000,

@@ -90,7 +90,7 @@ class SimplexPoints(DrawnResult):
 
 def simplex_points(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     calibrator: Any = None,
     *,
     max_points: int | None = 2000,

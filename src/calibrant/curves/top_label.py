@@ -154,7 +154,7 @@ class TopLabelCurve(DrawnResult):
 
 def top_label_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],

@@ -95,7 +95,7 @@ class ValidityCurve(DrawnResult):
 
 def validity_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = Unique(),  # noqa: B008  a frozen object

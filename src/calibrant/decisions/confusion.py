@@ -139,7 +139,7 @@ class ConfusionTable(Result):
 
 def confusion_table(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     threshold: float | None = None,
     cost_matrix: npt.ArrayLike | None = None,

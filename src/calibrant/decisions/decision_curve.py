@@ -89,7 +89,7 @@ class DecisionCurve(DrawnResult):
 
 def decision_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     threshold: npt.ArrayLike | None = None,
     notion: str | Notion | None = None,

@@ -16,12 +16,12 @@ from calibrant.notions import Notion, as_notion
 
 def events_of(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
     notion: str | Notion | None,
     data: Any,
 ) -> dict[str, BinaryProblem]:
     """Return the problem of each forecast by its name, of one event and the same rows; without a name it is "forecast"."""
-    forecasts = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
+    forecasts: Mapping[str, npt.ArrayLike | None] = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
     some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
     distinct_names("forecasts", forecasts)
     problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}

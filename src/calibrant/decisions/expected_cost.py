@@ -106,7 +106,7 @@ class ExpectedCostCurve(DrawnResult):
 
 def expected_cost_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     axis: CostAxis = "probability cost",
     at: npt.ArrayLike | None = None,

@@ -53,9 +53,13 @@ def names_of(data: npt.ArrayLike) -> Names:
     return None if names is None or list(names) == list(range(len(names))) else names
 
 
-def shared_names(**forecasts: npt.ArrayLike) -> Names:
+def shared_names(**forecasts: npt.ArrayLike | None) -> Names:
     """Return the names of the columns of forecasts that belong together, the ones and the others in the same order."""
-    named = [(argument, found) for argument, data in forecasts.items() if (found := names_of(data)) is not None]
+    named = [
+        (argument, found)
+        for argument, data in forecasts.items()
+        if data is not None and (found := names_of(data)) is not None
+    ]
     for argument, found in named[1:]:
         require(
             list(found) == list(named[0][1]),

@@ -26,6 +26,7 @@ from calibrant.decisions.inputs import shared_names
 from calibrant.notions import Notion
 from calibrant.solvers.isotonic import drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.unread import require_rows
 
 MOST_POINTS, FEWEST_DRAWS = 10**7, 20
 """Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""
@@ -67,7 +68,7 @@ class CalibrationRegret(Result):
 
 def calibration_regret(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     cost_matrix: npt.ArrayLike | None = None,
     truth: npt.ArrayLike | None = None,
@@ -138,7 +139,7 @@ def calibration_regret(
     n_resamples = resamples(n_resamples, hint="200 is usual")
     generator = as_rng(rng)
     names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
-    problem = as_problem(y_true, y_prob, column_names=names, **data)
+    problem = require_rows(as_problem(y_true, y_prob, column_names=names, **data), "the regret of decisions")
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:
         event = event_of(problem, notion)

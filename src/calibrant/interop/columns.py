@@ -267,7 +267,10 @@ class Arrow:
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):
             data = data.cast(pyarrow.float64())
-        found: Array = data.to_numpy()
+        is_one = isinstance(
+            data, pyarrow.Array
+        )  # of a batch; a column of a table may have several, and is always copied
+        found: Array = data.to_numpy(zero_copy_only=False) if is_one else data.to_numpy()
         if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
             return found.astype(str)
         return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import mmap
 import os
 import re
 import warnings
@@ -24,19 +25,11 @@ import numpy as np
 
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.interop.columns import Array, Arrow, Column, Text, Values, has_arrow
+from calibrant.interop.local_files import FORMATS as FORMATS
 from calibrant.interop.members import Member, members_of
 from calibrant.interop.writing import whole_file
 
 Cells = TypeVar("Cells")
-
-FORMATS = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".npz": "npz",
-}
 
 ARRAYS = (".npy", ".pt", ".pth")
 """Endings of files of arrays without names: to rename them is of no use."""
@@ -183,12 +176,12 @@ def _read_csv(path: Path) -> FileTable:
         raise ValueError(f"its first line has the name {twice[0]!r} more than once")
     quotes = sum(block.count(b'"') for block in _blocks(path))
     if quotes % 2:
-        _require_closed_quotes(path, separator)
+        require_closed_quotes(path, separator)
     decimal = "," if separator == ";" else "."
     read = partial(_cells_by_arrow, is_quoted=quotes > 0) if has_arrow() else _cells
     columns = {name: Text(cells, decimal=decimal) for name, cells in read(path, names, separator).items()}
     if any("\n" in cell for cell in columns[names[-1]].sliced(slice(-1, None)).cells()):
-        _require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
+        require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
     return FileTable(columns, separator=separator)
 
 
@@ -198,23 +191,27 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def _require_closed_quotes(path: Path, separator: str) -> None:
+def require_closed_quotes(path: Path, separator: str) -> None:
     """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
 
     Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
     """
-    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        _require_closed(data, separator)
+
+
+def _require_closed(data: mmap.mmap, separator: str) -> None:
     before = (separator.encode(), b"\n", b"\r", b"")
     at = data.find(b'"')
     while at >= 0:
         end = at
-        if data[max(at - 1, 0) : at] in before:
+        if data[max(at - 1, 0) : at] in before or (at == 3 and data[:3] == b"\xef\xbb\xbf"):
             end = data.find(b'"', at + 1)
             while end >= 0 and data[end + 1 : end + 2] == b'"':
                 end = data.find(b'"', end + 2)
             # Text behind the quote that ends lines of cells: it was to open a cell.
             if end < 0 or (data[end + 1 : end + 2] not in before and b"\n" in data[at:end]):
-                line = data.count(b"\n", 0, at) + 1
+                line = data[:at].count(b"\n") + 1
                 raise ValueError(f"line {line} has a quote at the start of a cell that is never closed")
         at = data.find(b'"', end + 1)
 
@@ -222,10 +219,17 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
 @contextmanager
 def _reader(path: Path, separator: str) -> Iterator[Any]:
     """Give the lines of a file as lists of cells, however long a cell is."""
-    with CSV_LIMIT, path.open(newline="", encoding="utf-8-sig") as lines:
-        before = csv.field_size_limit(min(max(csv.field_size_limit(), path.stat().st_size), MOST_IN_BLOCK))
+    with cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
+        yield csv.reader(lines, delimiter=separator)
+
+
+@contextmanager
+def cells_of(size: int) -> Iterator[None]:
+    """Let Python's csv read cells of so many characters."""
+    with CSV_LIMIT:
+        before = csv.field_size_limit(min(max(csv.field_size_limit(), size), MOST_IN_BLOCK))
         try:
-            yield csv.reader(lines, delimiter=separator)
+            yield
         finally:
             csv.field_size_limit(before)
 

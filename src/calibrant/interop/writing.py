@@ -8,7 +8,8 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from shutil import rmtree
+
+from calibrant.interop.local_files import local_files, local_path
 
 LONGEST = 40
 """Characters of a file's name that stand in the name of what is written beside it: names have a limit."""
@@ -28,8 +29,8 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = ()) -> None
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.parent}. Create it first.")
     if path.exists() and not force:
-        raise _taken(path)
-    if any(os.path.exists(name) and path.exists() and path.samefile(name) for name in inputs):
+        raise taken(path)
+    if path.exists() and any(path.samefile(file) for file in _read(inputs)):
         raise ValueError(f"the output must not be what is read; got {path}, which would be lost. Choose another name.")
 
 
@@ -57,32 +58,16 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
     except FileExistsError:
         raise
     except OSError as error:
-        raise _failed(target, error) from error
+        raise failed(target, error) from error
     finally:
         _remove(beside)  # again: a signal may have come between
 
 
-@contextmanager
-def whole_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """Give a folder beside ``path`` to write files to, and rename it when the block ends without an error.
-
-    With ``force`` a folder that stands there is replaced; what stood in it is gone once the new one is there.
-    """
-    if path.exists() and not (force and path.is_dir()):
-        raise _taken(path)
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
-    beside = path.with_name(f".{path.name[:LONGEST]}.{secrets.token_hex(4)}.part")
-    before = beside.with_suffix(".old")
-    try:
-        beside.mkdir()
-        yield beside
-        if path.exists():
-            path.rename(before)
-        beside.rename(path)
-    finally:
-        rmtree(beside, ignore_errors=True)
-        rmtree(before, ignore_errors=True)
+def _read(inputs: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of this machine that are read, those of folders and patterns too."""
+    for name in inputs:
+        path = local_path(name)
+        yield from () if path is None else (file for file in local_files(path) if file.exists())
 
 
 def _remove(beside: Path) -> None:
@@ -98,7 +83,7 @@ def _move(beside: Path, target: Path, *, force: bool) -> None:
     try:
         os.link(beside, target)  # in one step: it fails where a file stands, and never shows an empty one
     except FileExistsError as error:
-        raise _taken(target) from error
+        raise taken(target) from error
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
@@ -109,7 +94,7 @@ def _move_without_links(beside: Path, target: Path) -> None:
     try:
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError as error:
-        raise _taken(target) from error
+        raise taken(target) from error
     try:
         os.replace(beside, target)
     except BaseException:
@@ -126,13 +111,15 @@ def _is_loop(path: Path) -> bool:
     return False
 
 
-def _taken(path: Path) -> FileExistsError:
+def taken(path: Path) -> FileExistsError:
+    """Return the error of an output that exists."""
     return FileExistsError(
         f"the output must not exist yet; got {path}. Choose another name, or pass --force (force=True)."
     )
 
 
-def _failed(target: Path, error: OSError) -> OSError:
+def failed(target: Path, error: OSError) -> OSError:
+    """Return the error of an output that could not be written, with what became of what stood there."""
     kept = "what stood there still does" if target.exists() else "nothing was written"
     return OSError(
         error.errno,

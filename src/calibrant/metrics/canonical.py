@@ -112,7 +112,7 @@ def canonical_estimate(
 @Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate).declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | str | SimplexBinning = 5,
     distance: str = "total variation",
@@ -186,7 +186,7 @@ def canonical_calibration_error(
 
 def estimate_canonical_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | str | SimplexBinning = 5,
     distance: str = "total variation",

@@ -18,7 +18,7 @@ ICI = ThroughLens("ici", "ICI", "Austin and Steyerberg 2019", lens=Local(), size
 @ICI.declare
 def integrated_calibration_index(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     span: float = 0.75,
@@ -78,7 +78,7 @@ E50 = ThroughLens("e50", "E50", "Austin and Steyerberg 2019", lens=Local(), size
 @E50.declare
 def e50_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     span: float = 0.75,
@@ -132,7 +132,7 @@ E90 = ThroughLens("e90", "E90", "Austin and Steyerberg 2019", lens=Local(), size
 @E90.declare
 def e90_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     span: float = 0.75,
@@ -186,7 +186,7 @@ EMAX = ThroughLens("emax", "Emax", "Austin and Steyerberg 2019", lens=Local(), s
 @EMAX.declare
 def emax_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     span: float = 0.75,

@@ -166,13 +166,13 @@ class Monitor:
             require(
                 at is None or np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone"
             )
-            plan, windows = plan_for(self, problem), self._windows
+            plan, windows = plan_for(self, problem, self._plan), self._windows
             found = y_true.reduce(lambda batch, number: of_batch(batch, start + number, at, windows, plan))
             found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
         else:
             problem = problem_of(self, y_true, y_prob, sample_weight)
             n = problem.size if sample_weight is None else np.size(sample_weight)
-            keys, plan = self._windows.keys(at, n, start), plan_for(self, problem)
+            keys, plan = self._windows.keys(at, n, start), plan_for(self, problem, self._plan)
             if problem.size < n:  # rows of weight 0 are left out
                 keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
             found = ByWindow.of(problem, keys, plan, start + n)
@@ -202,11 +202,11 @@ class Monitor:
         """
         if isinstance(y_true, Predictions):
             problem = head_of(self, y_true, y_prob, sample_weight)
-            plan = plan_for(self, problem)
+            plan = plan_for(self, problem, self._plan)
             sums = y_true.reduce(lambda batch, _: summed(batch, plan))
         else:
             problem = problem_of(self, y_true, y_prob, sample_weight)
-            plan = plan_for(self, problem)
+            plan = plan_for(self, problem, self._plan)
             sums = summed(problem, plan)
         given, labels = (
             sums if self._given is None else added(self._given, sums),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import Problem, SimplexProblem
-from calibrant._core.validation import as_problem
+from calibrant._core.rows import Rows
+from calibrant._core.validation import Input, as_problem
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.options import event_last
@@ -14,11 +15,19 @@ from calibrant.notions import ClassWise, Notion, as_notion
 from calibrant.sums import Plan
 from calibrant.sums.predictions import Predictions
 
-if TYPE_CHECKING:
-    from calibrant.monitoring.monitor import Monitor
+
+class Settings(Protocol):
+    """What a monitor was made with, or its first rows decided."""
+
+    notion: Notion | None
+    binning: EqualWidth
+    labels: Any
+    pos_label: Any
+    input: Input
+    rows: Rows
 
 
-def problem_of(monitor: Monitor, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
+def problem_of(monitor: Settings, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
     """Return rows as a monitor reads them."""
     return as_problem(
         y_true,
@@ -31,7 +40,7 @@ def problem_of(monitor: Monitor, y_true: Any, y_prob: Any, sample_weight: Any) -
     )
 
 
-def head_of(monitor: Monitor, predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
+def head_of(monitor: Settings, predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
     """Return some rows of predictions, which have their own numbers and weights, and know their event."""
     must = "y_prob and sample_weight must be left out with predictions that are read in batches"
     require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
@@ -47,7 +56,7 @@ def head_of(monitor: Monitor, predictions: Predictions, y_prob: object, sample_w
     return problem
 
 
-def plan_for(monitor: Monitor, problem: Problem) -> Plan:
+def plan_for(monitor: Settings, problem: Problem, before: Plan | None) -> Plan:
     """Return what is summed: that of the rows before, of which these have the classes; or that which these rows decide."""
     classes, event = problem.classes.tolist(), monitor.pos_label
     known = classes if monitor.labels is None else event_last(monitor.labels, event)
@@ -58,12 +67,12 @@ def plan_for(monitor: Monitor, problem: Problem) -> Plan:
         got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {event!r}'} before",
         hint="Pass Monitor(labels=...) with all classes in the order of the columns",
     )
-    if monitor._plan is not None:
-        return monitor._plan
+    if before is not None:
+        return before
     return plan_of(known_notion(as_notion(monitor.notion, problem)), monitor.binning)
 
 
-def labels_of(monitor: Monitor, problem: Problem, y_true: Any, y_prob: Any) -> list[Any]:
+def labels_of(monitor: Settings, problem: Problem, y_true: Any, y_prob: Any) -> list[Any]:
     """Return the class of each column, where the event of two may be the first; of one column the event is the last."""
     if monitor.labels is not None:
         return list(monitor.labels)

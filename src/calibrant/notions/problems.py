@@ -15,7 +15,7 @@ from calibrant.notions.by_word import as_notion
 
 def binary_problems(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -57,6 +57,7 @@ def binary_problems(
     BinaryProblem(predicted 1, rows=1, share=0.3333)
     """
     problem = as_problem(y_true, y_prob, **data)
+    problem.at(slice(0))  # of rows that are read in batches there are only sums, which is said here
     return list(as_notion(notion, problem).split(problem))
 
 

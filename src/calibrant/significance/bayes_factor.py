@@ -19,7 +19,7 @@ from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
 @declare("test", "bayes-factor", symbol="BF", source="calibrant", also=("evidence",))
 def bayes_factor_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     n_resamples: int = 1000,
     rng: Rng = 0,

@@ -26,7 +26,7 @@ HYPOTHESES: dict[Parameters, str] = {
 @declare("test", "cox", symbol="LR", source="Cox 1958")
 def cox_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     parameters: Parameters = "both",
     notion: str | Notion | None = None,

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.approximate import Approximate
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import BinaryProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.lenses.base import Extent, View, residual_of
-from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, spread
+from calibrant.lenses.base import Extent, View, Within, residual_of
+from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, largest_within, spread, spread_within
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums import Predictions
 from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
 from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.fine_cells import CellProblem
 
 BLOCK = 1 << 20
 """Rows times draws looked at together."""
@@ -67,6 +69,8 @@ def kolmogorov_smirnov_test(
         The statistic is the KS error divided by the standard deviation, under calibration, of the sum of all residuals:
         sqrt(sum of weight^2 * p * (1 - p)) / (sum of weights).  Its law is that of the largest distance from 0 of
         a Brownian motion in the time from 0 to 1, exactly computed.
+        Of `predictions` that are read in batches it is from scores rounded to fine cells: statistic and p-value then have
+        ``lower`` and ``upper``, between which those of the rows lie, and the last of the assumptions says them.
 
     Warns
     -----
@@ -94,7 +98,8 @@ def kolmogorov_smirnov_test(
     True
     """
     problem, words = _single_problem(y_true, y_prob, notion, "kolmogorov_smirnov_test", data)
-    return replace(_test("Kolmogorov-Smirnov", problem, largest, LARGEST_DISTANCE, n_resamples, rng), hypothesis=words)
+    how = _How("Kolmogorov-Smirnov", largest, largest_within, LARGEST_DISTANCE)
+    return replace(_test(how, problem, n_resamples, rng), hypothesis=words)
 
 
 @declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
@@ -130,6 +135,7 @@ def kuiper_test(
     TestResult
         The statistic is the Kuiper error divided by the standard deviation, under calibration, of the sum of all residuals.
         Its law is that of the range of a Brownian motion in the time from 0 to 1 (Feller 1951), exactly computed.
+        Of `predictions` that are read in batches both have limits, as in `kolmogorov_smirnov_test`.
 
     Warns
     -----
@@ -156,7 +162,7 @@ def kuiper_test(
     True
     """
     problem, words = _single_problem(y_true, y_prob, notion, "kuiper_test", data)
-    return replace(_test("Kuiper", problem, spread, RANGE, n_resamples, rng), hypothesis=words)
+    return replace(_test(_How("Kuiper", spread, spread_within, RANGE), problem, n_resamples, rng), hypothesis=words)
 
 
 def _single_problem(
@@ -173,9 +179,17 @@ def _single_problem(
     return single_problem(problem, chosen, each), hypothesis_of(problem, chosen)
 
 
-def _test(
-    name: str, problem: BinaryProblem, size: Extent, law: KnownLaw, n_resamples: int | None, rng: Rng
-) -> TestResult:
+class _How(NamedTuple):
+    """A test: its name, how large the running sums are, in cells between which limits, and the law of that."""
+
+    name: str
+    size: Extent
+    within: Within
+    law: KnownLaw
+
+
+def _test(how: _How, problem: BinaryProblem, n_resamples: int | None, rng: Rng) -> TestResult:
+    name, size, law = how.name, how.size, how.law
     view = Cumulative()(problem)
     error = float(size(view, view.look(residual_of(problem)))[0])
     deviation = end_deviation(problem)
@@ -192,10 +206,35 @@ def _test(
     if n_resamples is None:
         many = "There are enough rows for their cumulative residuals to be a Brownian motion."
         assumptions = (OUTSIDE, INDEPENDENT, *problem.weights.assumptions, many)
-        return TestResult(name, statistic, float(law.sf(statistic)), law, assumptions)
-    drawn = _drawn_errors(problem, view, size, n_resamples, as_rng(rng))
-    null = label_draws(drawn / deviation if deviation > 0 else drawn)
-    return TestResult(name, statistic, float(null.sf(statistic)), null, (OUTSIDE, INDEPENDENT))
+        result = TestResult(name, statistic, float(law.sf(statistic)), law, assumptions)
+    else:
+        drawn = _drawn_errors(problem, view, size, n_resamples, as_rng(rng))
+        null = label_draws(drawn / deviation if deviation > 0 else drawn)
+        result = TestResult(name, statistic, float(null.sf(statistic)), null, (OUTSIDE, INDEPENDENT))
+    if isinstance(problem, CellProblem):
+        return _with_limits(result, problem, how.within(problem.cells, error))
+    return result
+
+
+def _with_limits(result: TestResult, problem: CellProblem, error: tuple[float, float]) -> TestResult:
+    """Return the result of cells with the limits of that of the rows, and say so.
+
+    The error of the rows lies between two limits. The variance of their outcomes is that of the cells less the variance of the
+    scores within each cell, which is at most (highest - mean) * (mean - lowest).
+    """
+    if not np.isfinite(result.statistic) or result.statistic == 0.0:
+        return result
+    cells, deviation = problem.cells, end_deviation(problem)
+    within = float(cells.weight @ ((cells.highest - cells.mean) * (cells.mean - cells.lowest))) / cells.total**2
+    least = np.sqrt(max(deviation**2 - within, 0.0))
+    statistic = Approximate(result.statistic, error[0] / deviation, error[1] / least if least > 0.0 else np.inf)
+    limits = float(result.null.sf(statistic.upper)), float(result.null.sf(statistic.lower))
+    pvalue = Approximate(result.pvalue, *limits)
+    said = (
+        f"Scores were rounded to fine cells: the statistic of the rows is from {statistic.lower:.4g} to {statistic.upper:.4g}, "
+        f"of which the p-values are from {pvalue.lower:.3g} to {pvalue.upper:.3g}."
+    )
+    return replace(result, statistic=statistic, pvalue=pvalue, assumptions=(*result.assumptions, said))
 
 
 def _drawn_errors(
@@ -207,6 +246,13 @@ def _drawn_errors(
     blocks = []
     for start in range(0, n_resamples, step):
         m = min(step, n_resamples - start)
-        outcome = rng.random((m, problem.size)) < problem.score
-        blocks.append(size(view, view.look(outcome - problem.score)))
+        blocks.append(size(view, view.look(_drawn_outcomes(problem, m, rng) - problem.score)))
     return np.concatenate(blocks)
+
+
+def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Draw outcomes of each row, shape (m, n); of cells the share of their rows in which the event occurs."""
+    if not isinstance(problem, CellProblem):
+        return rng.random((m, problem.size)) < problem.score
+    rows = np.rint(problem.weights.of_variance).astype(np.int64)
+    return rng.binomial(rows, problem.score, (m, problem.size)) / rows

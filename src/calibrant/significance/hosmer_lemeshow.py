@@ -67,7 +67,7 @@ class HosmerLemeshowResult(TestResult):
 @declare("test", "hosmer-lemeshow", symbol="HL", source="Hosmer and Lemeshow 1980; Fagerland et al. 2008")
 def hosmer_lemeshow_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     n_bins: int = 10,
     reference: Any = None,

@@ -41,7 +41,7 @@ NAME = "kernel"
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
 def kernel_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     estimator: TestEstimator = "unbiased",

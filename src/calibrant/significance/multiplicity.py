@@ -20,6 +20,7 @@ from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.result import TestResult
+from calibrant.sums.unread import require_rows
 
 Test = Callable[..., TestResult]
 Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"]
@@ -113,7 +114,7 @@ class MultipleTests(Result):
 def by_class(
     test: Test,
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     method: Method = "holm",
@@ -160,7 +161,7 @@ def by_class(
     """
     require_method(method)
     _require_test(test)
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each class")
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
     results = [_of_event(_result(test, part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
@@ -245,7 +246,7 @@ def by_group(
     require_method(method)
     _require_test(test)
     group = _as_groups(groups)
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each group")
     weight = data.get("sample_weight")
     if weight is not None and len(group) == len(np.asarray(weight)):
         group = group[np.asarray(weight) > 0]

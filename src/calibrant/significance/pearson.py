@@ -26,7 +26,7 @@ from calibrant.sums.draws import Rng, as_rng
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")
 def pearson_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     n_parameters: int = 0,
     n_resamples: int | None = None,

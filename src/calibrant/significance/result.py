@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from calibrant._core.approximate import Approximate
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.result import DrawnResult, Picture, shown_pvalue
 from calibrant._core.table import Table
@@ -112,4 +113,5 @@ class TestResult(DrawnResult):
 
     def __repr__(self) -> str:
         df = "" if self.df is None else f", df={self.df:g}"
-        return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, {self._shown_pvalue})"
+        note = f"; statistic {self.statistic.note}" if isinstance(self.statistic, Approximate) else ""
+        return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, {self._shown_pvalue}{note})"

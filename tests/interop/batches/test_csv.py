@@ -55,3 +55,54 @@ def test_a_wrong_cell_is_refused_with_its_row(tmp_path):
     path.write_text(lines().replace(f"\n{EVENT[200]},{SCORE[200]}\n", f"\n7,{SCORE[200]}\n"))
     with pytest.raises(ValueError, match=r"p\.csv: y_true must be .*7"):
         calibration_error(predictions(path, labels=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    "head", ["label,p", "label,p,a\x85b", '"la\nbel",label,p', 'a\u2028,"b\r\n\r\nc",label,p', "\n\n,label,p"], ids=repr
+)
+def test_the_first_line_is_that_of_a_file_read_whole(head, tmp_path):
+    extra = head.count(",") - 1
+    before = head.index("label,p") > 0 and not head.endswith("b")
+    lines = [f"{'x,' * extra if before else ''}{k % 2},0.{k + 1}{'' if before else ',x' * extra}" for k in range(8)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8", newline="")
+    whole, read = read_forecast(path), predictions(path)
+    assert read.source.names == list(whole.table)
+    found = read.sample(100)
+    np.testing.assert_array_equal(found["y_prob"], whole.y_prob)
+    np.testing.assert_array_equal(found["y_true"], whole.y_true)
+
+
+OPEN = {
+    "odd": ["0,0.5,x", '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+    "even": ['0,0.5,5" pipe', '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+}
+
+
+@pytest.mark.parametrize("lines", OPEN.values(), ids=list(OPEN))
+def test_a_quote_that_is_never_closed_swallows_no_rows(lines, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["label,p,note", *lines]) + "\n")
+    for read in (read_forecast, lambda path: predictions(path).sample(9)):
+        with pytest.raises(ValueError, match=r"line 3 has a quote at the start of a cell that is never closed"):
+            read(path)
+    path.write_text('label,p,note\n1,0.5,5" pipe\n0,0.25,"a\nb"\n')
+    assert predictions(path).sample(9)["y_prob"].tolist() == read_forecast(path).y_prob.tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_names_that_are_not_utf_8_are_refused(encoding, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("label,p,é\n1,0.5,é\n".encode(encoding))
+    with pytest.raises(ValueError, match=r"its text is not UTF-8; save it as UTF-8"):
+        predictions(path)
+
+
+def test_long_cells_are_read_and_a_longer_row_is_refused_in_words(tmp_path):
+    path = tmp_path / "rows.csv"
+    for length in (200_000, 3_000_000):
+        path.write_text(f"note,label,p\n{'x' * length},1,0.5\ny,0,0.25\n")
+        assert len(predictions(path).sample(9)["y_true"]) == 2
+    path.write_text(f"note,label,p\ny,0,0.25\n{'x' * 9_000_000},1,0.5\n")
+    with pytest.raises(ValueError, match=r"a row is longer than 4 MiB: read the file whole, or leave out the column"):
+        predictions(path).sample(9)

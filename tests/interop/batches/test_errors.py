@@ -104,7 +104,8 @@ def test_a_differing_schema_is_named(tmp_path):
     pa.parquet.write_table(table().rename_columns(["y", "q"]), tmp_path / "b.parquet")
     with pytest.raises(ValueError, match=r"b\.parquet must have the column 'p', as the first; it has 'y', 'q'"):
         calibration_error(predictions(tmp_path))
-    pa.parquet.write_table(table(SCORE.astype(np.float32)), tmp_path / "b.parquet")
+    pa.parquet.write_table(table(SCORE.astype(np.float32)), tmp_path / "a.parquet")
+    pa.parquet.write_table(table(), tmp_path / "b.parquet")
     with pytest.raises(
         ValueError, match=r"b\.parquet, row group 0: all batches must have the columns of the first.*float32"
     ):

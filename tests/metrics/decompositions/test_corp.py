@@ -6,7 +6,7 @@ from hypothesis import given
 from scipy.special import expit
 from strategies import columns, tables
 
-from calibrant import assess
+from calibrant import assess, predictions
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
 from calibrant.metrics import corp_decomposition, discrimination_score, miscalibration_loss, uncertainty_loss
@@ -161,3 +161,17 @@ def test_of_a_wrong_forecast_the_lower_end_of_the_miscalibration_is_well_above_z
     truth = rng.random(4000)
     found = directly(rng.random(4000) < truth, truth**3)[list(METRICS).index("mcb")]
     assert 0.7 * found["value"] < found["lower"] < found["value"] < found["upper"] < 1.3 * found["value"]
+
+
+def test_a_decomposition_of_rows_in_batches_shows_its_limits(monkeypatch):
+    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    rng = np.random.default_rng(2)
+    p = rng.random(2000)
+    y = rng.random(2000) < p
+    found, rows = corp_decomposition(predictions([(y, p)])), corp_decomposition(y, p)
+    frame, exact = found.to_frame("pandas"), rows.to_frame("pandas")
+    assert list(exact) == ["term", "sign", "value"]
+    assert list(frame) == ["term", "sign", "value", "lower", "upper"]
+    assert ((frame.lower <= exact.value) & (exact.value <= frame.upper)).all()
+    assert "; of rows in batches, exact to within 0.00" in repr(found)
+    assert "batches" not in repr(rows)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from calibrant.interop.tables import FORMATS, format_of
+from calibrant.interop.local_files import (
+    STREAMED,
+    fits,
+    is_deep,
+    is_table,
+    local_files,
+    local_path,
+    split,
+    warn_of_unread,
+)
+from calibrant.interop.tables import format_of
 
 Address = str | os.PathLike[str]
-
-PATTERN = re.compile(r"[*?\[]")
-"""A letter that makes an address a pattern."""
-
-STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
-"""Endings of files that are read batch by batch."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class File:
     system: Any
     path: str
     name: str
+    is_local: bool = False
 
     @property
     def kind(self) -> str:
@@ -39,53 +42,87 @@ class File:
             )
         return kind
 
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells it from other files, whatever it was called."""
+        return ("", os.path.realpath(self.path)) if self.is_local else (self.system.type_name, self.path)
+
 
 def files_of(source: Address | Sequence[Address]) -> list[File]:
-    """List the files of paths, folders, patterns and addresses such as ``s3://bucket/folder``.
+    """List the files of paths, folders, patterns and addresses such as ``s3://bucket/folder``, each of them once.
 
     Files of a folder are those that end as tables do, in its folders as well, but for hidden ones; by their names.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    found = [file for address in given for file in _files(os.fspath(address))]
+    found: dict[tuple[str, str], File] = {}
+    for address in given:
+        if not os.fspath(address):
+            raise FileNotFoundError(
+                "a path must name a file or a folder; got an empty text. Name one, '.' for this folder."
+            )
+        for file in _files(os.fspath(address)):
+            found.setdefault(file.identity, file)
     if not found:
         raise ValueError("predictions must be in at least one file; got an empty list. Pass paths.")
-    return found
+    return list(found.values())
 
 
 def _files(address: str) -> Iterator[File]:
+    path = local_path(address)
+    if path is None:
+        yield from _remote_files(address)
+        return
+    from pyarrow import fs
+
+    system, files = fs.LocalFileSystem(), local_files(path)
+    is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
+    _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
+    warn_of_unread(address, path)
+    for file in files:
+        yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
+
+
+def _posix(path: Path) -> PurePosixPath:
+    return PurePosixPath(path.absolute().as_posix())
+
+
+def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> None:
+    if not is_there:
+        raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
+    if not files:
+        raise FileNotFoundError(
+            f"{address} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
+        )
+
+
+def _remote_files(address: str) -> Iterator[File]:
     from pyarrow import fs
 
     system, path = _system(address)
-    start = path
-    if is_pattern := bool(PATTERN.search(path)) and system.get_file_info(path).type == fs.FileType.NotFound:
-        start = str(PurePosixPath(*before_pattern(PurePosixPath(path))))
-    info = system.get_file_info(start)
-    if info.type == fs.FileType.NotFound:
-        raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
-    if info.type == fs.FileType.File:
-        yield File(system, start, address)
+
+    def exists(path: str) -> bool:
+        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+    start, pattern = split(PurePosixPath(path), exists)
+    info = system.get_file_info(str(start))
+    if info.type == fs.FileType.File and not pattern:
+        yield File(system, path, address)
         return
-    deep = not is_pattern or "**" in path or len(PurePosixPath(path).parts) > len(PurePosixPath(start).parts) + 1
-    below = system.get_file_info(fs.FileSelector(start, recursive=deep))
-    paths = [one.path for one in below if one.type == fs.FileType.File]
-    chosen = [
-        one
-        for one in sorted(paths)
-        if (fits(one, path) if is_pattern else is_table(PurePosixPath(one).relative_to(start)))
-    ]
-    if not chosen:
-        endings = ", ".join(STREAMED)
-        raise FileNotFoundError(f"{address} must hold files that end in {endings}; it holds none. Check the path.")
-    for one in chosen:
-        yield File(system, one, one)
+    below = []
+    if info.type == fs.FileType.Directory:
+        selector = fs.FileSelector(str(start), recursive=is_deep(pattern) or not pattern)
+        below = [PurePosixPath(one.path) for one in system.get_file_info(selector) if one.type == fs.FileType.File]
+    relative = ((one, one.relative_to(start)) for one in sorted(below, key=str))
+    found = [one for one, name in relative if (fits(name.parts, pattern) if pattern else is_table(name))]
+    _require_found(address, found, is_there=bool(pattern) or info.type != fs.FileType.NotFound)
+    for one in found:
+        yield File(system, str(one), str(one))
 
 
 def _system(address: str) -> tuple[Any, str]:
     """Return the file system of an address, and the path there; of fsspec where pyarrow has none of that name."""
     from pyarrow import fs
 
-    if "://" not in address:
-        return fs.LocalFileSystem(), Path(address).absolute().as_posix()
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (ValueError, NotImplementedError) as error:  # pyarrow's for what it does not know
@@ -95,26 +132,11 @@ def _system(address: str) -> tuple[Any, str]:
             raise ValueError(
                 f"an address must be one that pyarrow or fsspec knows; got {address}: {error}. pip install fsspec."
             ) from error
-        known, path = url_to_fs(address)
+        try:
+            known, path = url_to_fs(address)
+        except (ValueError, ImportError) as unknown:
+            raise ValueError(
+                f"an address must be one that pyarrow or fsspec knows; got {address}: {unknown}. Check it, or install that."
+            ) from unknown
         system = fs.PyFileSystem(fs.FSSpecHandler(known))
     return system, path
-
-
-def before_pattern(path: PurePosixPath) -> list[str]:
-    """Return the parts of a path before the first that is a pattern."""
-    parts = list(path.parts)
-    at = next(number for number, part in enumerate(parts) if PATTERN.search(part))
-    return parts[:at] or ["."]
-
-
-def fits(path: str, pattern: str) -> bool:
-    """Whether a path fits a pattern: a star stays within a folder, two stars go into any."""
-    ours, theirs = PurePosixPath(path).parts, PurePosixPath(pattern).parts
-    if "**" in theirs:
-        return PurePosixPath(path).match(pattern) or fnmatch.fnmatch(path, pattern.replace("**/", "*"))
-    return len(ours) == len(theirs) and all(map(fnmatch.fnmatchcase, ours, theirs))
-
-
-def is_table(path: PurePosixPath) -> bool:
-    """Whether a file of a folder is a table, and neither it nor its folder is hidden."""
-    return path.suffix.lower() in STREAMED and not any(part.startswith((".", "_")) for part in path.parts)

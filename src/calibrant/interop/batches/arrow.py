@@ -85,6 +85,8 @@ class Columns:
         """Return what all batches share, from the first piece."""
         from calibrant.interop.batches.in_memory import labels_of
 
+        if piece.words is not None and (piece.truth < 0).any():
+            raise _missing(int(np.argmax(piece.truth < 0)))
         known = self.labels_of(piece, labels, is_parsed=is_parsed)
         seen = Piece(labels_as_read(piece, is_parsed=is_parsed), piece.columns, None, piece.place, piece.row)
         found = labels_of(seen, known, pos_label)
@@ -124,6 +126,8 @@ def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
     from pyarrow import types
 
     kind = column.type
+    if types.is_null(kind):
+        raise _missing(0)
     if not types.is_dictionary(kind) and (types.is_string(kind) or types.is_large_string(kind)):
         column = column.dictionary_encode()
         kind = column.type
@@ -133,6 +137,13 @@ def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
             return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), tuple(words)
         column = column.cast(kind.value_type)
     return column.to_numpy(zero_copy_only=False), None
+
+
+def _missing(row: int) -> ValueError:
+    return ValueError(
+        f"y_true must hold a label in each row; got a missing one at index {row}. "
+        "Drop these rows, or leave out what is wrong with on_error='skip'."
+    )
 
 
 def _numbers(column: Any, name: str) -> Array:

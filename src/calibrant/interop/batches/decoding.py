@@ -21,6 +21,8 @@ from calibrant.sums.kept_rows import Numbers
 
 Schema = tuple[int | None, np.dtype[Any], bool, bool]
 
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
 TILE = 1 << 12
 """Rows of a table that are filled at a time, column after column: they stay in the processor's cache."""
 
@@ -74,12 +76,12 @@ class Decoding:
 
     def _require_same(self, piece: Piece) -> None:
         ours, theirs = (self.n_columns, self.precision, self.has_weight, self.has_words), _schema(piece)
-        if ours == theirs:
+        if ours == theirs or ours == (theirs[0], DOUBLE, *theirs[2:]):  # single precision is double without loss
             return
         wanted, got = (_described(*of) for of in (ours, theirs))
-        raise ValueError(
-            f"all batches must have the columns of the first, {wanted}; got {got}. Convert them to one schema."
-        )
+        is_wider = ours == (theirs[0], SINGLE, *theirs[2:])
+        first = "Name one of double precision before the others" if is_wider else "Convert them to one schema"
+        raise ValueError(f"all batches must have the columns of the first, {wanted}; got {got}. {first}.")
 
     def _coded(self, piece: Piece) -> Array:
         """Return labels, of words the numbers of their classes."""
@@ -120,7 +122,8 @@ class Decoding:
     def _values(self, pieces: Sequence[Piece]) -> Array:
         """Return the numbers as one array, row after row; a single piece of one column or table as it stands."""
         if len(pieces) == 1 and len(pieces[0].columns) == 1:
-            return pieces[0].columns[0]
+            found = pieces[0].columns[0]
+            return found.astype(np.float64) if pieces[0].precision != self.precision else found
         if len(pieces[0].columns) == 1:
             return np.concatenate([piece.columns[0] for piece in pieces])
         n, start = sum(map(len, pieces)), 0

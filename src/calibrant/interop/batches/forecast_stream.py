@@ -20,8 +20,9 @@ class ForecastStream:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows, once they were read."""
-        return self.predictions.n_rows
+        """Number of rows that are as they must be, once they were read."""
+        n_rows = self.predictions.n_rows
+        return None if n_rows is None else n_rows - self.predictions.left_out[1]
 
     @property
     def n_classes(self) -> int:

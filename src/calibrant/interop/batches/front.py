@@ -42,11 +42,11 @@ def predictions(
     ----------
     source : str, path, list of them, or object
         A file of Parquet, Feather or CSV; a folder of them; a pattern such as ``"events/2026-*.parquet"``; an address such as
-        ``"s3://bucket/events/"``; a list of these. Or an object that gives Arrow tables (``__arrow_c_stream__``): a reader or
-        a data set of pyarrow, a data frame. Or what an engine holds: a data frame of Dask or Spark, a tuple of Dask arrays
-        (y_true, y_prob), a relation of DuckDB, a lazy frame of polars. Or batches: an iterator, or a function that returns a
-        fresh one, of pairs (y_true, y_prob), of triples with weights, of Arrow tables or of data frames. An iterator can be
-        read once.
+        ``"s3://bucket/events/"``; a list of these, of which each file is read once. Or an object that gives Arrow tables
+        (``__arrow_c_stream__``): a reader or a data set of pyarrow, a data frame. Or what an engine holds: a data frame of Dask
+        or Spark, a tuple of Dask arrays (y_true, y_prob), a relation of DuckDB, a lazy frame of polars. Or batches: an
+        iterator, or a function that returns a fresh one, of pairs (y_true, y_prob), of triples with weights, of Arrow tables or
+        of data frames. An iterator can be read once.
     label : str, optional
         The column of the true classes. By default it is found by its name, as the command line finds it: ``label``, ``y``,
         ``y_true``, ``target`` or ``class``.
@@ -124,7 +124,7 @@ def predictions(
     tables: Source
     if is_addresses(source):
         require_arrow("files")
-        tables = Files(source)
+        tables = Files(source, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("tables of Arrow")
         tables = Stream(source)

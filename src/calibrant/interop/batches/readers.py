@@ -6,12 +6,17 @@ import csv as lines_of
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from calibrant.interop.batches.addresses import File
 from calibrant.interop.batches.pieces import Damaged
-from calibrant.interop.tables import SEPARATORS, first_line, parts_alike
+from calibrant.interop.columns import Text
+from calibrant.interop.tables import SEPARATORS, cells_of, first_line, parts_alike, require_closed_quotes
+
+MOST_BEFORE = 1 << 26
+"""Bytes in which the first lines of a CSV file are looked for."""
 
 QUEUED = 1 << 22
 """Bytes of a file that are read at a time."""
@@ -33,8 +38,13 @@ class Reader(ABC):
 
     @property
     @abstractmethod
+    def schema(self) -> Any:
+        """Names and types of its columns, those of a CSV file text."""
+
+    @property
     def names(self) -> list[str]:
         """Names of its columns."""
+        return list(self.schema.names)
 
     @property
     def n_rows(self) -> int | None:
@@ -79,9 +89,9 @@ class ParquetReader(Reader):
             return file.metadata
 
     @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
-        return list(self.metadata.schema.to_arrow_schema().names)
+    def schema(self) -> Any:
+        """Names and types of its columns."""
+        return self.metadata.schema.to_arrow_schema()
 
     @property
     def n_rows(self) -> int:
@@ -121,11 +131,11 @@ class FeatherReader(Reader):
         at = [file.schema.get_field_index(name) for name in columns]
         return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
 
-    @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of its columns."""
         with self._open() as file:
-            return list(file.schema.names)
+            return file.schema
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read one record batch after the other."""
@@ -149,19 +159,22 @@ class CsvReader(Reader):
 
     def __init__(self, file: File) -> None:
         super().__init__(file)
-        with file.system.open_input_stream(file.path) as source:
-            start = source.read(1 << 20).decode("utf-8-sig", errors="replace")
-        self.is_quoted = '"' in start or _has_quote(file)
-        lines = start.splitlines()
-        self.blank = next((number for number, line in enumerate(lines) if line.strip()), 0)
-        first = {separator: _first_two(lines[self.blank :], separator) for separator in SEPARATORS}
-        self._separator = max(first, key=lambda one: parts_alike(*first[one]))  # of equal ones the first
-        self._names = first[self._separator][0]
+        start, quotes = _start(file), _quotes(file)
+        self.is_quoted = '"' in start or quotes > 0
+        first = {separator: _first_two(start, separator) for separator in SEPARATORS}
+        self._separator = max(first, key=lambda one: parts_alike(*first[one][:2]))  # of equal ones the first
+        self._names, _, self.n_lines = first[self._separator]
+        if any("\ufffd" in name or "\x00" in name for name in self._names):
+            raise ValueError("its text is not UTF-8; save it as UTF-8")
+        if quotes % 2:
+            require_closed_quotes(Path(file.path), self._separator)
 
     @property
-    def names(self) -> list[str]:
-        """Names in its first line."""
-        return self._names
+    def schema(self) -> Any:
+        """Names in its first line, of text."""
+        import pyarrow
+
+        return pyarrow.schema([(name, pyarrow.string()) for name in self._names])
 
     @property
     def separator(self) -> str:
@@ -170,53 +183,85 @@ class CsvReader(Reader):
 
     def whole(self, rows: int) -> Iterator[Rows | Damaged]:
         """Yield all cells as text."""
-        import pyarrow
-
-        return self._read(dict.fromkeys(self._names, pyarrow.string()))
+        return self._read({field.name: field.type for field in self.schema})
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[Rows | Damaged]:
         """Read block after block; other columns are not parsed."""
         import pyarrow
 
-        kinds = {name: pyarrow.float64() for name in columns}
+        is_plain = self.separator != ";"  # else a column may have decimal points or commas: its cells tell
+        kinds = dict.fromkeys(columns, pyarrow.float64() if is_plain else pyarrow.string())
         if label is not None:
             kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-        yield from self._read(kinds)
+        for found in self._read(kinds):
+            yield found if is_plain or isinstance(found, Damaged) else self._parsed(found)
+
+    def _parsed(self, found: Rows) -> Rows | Damaged:
+        """Return rows with numbers in the place of text, by the rules of a file that is read whole."""
+        import pyarrow
+
+        arrays = []
+        for name, column in zip(found.batch.schema.names, found.batch.columns, strict=True):
+            if pyarrow.types.is_string(column.type):
+                text = Text(column, decimal=",")
+                if text.values().dtype.kind not in "if":
+                    row = text.wrong_cell()
+                    where = f"column {name!r}, row {found.row + row}"
+                    return self.damaged(ValueError(f"invalid value {text.cells()[row]!r}"), where, len(found.batch))
+                column = pyarrow.array(text.values(), pyarrow.float64())
+            arrays.append(column)
+        return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
 
     def _read(self, kinds: Mapping[str, Any]) -> Iterator[Rows | Damaged]:
+        import pyarrow
         from pyarrow import csv
 
+        looked_at = {self._names[-1]: pyarrow.string(), **kinds} if self.is_quoted else kinds
         try:
             file = csv.open_csv(
                 self.file.system.open_input_stream(self.file.path),
-                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.blank + 1, block_size=QUEUED),
+                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.n_lines, block_size=QUEUED),
                 parse_options=csv.ParseOptions(
                     delimiter=self.separator,
                     newlines_in_values=self.is_quoted,
                     ignore_empty_lines=len(self._names) != 1,
                 ),
-                convert_options=csv.ConvertOptions(
-                    column_types=kinds,
-                    include_columns=list(kinds),
-                    decimal_point="," if self.separator == ";" else ".",
-                ),
+                convert_options=csv.ConvertOptions(column_types=looked_at, include_columns=list(looked_at)),
             )
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
-                yield self.damaged(error)
+                yield self.damaged(_in_words(error))
             return
-        row = 0
+        row, last = 0, None
         with file:
             while True:
                 try:
                     batch = file.read_next_batch()
                 except StopIteration:
+                    if last is not None and (wrong := self._swallowed(last)) is not None:
+                        yield self.damaged(wrong)
                     return
                 except Exception as error:
-                    yield self.damaged(error, f"after row {row}")
+                    yield self.damaged(_in_words(error), f"after row {row}")
                     return
-                yield Rows(batch, self.file.name, row)
+                last = batch.column(self._names[-1])[-1:] if self.is_quoted and len(batch) else last
+                yield Rows(batch.select(list(kinds)), self.file.name, row)
                 row += len(batch)
+
+    def _swallowed(self, last: Any) -> Exception | None:
+        """Return what is wrong where the last cell holds several lines: an open quote, that another one makes even."""
+        if self.file.is_local and "\n" in str(last.to_pylist()[0]):
+            try:
+                require_closed_quotes(Path(self.file.path), self.separator)
+            except ValueError as error:
+                return error
+        return None
+
+
+def _in_words(error: Exception) -> Exception:
+    """Return an error of pyarrow without a hint that is of no use here."""
+    long = f"a row is longer than {QUEUED >> 20} MiB: read the file whole, or leave out the column of long text"
+    return ValueError(long) if "straddling" in str(error) else error
 
 
 READERS: dict[str, Callable[[File], Reader]] = {"parquet": ParquetReader, "feather": FeatherReader, "csv": CsvReader}
@@ -227,7 +272,8 @@ def reader_of(file: File) -> Reader:
     made = READERS[file.kind]
     try:
         found = made(file)
-        names = found.names
+        if not (names := found.names):
+            raise ValueError("it has no columns")
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"it has the column name {twice[0]!r} more than once")
     except Exception as error:
@@ -237,16 +283,27 @@ def reader_of(file: File) -> Reader:
     return found
 
 
-def _has_quote(file: File) -> bool:
-    """Whether a file of this machine has a quote anywhere: only then a line may end within a cell."""
-    path = Path(file.path)
-    if not (type(file.system).__name__ == "LocalFileSystem" and path.is_file()):
-        return False
-    with path.open("rb") as source:
-        return any(b'"' in block for block in iter(lambda: source.read(QUEUED), b""))
+def _quotes(file: File) -> int:
+    """Return how many quotes a file of this machine has: only where there are some a line may end within a cell."""
+    if not file.is_local:
+        return 0
+    with Path(file.path).open("rb") as source:
+        return sum(block.count(b'"') for block in iter(lambda: source.read(QUEUED), b""))
 
 
-def _first_two(lines: Sequence[str], separator: str) -> tuple[list[str], list[str]]:
-    """Return the names, and the cells of the next line."""
-    filled = (row for row in lines_of.reader(lines, delimiter=separator) if row)
-    return next(filled, []), next(filled, [])
+def _start(file: File) -> str:
+    """Return the beginning of a file, with its first lines."""
+    start = b""
+    with file.system.open_input_stream(file.path) as source:
+        while len(start.strip().splitlines()) <= 2 and len(start) < MOST_BEFORE and (block := source.read(1 << 20)):
+            start += block
+    return start.decode("utf-8-sig", errors="replace")
+
+
+def _first_two(start: str, separator: str) -> tuple[list[str], list[str], int]:
+    """Return the names, the cells of the next line, and how many lines there are up to the names."""
+    with cells_of(len(start)):
+        lines = lines_of.reader(StringIO(start, newline=""), delimiter=separator)
+        names = next((row for row in lines if row), [])
+        n_lines = lines.line_num
+        return names, next((row for row in lines if row), []), n_lines

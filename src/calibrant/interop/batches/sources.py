@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from calibrant.interop.batches.addresses import Address, File, files_of
 from calibrant.interop.batches.arrow import Columns, piece_of
-from calibrant.interop.batches.pieces import Damaged, Found
+from calibrant.interop.batches.pieces import Damaged, Found, Piece
 from calibrant.interop.batches.readers import Reader, reader_of
+from calibrant.interop.columns import Text
 
 
 class Source(ABC):
@@ -40,10 +44,10 @@ class Source(ABC):
 class Files(Source):
     """Files of tables, one after the other."""
 
-    def __init__(self, source: Address | Sequence[Address]) -> None:
+    def __init__(self, source: Address | Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
         self.files = files_of(source)
-        self.first = reader_of(self.files[0])
-        self.is_parsed = self.files[0].kind == "csv"
+        self.first = _first_readable(self.files if on_error == "skip" else self.files[:1])
+        self.is_parsed = self.first.file.kind == "csv"
 
     @property
     def names(self) -> list[str]:
@@ -53,7 +57,7 @@ class Files(Source):
     @property
     def where(self) -> str:
         """The first file."""
-        return self.files[0].name
+        return self.first.file.name
 
     @cached_property
     def n_rows(self) -> int | None:  # type: ignore[override]
@@ -78,7 +82,30 @@ class Files(Source):
                 yield Damaged(error)
                 continue
             for one in reader.batches(columns.names, columns.label, rows):
-                yield one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
+                found = one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
+                yield found if isinstance(found, Damaged) else self._alike(found, is_text=file.kind == "csv")
+
+    def _alike(self, piece: Piece, *, is_text: bool) -> Piece:
+        """Return labels of the kind of the first file: of CSV files the text of numbers, of others numbers."""
+        if is_text == self.is_parsed:
+            return piece
+        if piece.words is None and piece.truth.dtype.kind in "iub":
+            distinct, code = np.unique(piece.truth, return_inverse=True)
+            return replace(piece, truth=code, words=tuple(map(str, distinct.tolist())))
+        known = np.empty(0) if piece.words is None or not is_text else Text(list(piece.words)).values()
+        if known.dtype.kind in "iub" and known.size and (piece.truth >= 0).all():
+            return replace(piece, truth=known[piece.truth], words=None)
+        return piece
+
+
+def _first_readable(files: Sequence[File]) -> Reader:
+    """Return what reads the first file that can be read; if none can, what is wrong with the last is raised."""
+    for file in files[:-1]:
+        try:
+            return reader_of(file)
+        except ValueError:
+            continue
+    return reader_of(files[-1])
 
 
 class Stream(Source):

@@ -69,6 +69,7 @@ class Streamed(Predictions):
         self._all: list[Block] | None = None
         self._was_read = False
         self._left_out = (0, 0)
+        self._wrong: Exception = nothing()
 
     # What is known before all rows are read
 
@@ -105,26 +106,25 @@ class Streamed(Predictions):
         for block in self._first_blocks:
             for problem, _ in self._batches(block)[0]:
                 return problem
-        raise nothing()
+        raise self._wrong
 
     @cached_property
     def _decoding(self) -> Decoding:
-        wrong: Exception = nothing()
         for block in self._first_blocks:
             for damaged in block.damaged:
-                wrong = self._passed(damaged.error)
+                self._pass_over(damaged.error)
             for piece in block.pieces:
                 try:
                     return self._decoding_of(piece)
                 except (ValueError, TypeError) as error:
-                    wrong = self._passed(piece.said_of(error))
-        raise wrong
+                    self._pass_over(piece.said_of(error))
+        raise self._wrong
 
-    def _passed(self, error: Exception) -> Exception:
-        """Raise an error, unless what is wrong is left out."""
+    def _pass_over(self, error: Exception) -> None:
+        """Raise an error, unless what is wrong is left out; then it is raised if nothing else is left."""
         if self._on_error == "raise":
             raise error
-        return error
+        self._wrong = error
 
     @cached_property
     def _first_blocks(self) -> list[Block]:
@@ -147,7 +147,7 @@ class Streamed(Predictions):
         batches = self._counted(map(self._batches, first))
         samples = [RowSample.of(problem, number, FEW) for problem, number in batches]
         if not samples:
-            raise nothing()
+            raise self._wrong
         total = sum(samples[1:], samples[0])
         return total.problem if total.n_rows <= FEW else None
 
@@ -164,7 +164,7 @@ class Streamed(Predictions):
         for found in self._counted(streamed(work, self._again(), n_processors())):
             total = found if total is None else total + found
         if total is None:
-            raise nothing()
+            raise self._wrong
         return total
 
     def _counted(self, found: Any) -> Iterator[Any]:
@@ -178,8 +178,7 @@ class Streamed(Predictions):
     def _batches(self, block: Block) -> tuple[list[Batch], int, int]:
         """Return the problems of a block with the numbers of their first rows, and how many pieces and rows are left out."""
         if block.damaged:
-            if self._on_error == "raise":
-                raise block.damaged[0].error
+            self._pass_over(block.damaged[0].error)
             return [], len(block.damaged), sum(one.n_rows for one in block.damaged)
         decoding = self._decoding
         try:
@@ -198,8 +197,7 @@ class Streamed(Predictions):
             try:
                 problem = self._decoding.problem(one)
             except (ValueError, TypeError) as wrong:
-                if self._on_error == "raise":
-                    raise one.pieces[0].said_of(wrong) from wrong
+                self._pass_over(one.pieces[0].said_of(wrong))
                 pieces, rows = pieces + 1, rows + one.n_rows
                 continue
             if problem is not None:
@@ -246,4 +244,6 @@ class Streamed(Predictions):
 
 def nothing() -> ValueError:
     """Return the error of predictions without rows."""
-    return ValueError("predictions must hold at least one row; got none. Check what the batches are read from.")
+    return ValueError(
+        "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
+    )

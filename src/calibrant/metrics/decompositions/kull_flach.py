@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.approximate import mean_of
+from calibrant._core.approximate import Approximate, mean_of
+from calibrant._core.in_batches import InBatches
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import choice, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
@@ -23,6 +24,7 @@ from calibrant.metrics.log_losses import LogLoss, warn_impossible
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import RowScore
+from calibrant.sums.unread import refuse_rows
 
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -40,7 +42,7 @@ class Decomposition(Result):
     total : float
         Mean score over all rows, computed by itself and not from the terms.
     terms : tuple of (str, float)
-        Name and value of each term.
+        Name and value of each term; of rows that were read in batches a value knows its ``lower`` and ``upper`` limit.
     subtracted : tuple of str
         Names of the terms that enter with a minus.
     """
@@ -68,18 +70,25 @@ class Decomposition(Result):
         Returns
         -------
         DataFrame
-            Columns term, sign (1 or -1) and value; the sum of sign times value is the score.
+            Columns term, sign (1 or -1) and value; the sum of sign times value is the score. Of rows that were read in
+            batches also lower and upper, between which the terms of the rows lie.
         """
         names = [name for name, _ in self.terms]
         signs = [-1 if name in self.subtracted else 1 for name in names]
-        return frame({"term": names, "sign": signs, "value": [value for _, value in self.terms]}, backend)
+        values = [value for _, value in self.terms]
+        limits = {}
+        if any(isinstance(value, Approximate) for value in values):
+            limits = {end: [float(getattr(value, end, value)) for value in values] for end in ("lower", "upper")}
+        return frame({"term": names, "sign": signs, "value": list(map(float, values)), **limits}, backend)
 
     def __repr__(self) -> str:
         words = [
             f"{'-' if (name in self.subtracted) != (value < 0) else '+'} {abs(value):.4g} {name}"
             for name, value in self.terms
         ]
-        return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')})"
+        found = [v for v in (self.total, *(value for _, value in self.terms)) if isinstance(v, Approximate)]
+        note = f"; {max(found, key=lambda value: value.error).note}" if found else ""
+        return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')}{note})"
 
 
 def mean_over_parts(
@@ -98,7 +107,11 @@ def mean_over_parts(
 
 
 def calibration_refinement(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | ClassScore = "brier",
+    **data: Unpack[DataOptions],
 ) -> Decomposition:
     """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
@@ -203,6 +216,8 @@ def epistemic_irreducible(
     >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
+    if isinstance(y_true, InBatches):
+        refuse_rows("a decomposition by known probabilities")
     losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
     if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
         # All classes are measured, in the order of the columns of the posterior.

@@ -12,13 +12,14 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.decompositions.kull_flach import Decomposition, mean_over_parts
 from calibrant.notions import Notion
+from calibrant.sums.unread import require_rows
 
 TERMS = ("reliability", "resolution", "uncertainty", "within-bin variance", "within-bin covariance")
 
 
 def murphy_decomposition(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     notion: str | Notion | None = None,
@@ -64,7 +65,7 @@ def murphy_decomposition(
     (0.05125, 0.25, 0.01625)
     """
     terms_of = partial(murphy_terms, binning=as_binning(binning))
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "Murphy's decomposition")
     return mean_over_parts("brier", problem, notion, terms_of, TERMS, ("resolution", "within-bin covariance"))
 
 

@@ -58,7 +58,7 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
 ).declare
 def kernel_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     estimator: Estimator = "unbiased",

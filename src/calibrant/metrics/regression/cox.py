@@ -33,7 +33,11 @@ from calibrant.notions import Notion, as_notion
     may_be_undefined=True,
 ).declare
 def calibration_slope(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Slope of the event's log-odds against the forecast's, in [-inf, inf]; 1 is ideal, less is over-confident.
 
@@ -98,7 +102,11 @@ def calibration_slope(
     may_be_undefined=True,
 ).declare
 def calibration_intercept(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Intercept of the logistic recalibration with free slope: the log-odds at a forecast of 1/2, in (-inf, inf); 0 is ideal.
 
@@ -160,7 +168,11 @@ def calibration_intercept(
     may_be_undefined=True,
 ).declare
 def calibration_in_the_large(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Shift of log-odds that makes the mean probability the event rate (CITL, intercept with slope 1); 0 is ideal.
 
@@ -224,7 +236,11 @@ def calibration_in_the_large(
     may_be_undefined=True,
 ).declare
 def observed_expected_ratio(
-    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, notion: str | Notion | None = None, **data: Unpack[DataOptions]
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
 ) -> float:
     """Number of events divided by the number that the forecast expected (O/E), in [0, inf]; 1 is ideal.
 
@@ -278,7 +294,11 @@ def observed_expected_ratio(
 
 
 def _value(
-    measure: Measure, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, notion: str | Notion | None, data: DataOptions
+    measure: Measure,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None,
+    notion: str | Notion | None,
+    data: DataOptions,
 ) -> float:
     problem = as_problem(y_true, y_prob, **data)
     return measured(problem, as_notion(notion, problem), measure)[0]

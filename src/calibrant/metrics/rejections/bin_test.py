@@ -24,7 +24,7 @@ TCE = point("tce", "TCE", "Matsubara et al. 2023", binning=BOUNDED, loss=BinTest
 @TCE.declare
 def bin_test_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = BOUNDED,

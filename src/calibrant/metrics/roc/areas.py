@@ -43,6 +43,7 @@ from calibrant.metrics.roc.ranked import Ranked
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Binary, Notion
 from calibrant.sums import Predictions
+from calibrant.sums.unread import require_rows
 
 # Over the problems of a notion
 
@@ -289,7 +290,7 @@ def area_under_roc_hull_score(
     also=("ovo-auc",),
     may_be_undefined=True,
 ).declare
-def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack[DataOptions]) -> float:
+def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 is chance.
 
     Parameters
@@ -335,7 +336,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **data: Unpack
     >>> round(hand_till_score([0, 1, 2, 1], P), 3)
     0.75
     """
-    return between_classes(as_problem(y_true, y_prob, **data)).value
+    return between_classes(require_rows(as_problem(y_true, y_prob, **data), "the mean over pairs of classes")).value
 
 
 def _value(

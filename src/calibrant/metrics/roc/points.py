@@ -17,6 +17,7 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant.metrics.roc.ranked import Ranked
 from calibrant.notions import Notion, as_notion
+from calibrant.sums.unread import require_rows
 
 COLUMNS = ("threshold", "fpr", "tpr")
 
@@ -84,7 +85,7 @@ class RocHull(Result):
 
 def roc_convex_hull(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -142,7 +143,7 @@ def roc_convex_hull(
     >>> hull.tpr.tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    problem = as_problem(y_true, y_prob, **data)
+    problem = require_rows(as_problem(y_true, y_prob, **data), "the hull of a ROC curve")
     words = _of_one_problem(notion, problem)
     (binary,) = words.split(problem)
     warn_of_one_kind([binary], "the hull of a ROC curve")

@@ -82,7 +82,7 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
 ).declare
 def volume_under_surface_score(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     method: str = "hull",
     thresholds: str | int | npt.ArrayLike = "data",
@@ -200,7 +200,7 @@ def volume_under_surface_score(
 
 def estimate_volume_under_surface(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     method: str = "hull",
     thresholds: str | int | npt.ArrayLike = "data",

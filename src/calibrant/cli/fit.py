@@ -1,0 +1,62 @@
+"""`calibrant fit`: from a calibration set to a calibrator in a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from calibrant.cli.inputs import labels_of, values_of, weight_of
+from calibrant.cli.methods import found_notion
+from calibrant.cli.other_rows import warn_beside_other_rows
+from calibrant.cli.streams import missing_of, opened
+
+NOT_FOUND = ("gradient_", "row_weight_")
+"""Fitted numbers that say how well a fit went, or what a row weighs, and not what was found."""
+
+COUNTS = ("n_bins_", "n_regions_")
+"""Whole numbers that were found, and not given by the data."""
+
+
+def run_fit(arguments: argparse.Namespace) -> int:
+    """Fit a calibrator and save it."""
+    from calibrant._core.parameters import left_out
+    from calibrant.cli.methods import calibrator_of, method_of
+    from calibrant.interop.files import ForecastTable
+    from calibrant.interop.persistence import save_calibrator
+    from calibrant.interop.writing import require_free
+
+    read_too = [] if arguments.other is None else [arguments.other]
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file, *read_too])
+    rows: tuple[Any, ...]
+    forecast = opened(arguments, [arguments.file])
+    if isinstance(forecast, ForecastTable):
+        warn_beside_other_rows(arguments, forecast)
+        rows = values_of(arguments, forecast), forecast.y_true, weight_of(arguments, forecast)
+        labels = labels_of(arguments, forecast)
+    else:
+        hint = "Pass --sample N, to fit to some of the rows and to compare these"
+        left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
+        rows, labels = (forecast.predictions,), None
+    n_columns = len(forecast.forecast_columns)
+    calibrator = calibrator_of(arguments, n_columns=n_columns, input=forecast.input, labels=labels)
+    calibrator.fit(*rows)
+    names = forecast.forecast_columns
+    if len(names) < calibrator.n_features_in_:  # a column of lists
+        names = tuple(f"{names[0]}_{k}" for k in range(calibrator.n_features_in_))
+    save_calibrator(calibrator, arguments.output, columns=names, force=arguments.force)
+    details = ", ".join(
+        f"{name.rstrip('_')} {value:.6g}"
+        for name, value in sorted(vars(calibrator).items())
+        if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
+        or (name in COUNTS and isinstance(value, int))
+    )
+    method = method_of(arguments, n_columns=n_columns)
+    chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
+    print(f"fitted {chosen} on {forecast.n_rows} rows{missing_of(forecast)}{': ' if details else ''}{details}")
+    if len(calibrator.classes_) == 2:
+        print(f"event: class {calibrator.classes_[1]}")
+    if (groups := found_notion(arguments, calibrator)) is not None:
+        print(f"found {groups!r}")
+    print(f"wrote {arguments.output}")
+    return 0

@@ -1,0 +1,363 @@
+"""Folders and patterns as inputs and outputs: nothing is lost, nothing is read twice, and files are alike or refused."""
+
+import os
+from decimal import Decimal
+
+import numpy as np
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+from calibrant import cli
+from calibrant.interop.tables import read_table, write_table
+from calibrant.sums import kept_rows
+
+RNG = np.random.default_rng(4)
+PROB = np.round(RNG.random(60), 3)
+TRUE = (RNG.random(60) < PROB).astype(int)
+TWO = {"label": TRUE, "p_0": 1 - PROB, "p_1": PROB}
+
+
+def rows(k, n=20, columns=TWO):
+    return {name: column[n * k : n * (k + 1)] for name, column in columns.items()}
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command line beside a folder of three files: its exit code, what it printed, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        write_table(f"parts/{k}.csv", rows(k))
+    write_table("whole.csv", TWO)
+
+    def run(*words):
+        code = cli.main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def calibrator(run):
+    assert run("fit", "whole.csv", "--method", "platt", "-o", "c.json")[0] == 0
+    return "c.json"
+
+
+def bytes_of(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+LOSING = {
+    "fit to a file of a folder": ["fit", "parts", "-o", "parts/0.csv"],
+    "fit to a file of a pattern": ["fit", "parts/*.csv", "-o", "parts/0.csv"],
+    "report on a folder": ["report", "parts", "-o", "parts/1.csv"],
+    "report on a pattern": ["report", "whole.csv", "par*/2.csv", "-o", "parts/2.csv", "--names", "a,b"],
+    "fit over other rows": ["fit", "whole.csv", "--other", "parts/0.csv", "-o", "parts/0.csv"],
+    "apply in place": ["apply", "c.json", "whole.csv", "-o", "whole.csv"],
+    "apply to a folder in place": ["apply", "c.json", "parts", "-o", "parts"],
+    "apply within the folder": ["apply", "c.json", "parts", "-o", "parts/new"],
+    "apply over all": ["apply", "c.json", "parts", "-o", "."],
+    "apply over the calibrator": ["apply", "c.json", "whole.csv", "-o", "c.json"],
+    "apply of a pattern in place": ["apply", "c.json", "parts/*.csv", "-o", "parts"],
+    "decide in place": ["decide", "whole.csv", "-o", "whole.csv"],
+}
+
+
+@pytest.mark.parametrize("words", LOSING.values(), ids=list(LOSING))
+def test_no_command_writes_over_what_it_reads(words, run, calibrator, tmp_path):
+    before = bytes_of(tmp_path)
+    code, _, err = run(*words, "--force")
+    assert code == 2
+    assert "must not be what is read" in err or "must be apart from what is read" in err
+    assert bytes_of(tmp_path) == before
+
+
+def test_apply_replaces_the_tables_of_an_earlier_apply_and_nothing_else(run, calibrator, tmp_path):
+    for _ in range(2):
+        assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
+    assert sorted(os.listdir("out")) == ["0.csv", "1.csv", "2.csv"]
+    (tmp_path / "out" / "notes.md").write_text("mine")
+    code, _, err = run("apply", calibrator, "parts", "-o", "out", "--force")
+    assert (code, "must hold tables alone" in err, "out holds notes.md" in err) == (2, True, True)
+    assert (tmp_path / "out" / "notes.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("files", [["parts", "parts/1.csv"], ["parts/*.csv", "./parts/0.csv"], ["parts", "parts"]])
+def test_files_named_twice_are_read_once(files, run):
+    code, out, _ = run("assess", *files, "--resamples", 1, "--metrics", "accuracy")
+    assert (code, out.startswith("60 rows")) == (0, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_folder_that_holds_a_link_to_itself_is_read_once(run, calibrator, tmp_path):
+    (tmp_path / "parts" / "round").symlink_to(tmp_path / "parts", target_is_directory=True)
+    (tmp_path / "parts" / "last.csv").symlink_to("2.csv")
+    assert run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
+    assert "3 files, 60 rows" in run("apply", calibrator, "parts", "-o", "out")[1]
+
+
+def test_a_folder_with_brackets_in_its_name_is_no_pattern(run, calibrator, tmp_path):
+    (tmp_path / "parts").rename("runs[1]")
+    for files in ("runs[1]", "runs[1]/*.csv"):
+        assert run("assess", files, "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
+    code, _, err = run("assess", "runs[1]/9.csv", "--metrics", "accuracy")
+    assert (code, "the file must exist; got runs[1]/9.csv" in err) == (2, True)
+    assert "3 files" in run("apply", calibrator, "runs[1]", "-o", "out")[1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_apply_finds_the_columns_of_each_file_by_their_names(ending, run, calibrator):
+    other = {name: rows(1)[name] for name in ("p_1", "label", "p_0")}
+    write_table(f"parts/1.{ending}", other, force=True)
+    assert run("apply", calibrator, "parts", "-o", "out")[0] == 0
+    assert run("apply", calibrator, "whole.csv", "-o", "one.csv")[0] == 0
+    found, whole = read_table(f"out/1.{ending}"), read_table("one.csv")
+    assert list(found) == ["p_1", "label", "p_0"]
+    np.testing.assert_allclose(found["p_1"], whole["p_1"][20:40])
+    np.testing.assert_allclose(found["p_0"], whole["p_0"][20:40])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+def test_a_file_without_rows_becomes_a_table_without_rows(ending, run, calibrator):
+    for k in range(3):
+        os.remove(f"parts/{k}.csv")
+    whole = {"note": np.array(["a"] * 60), **TWO}
+    write_table(f"parts/a.{ending}", whole)
+    write_table(f"parts/b.{ending}", {name: column[:0] for name, column in whole.items()})
+    assert run("apply", calibrator, "parts", "-o", "out")[:2] == (
+        0,
+        "wrote out: 2 files, 60 rows, calibrated p_0, p_1\n",
+    )
+    if ending == "csv":
+        with open("out/b.csv") as file:
+            assert file.read() == "note,label,p_0,p_1\n"
+        return
+    found, full = (pyarrow.dataset.dataset(f"out/{name}.{ending}", format=ending).to_table() for name in "ba")
+    assert (found.num_rows, full.num_rows) == (0, 60)
+    assert found.schema.equals(full.schema)
+
+
+def test_a_file_that_is_empty_or_damaged_is_named_or_left_out(run, calibrator, tmp_path):
+    (tmp_path / "parts" / "0.csv").write_text("")
+    (tmp_path / "parts" / "3.parquet").write_bytes(b"PAR1 no more")
+    words = {
+        "assess": ["--resamples", 1, "--metrics", "accuracy"],
+        "test": ["--tests", "spiegelhalter"],
+        "fit": ["--method", "platt", "-o", "d.json"],
+        "report": ["--resamples", 1, "--metrics", "ece", "-o", "r.html"],
+    }
+    for command, more in words.items():
+        code, _, err = run(command, "parts", *more)
+        assert (code, "0.csv must be a readable csv file; it is not: it has no columns" in err) == (2, True), command
+    code, _, err = run("apply", calibrator, "parts", "-o", "out")
+    assert (code, "0.csv must be a readable csv file" in err, os.path.exists("out")) == (2, True, False)
+
+
+@pytest.fixture
+def wrong(run):
+    """One batch of a folder has a missing probability, and one file of it is damaged."""
+    write_table("parts/1.csv", {**rows(1), "p_1": np.where(np.arange(20) == 7, np.nan, PROB[20:40])}, force=True)
+    with open("parts/3.parquet", "wb") as file:
+        file.write(b"PAR1 no more")
+    return "parts"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ["assess", "--resamples", 1, "--metrics", "accuracy"],
+            "40 rows, 2 classes, event: class 1, 2 batches left out",
+        ),
+        (["test", "--tests", "spiegelhalter"], "40 rows, event: class 1, 2 batches of 20 rows left out"),
+        (["fit", "--method", "platt", "-o", "d.json"], "fitted platt on 40 rows, 2 batches of 20 rows left out"),
+        (["report", "--resamples", 1, "--metrics", "ece", "-o", "r.html"], "event: class 1, 2 batches left out"),
+        (["assess", "--resamples", 1, "--metrics", "accuracy", "--json"], '"left_out": 2'),
+        (["test", "--tests", "spiegelhalter", "--json"], '"rows": 40,\n  "left_out": 2'),
+    ],
+    ids=lambda words: "" if isinstance(words, str) else " ".join(map(str, words[:1] + words[-1:])),
+)
+def test_what_is_wrong_is_left_out_and_counted(command, said, run, wrong):
+    name, *more = command
+    assert run(name, wrong, *more)[0] == 2
+    code, out, _ = run(name, wrong, *more, "--on-error", "skip")
+    assert (code, said in out) == (0, True)
+    if name == "report":
+        with open("r.html", encoding="utf-8") as page:
+            assert "2 batches left out" in page.read()
+
+
+def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, wrong):
+    code, _, err = run("apply", calibrator, wrong, "-o", "out")
+    assert (code, "1.csv: " in err, os.path.exists("out")) == (2, True, False)
+    code, out, err = run("apply", calibrator, wrong, "-o", "out", "--on-error", "skip")
+    assert (code, out) == (
+        0,
+        "wrote out: 3 files, 40 rows, 2 batches of 20 rows left out, calibrated p_0, p_1\n",
+    )
+    assert err.count("warning: left out: ") == 2
+    with open("out/1.csv") as file:
+        assert file.read() == "label,p_0,p_1\n"
+
+
+def test_a_single_file_is_read_in_batches_where_what_is_wrong_is_left_out(run, wrong):
+    code, _, err = run("assess", "parts/1.csv", "--resamples", 1, "--on-error", "skip")
+    assert (code, "must be finite; got nan" in err) == (2, True)  # nothing else is left
+
+
+POINTS = ";".join(["label", "p"]), [f"{t};{p:.3f}" for t, p in zip(TRUE, PROB, strict=True)]
+
+
+@pytest.mark.parametrize("comma", [slice(0, 0), slice(0, 60), slice(30, 60)], ids=["points", "commas", "both"])
+def test_semicolons_and_decimals_have_the_rules_of_a_single_file_in_a_folder(comma, run, tmp_path):
+    head, lines = POINTS
+    lines = [line.replace(".", ",") if k in range(60)[comma] else line for k, line in enumerate(lines)]
+    (tmp_path / "semi").mkdir()
+    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines]) + "\n")
+    words = ["--resamples", 1, "--metrics", "nll"]
+    whole, found = (run("assess", name, *words) for name in ("semi/a.csv", "semi"))
+    assert (whole[0], found[:2]) == (0, whole[:2])
+    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines, "1;x"]) + "\n")
+    code, _, err = run("assess", "semi", *words)
+    assert (code, "column 'p', row 60 must be readable; it is not: invalid value 'x'" in err) == (2, True)
+
+
+def test_files_of_double_and_single_precision_are_read_together(run, tmp_path):
+    os.mkdir("mixed")
+    write_table("mixed/a.parquet", rows(0))
+    write_table("mixed/b.parquet", {**rows(1), **{n: rows(1)[n].astype(np.float32) for n in ("p_0", "p_1")}})
+    words = ["--resamples", 1, "--metrics", "nll"]
+    code, out, _ = run("assess", "mixed", *words)
+    assert (code, out.startswith("40 rows")) == (0, True)
+    os.rename("mixed/a.parquet", "mixed/c.parquet")
+    code, _, err = run("assess", "mixed", *words)
+    assert (code, "c.parquet" in err, "Name one of double precision before the others" in err) == (2, True, True)
+    assert run("assess", "mixed/c.parquet", "mixed", *words)[:2] == (0, out)
+
+
+def test_a_missing_label_is_named_in_the_first_rows_too(run):
+    os.mkdir("gaps")
+    words = np.array(["no", "yes"])[TRUE[:20]].astype(object)
+    for name, missing in (("a", slice(3, 4)), ("b", slice(0, 20))):
+        some = words.copy()
+        some[missing] = None
+        pyarrow.parquet.write_table(pyarrow.table({"label": some, "p": PROB[:20]}), f"gaps/{name}.parquet")
+        code, _, err = run("assess", f"gaps/{name}.parquet", "gaps", "--classes", "no,yes", "--metrics", "nll")
+        assert (code, f"a label in each row; got a missing one at index {missing.start}" in err) == (2, True)
+        assert "leave out what is wrong with on_error='skip'. Here: --on-error skip." in err
+    pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
+    asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
+    assert run("assess", "gaps", *asked)[1].startswith("20 rows")
+
+
+HINTS = {
+    "--sample for a metric": (["assess", "parts", "--metrics", "skce"], "Here: --sample N.", ["--sample", 50]),
+    "--sample for rows": (["assess", "parts", "--rows", "0:9"], "Pass --sample N for", ["--sample", 50]),
+    "--sample for a fit": (
+        ["fit", "parts", "--method", "beta", "-o", "d.json", "--rows", ":9"],
+        "--sample N",
+        ["--sample", 50],
+    ),
+    "--sample for a method": (["fit", "parts", "--method", "spline", "-o", "d.json"], "--sample N", ["--sample", 50]),
+    "--sample beside other rows": (
+        ["fit", "parts", "--other", "whole.csv", "-o", "d.json"],
+        "Pass --sample N, to fit",
+        ["--sample", 50],
+    ),
+    "--sample for a test": (["test", "parts", "--tests", "cox"], "Pass --sample N for", ["--sample", 50]),
+    "apply, without rows": (["apply", "c.json", "parts", "-o", "out", "--rows", ":9"], "Leave it out.", []),
+}
+
+
+@pytest.mark.parametrize(("words", "hint", "more"), HINTS.values(), ids=list(HINTS))
+def test_a_hint_is_possible(words, hint, more, run, calibrator, monkeypatch):
+    monkeypatch.setattr(kept_rows, "MOST", 10)
+    monkeypatch.setattr("calibrant.sums.predictions.FEW", 10)
+    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    code, _, err = run(*words)
+    assert (code, hint in err) == (2, True)
+    plain = [word for at, word in enumerate(words) if "--rows" not in (word, words[at - 1])]
+    assert run(*plain, *more)[0] == 0
+
+
+def test_a_damaged_first_file_is_left_out_as_any(run, calibrator, tmp_path):
+    (tmp_path / "parts" / "0.csv").write_text("")
+    words = ["--resamples", 1, "--metrics", "accuracy", "--on-error", "skip"]
+    assert run("assess", "parts", *words)[1].startswith("40 rows, 2 classes, event: class 1, 1 batch left out")
+    code, out, _ = run("apply", calibrator, "parts", "-o", "out", "--on-error", "skip")
+    assert (code, out) == (0, "wrote out: 2 files, 40 rows, 1 batch of unknown rows left out, calibrated p_0, p_1\n")
+
+
+def test_tables_of_a_folder_that_are_not_read_are_said(run, tmp_path):
+    for name in ("b.csv.gz", "c.npz", "d.TSV", "notes.txt", "more.txt.gz", ".d.npz"):
+        (tmp_path / "parts" / name).write_text("x")
+    err = run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[2]
+    assert "warning: parts holds b.csv.gz and 2 more, not read: unpack what is compressed" in err
+    assert "holds" not in run("assess", "parts/*.csv", "--resamples", 1, "--metrics", "accuracy")[2]
+
+
+def test_an_empty_path_is_no_folder(run):
+    code, _, err = run("assess", "", "--metrics", "accuracy")
+    assert (code, "must name a file or a folder; got an empty text" in err) == (2, True)
+
+
+@pytest.mark.parametrize("address", ["nosuch://rows/a.csv", "nosuch://rows/*.csv"])
+def test_an_unknown_address_is_refused_in_words(address, run):
+    pytest.importorskip("fsspec")
+    code, _, err = run("assess", address)
+    assert (code, f"must be one that pyarrow or fsspec knows; got {address}" in err) == (2, True)
+
+
+def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
+    os.mkdir("types")
+    cents = pyarrow.array([Decimal(f"{p:.3f}") for p in PROB[:20]])
+    table = pyarrow.table({"label": TRUE[:20], "p_0": pyarrow.array(1 - PROB[:20]), "p_1": cents})
+    for name, some in (("a", table), ("b", table.slice(0, 0))):
+        pyarrow.parquet.write_table(some, f"types/{name}.parquet")
+    assert run("apply", calibrator, "types", "-o", "out")[0] == 0
+    found, empty = (pyarrow.parquet.read_table(f"out/{name}.parquet") for name in "ab")
+    assert empty.schema.equals(found.schema)
+    gaps = table.set_column(1, "p_0", pyarrow.array([None, *(1 - PROB[1:20])]))
+    pyarrow.parquet.write_table(gaps, "types/a.parquet")
+    code, _, err = run("apply", calibrator, "types", "-o", "gaps")
+    assert (code, "a.parquet, row group 0: y_prob must be finite; got nan" in err) == (2, True)
+
+
+def test_a_calibrator_is_fitted_to_a_column_of_lists(run):
+    os.mkdir("lists")
+    pairs = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.column_stack([1 - PROB, PROB]).ravel()), 2)
+    pyarrow.parquet.write_table(pyarrow.table({"label": TRUE, "prob": pairs}), "lists/a.parquet")
+    assert run("fit", "lists", "--method", "temperature", "-o", "c.json")[0] == 0
+    code, _, err = run("apply", "c.json", "lists", "-o", "out")
+    assert (code, "must hold numbers in the column 'prob'" in err) == (2, True)
+
+
+def test_the_hints_of_a_report_are_possible(run, calibrator):
+    code, _, err = run("report", "parts", "-o", "r.html", "--calibrator", calibrator)
+    assert (code, "Run calibrant apply first, and report on what it writes." in err) == (2, True)
+    assert run("apply", calibrator, "parts", "-o", "after")[0] == 0
+    code, _, err = run("report", "parts", "parts/", "-o", "r.html")
+    assert (code, "Pass --names a,b." in err) == (2, True)
+    assert run("report", "parts", "after", "--names", "a,b", "-o", "r.html", "--resamples", 1)[0] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_the_hints_of_an_output_are_possible(run, calibrator, tmp_path):
+    os.mkdir("out")
+    os.symlink("out", "link")
+    code, _, err = run("apply", calibrator, "parts", "-o", "link", "--force")
+    assert (code, "Name the folder that it points to." in err) == (2, True)
+    code, _, err = run("apply", calibrator, "parts", "-o", "out")
+    assert (code, "Choose another name, or pass --force" in err) == (2, True)
+    assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
+    code, _, err = run("apply", calibrator, "parts", "-o", "x/y")
+    assert (code, "Create it first." in err) == (2, True)
+    os.mkdir("x")
+    assert run("apply", calibrator, "parts", "-o", "x/y")[0] == 0
+    code, _, err = run("apply", calibrator, "parts/0.csv", "-o", "rows.npz", "--on-error", "skip")
+    assert (
+        code,
+        "must be Parquet, Feather or CSV where rows are read in batches; got rows.npz. Rename it." in err,
+    ) == (2, True)
+    assert run("apply", calibrator, "parts/0.csv", "-o", "rows.csv", "--on-error", "skip")[0] == 0

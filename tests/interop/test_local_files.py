@@ -1,0 +1,66 @@
+"""Paths, folders and patterns stand for files, each of them once."""
+
+import os
+
+import pytest
+
+from calibrant.interop.local_files import fits, is_pattern, local_files
+
+LINKS = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """Make files, and return the names of those that an address stands for."""
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "b.csv",
+        "a.csv",
+        "in/c.csv",
+        "_no/d.csv",
+        ".no/e.csv",
+        "._a.csv",
+        "notes.txt",
+        "runs[1]/f.csv",
+        "runs1/g.csv",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return lambda address: [path.relative_to(tmp_path).as_posix() for path in local_files(tmp_path / address)]
+
+
+def test_a_folder_stands_for_its_tables_by_name(names):
+    assert names(".") == ["a.csv", "b.csv", "in/c.csv", "runs1/g.csv", "runs[1]/f.csv"]
+    assert names("in/c.csv") == ["in/c.csv"]
+    assert names("nowhere") == names("notes.txt/x") == []
+
+
+def test_a_pattern_stays_within_a_folder_unless_it_has_two_stars(names):
+    assert names("*.csv") == ["a.csv", "b.csv"]
+    assert names("*/c.*") == ["in/c.csv"]
+    assert names("**/[bc].csv") == ["b.csv", "in/c.csv"]
+    assert names(".*.csv") == ["._a.csv"]
+
+
+def test_brackets_in_the_name_of_what_is_there_are_no_pattern(names):
+    assert names("runs[1]") == names("runs[1]/f.csv") == names("runs[1]/*.csv") == ["runs[1]/f.csv"]
+    assert names("runs[12]/*.csv") == ["runs1/g.csv"]
+    assert names("runs[1]/h.csv") == []
+    assert [is_pattern(a) for a in ("runs[1]", "runs[1]/h.csv", "runs[12]", "runs[1]/*")] == [False, False, True, True]
+
+
+@LINKS
+def test_links_are_followed_and_never_lead_round(names, tmp_path):
+    (tmp_path / "in" / "round").symlink_to(tmp_path / "in", target_is_directory=True)
+    (tmp_path / "in" / "a_link.csv").symlink_to(tmp_path / "in" / "c.csv")
+    (tmp_path / "in" / "more").symlink_to(tmp_path / "runs1", target_is_directory=True)
+    (tmp_path / "in" / "gone.csv").symlink_to(tmp_path / "nowhere")
+    assert names("in") == ["in/c.csv", "in/gone.csv", "in/more/g.csv"]
+    assert names("in/a_link.csv") == ["in/a_link.csv"]
+
+
+def test_patterns_are_those_of_a_shell():
+    assert fits(("a", "b.csv"), ("**",))
+    assert fits(("b.csv",), ("**", "*.csv"))
+    assert not fits(("a", "b.csv"), ("*.csv",))
+    assert not fits((".a", "b.csv"), ("**", "*.csv"))

@@ -1,0 +1,60 @@
+"""Every public function of labels and probabilities takes predictions that are read in batches, or says how it does."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import IsotonicCalibration, calibration_slope, predictions, spiegelhalter_test
+from calibrant.metrics import kernel_calibration_error
+
+RNG = np.random.default_rng(8)
+SCORE, PROB = RNG.random(80), RNG.dirichlet(np.ones(3), 80)
+DATA = {2: ((RNG.random(80) < SCORE).astype(int), SCORE), 3: (RNG.integers(0, 3, 80), PROB)}
+
+
+def functions():
+    """Public functions that take labels, by name."""
+    homes = [calibrant, *(import_module(f"calibrant.{m.name}") for m in pkgutil.iter_modules(calibrant.__path__))]
+    public = [getattr(home, name) for home in homes for name in getattr(home, "__all__", dir(home)) if name[0] != "_"]
+    return {f.__name__: f for f in public if inspect.isfunction(f) and "y_true" in inspect.signature(f).parameters}
+
+
+FUNCTIONS = functions()
+
+BESIDE = {
+    "by_class": lambda f, rows: f(spiegelhalter_test, rows),
+    "by_group": lambda f, rows: f(spiegelhalter_test, rows, None, [0, 1]),
+    "calibration_map": lambda f, rows: f(IsotonicCalibration().fit(SCORE, DATA[2][0]), rows),
+    "cumulative_calibration_map": lambda f, rows: f(None, rows),
+    "calibration_shift": lambda f, rows: f(SCORE, SCORE**2, y_true=rows),
+    "epistemic_irreducible": lambda f, rows: f(rows, None, SCORE),
+    "paired_difference": lambda f, rows: f(rows, SCORE, SCORE),
+    "paired_test": lambda f, rows: f(rows, SCORE, SCORE),
+    "partition_path": lambda f, rows: f(rows, None, None),
+}
+"""Functions that need more than labels and probabilities."""
+
+
+@pytest.mark.first(200)
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_function_takes_predictions_or_says_how_to_sample(name, monkeypatch):
+    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    call, said = BESIDE.get(name, lambda f, rows: f(rows)), []
+    for k in (2, 3):
+        try:
+            call(FUNCTIONS[name], predictions([DATA[k]]))
+            return
+        except (ValueError, TypeError) as error:
+            said.append(str(error))
+    assert any("got " in words and "function(**predictions.sample(" in words for words in said), said
+
+
+def test_what_needs_all_rows_takes_predictions_of_few():
+    y, p = DATA[2]
+    assert calibration_slope(predictions([(y[:30], p[:30]), (y[30:], p[30:])])) == calibration_slope(y, p)
+    sample = predictions([(y, p)]).sample(100)
+    assert kernel_calibration_error(**sample) == kernel_calibration_error(predictions([(y, p)]))
