@@ -1,11 +1,10 @@
-"""Write docs/arena.md, its picture and the recommendations of docs/calibrators.md from the stored results.
+"""Write docs/arena.md, its picture and what other pages take from it, from the stored results.
 
 Run: python -m studies.arena.page
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -15,16 +14,16 @@ import numpy as np
 
 from studies.arena.cells import MOST_SECONDS, MOST_TESTED, SIZES, TOO_SLOW
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
+from studies.arena.excerpts import put, recommendations, standing
+from studies.arena.groups import GROUPS, Tables, enough, interval, listed, shown, tables_of
 from studies.arena.measures import (
     FEWEST_SETS,
-    Interval,
     Table,
     differences,
     harm,
     improvement,
     leaders,
     mean_rank,
-    of_size,
     ranks,
     seconds,
     win_rate,
@@ -37,31 +36,15 @@ from studies.markdown import table
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, PICTURE = DOCS / "arena.md", DOCS / "images" / "arena-ranks.png"
-GROUPS = {True: "Two classes", False: "More than two classes"}
 PARTS = {KEPT_APART: "Data sets kept apart", DESIGN: "Data sets for design"}
 NEW = "evidence-scaling"
 """The method whose design looked at sets of the part for design."""
 
+FROZEN = "ad48919"
+"""The commit in which the design of that method was frozen, before the sets that are kept apart were run."""
+
 BEST = 8
 """So many methods are named in a sentence at most."""
-
-Tables = dict[int, Table]
-
-
-def tables_of(results: Sequence[Result], two: bool) -> Tables:
-    """The table of each size that has results."""
-    every = {size: of_size(results, size, two) for size in SIZES}
-    return {size: one for size, one in every.items() if one.n_sets}
-
-
-def enough(tables: Tables) -> Tables:
-    """The sizes with data sets enough for a claim."""
-    return {size: one for size, one in tables.items() if one.n_sets >= FEWEST_SETS}
-
-
-def shown(method: str) -> str:
-    """The word of a calibrator, or the name of a peer."""
-    return method if method == NONE or method in PEERS else f"`{method}`"
 
 
 def twins(results: Iterable[Result]) -> dict[str, str]:
@@ -104,7 +87,7 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
     missing = [name for name in PEERS if name not in run]
     return [
         "# The arena",
-        *([] if results[KEPT_APART] else [unfinished(draws)]),
+        in_short(counted_once(results)[KEPT_APART]) if results[KEPT_APART] else unfinished(draws),
         f"This page compares all calibrators, with their defaults, on {n_tables} tables of predictions from {n_sets} data "
         f"sets, with {min(draws):,} to {max(draws):,} rows to calibrate on. Each row was predicted by a classifier that was "
         f"not trained on it. Methods of other packages that were run: {', '.join(run) or 'none'}. Not run, since the "
@@ -117,6 +100,29 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         "writes tables that can be joined with those of CalArena.",
         "\n".join(f"* {line}" for line in words(every, draws, brief=not results[KEPT_APART])),
     ]
+
+
+def in_short(results: list[Result]) -> str:
+    """Who leads on the data sets that were kept apart, and how often it does harm."""
+    lines = []
+    for two, group in GROUPS.items():
+        known = enough(tables_of(results, two))
+        first = {size: leaders(one) for size, one in known.items()}
+        for method in dict.fromkeys(best for best, _ in first.values()):
+            sizes = [size for size, (best, _) in first.items() if best == method]
+            level = [f"{shown(m)} with {size:,}" for size in sizes for m in first[size][1]]
+            share = [100 * harm(known[size])[known[size].column(method)].value for size in sizes]
+            lines.append(
+                f"* **{group}**: {shown(method)} has the lowest mean rank with {listed(f'{size:,}' for size in sizes)} rows. "
+                f"Not clearly behind: {listed(level) or 'none'}. It does harm in {listed(f'{one:.0f}' for one in share)} % of "
+                "the experiments."
+            )
+    n_sets = len({one.data_set for one in results})
+    return (
+        f"**In short**, on {n_sets} data sets that were kept apart from all design:\n\n" + "\n".join(lines) + "\n\n"
+        f"`{NEW}` is a method of this library. Its design was frozen in commit {FROZEN}, before any of these data sets was run "
+        "with it. They were run once."
+    )
 
 
 def unfinished(draws: dict[int, int]) -> str:
@@ -141,9 +147,8 @@ def drawn(draws: dict[int, int]) -> str:
     """How many draws there are of each size: ``one draw of 100, of 300 and of 1,000 rows``."""
     parts = []
     for n in sorted(set(draws.values()), reverse=True):
-        sizes = [f"of {size:,}" for size, m in draws.items() if m == n]
-        listed = " and ".join([", ".join(sizes[:-1]), sizes[-1]] if sizes[:-1] else sizes)
-        parts.append(f"{'one draw' if n == 1 else f'at most {n} draws'} {listed} rows")
+        sizes = listed(f"of {size:,}" for size, m in draws.items() if m == n)
+        parts.append(f"{'one draw' if n == 1 else f'at most {n} draws'} {sizes} rows")
     return "; ".join(parts)
 
 
@@ -164,7 +169,7 @@ def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str
         "**Kept apart** are data sets that no method, default or prior of the library was designed or chosen on. Figures on "
         "the sets for **design** flatter the methods that were designed on them.",
         "An **experiment** is a table of predictions, a number of rows to calibrate on, and a random draw of these rows. "
-        f"There is {drawn(draws)}. The test set has up to {MOST_TESTED:,} held-out rows.",
+        f"Drawn: {drawn(draws)}. The test set has up to {MOST_TESTED:,} held-out rows.",
         "**Log loss** is in nats (natural logarithms); probabilities below 1e-12 count as 1e-12. **Rank** is by log loss "
         "among all methods, and 1 is the best. A method that failed, or took more than "
         f"{MOST_SECONDS:.0f} s of processor time, shares the last ranks.",
@@ -231,11 +236,6 @@ def grid(name: str, tables: Tables, order: list[str], figures: Callable[[Table],
     return table(head, [[shown(m), *(cells[size][m] for size in tables)] for m in order])
 
 
-def interval(one: Interval, form: str) -> str:
-    """The mean, and its interval in brackets."""
-    return f"{form.format(one.value)} ({form.format(one.low)} to {form.format(one.high)})"
-
-
 def verdict(size: int, one: Table) -> str:
     """Who leads with so many rows, and who is level with the leader."""
     if one.n_sets < FEWEST_SETS:
@@ -268,55 +268,6 @@ def summary(tables: Tables, order: list[str]) -> str:
     }
     lines = {m: [cells[every.column(m)] for cells in found.values()] for m in order}
     return table(["all these sizes", *found], [[shown(m), *cells] for m, cells in lines.items()])
-
-
-# The recommendations of docs/calibrators.md
-
-MARKS = ("<!-- from the arena: python -m studies.arena.page -->", "<!-- end of what is from the arena -->")
-
-
-def recommendations(results: list[Result]) -> str:
-    """What leads on the data sets kept apart, by classes and rows; empty where there are too few sets."""
-    lines = []
-    for two, group in GROUPS.items():
-        for size, one in enough(tables_of(results, two)).items():
-            first, level = leaders(one)
-            mine = [m for m in (first, *level) if m not in PEERS and m != NONE]
-            if not mine:
-                continue
-            share = {m: 100 * harm(one)[one.column(m)].value for m in mine}
-            least = min(mine, key=lambda m: share[m])
-            lines.append(
-                [
-                    group.lower(),
-                    f"{size:,}",
-                    f"{shown(mine[0])}, {share[mine[0]]:.0f} %",
-                    ", ".join(shown(m) for m in mine[1:BEST]) or "none",
-                    f"{shown(least)}, {share[least]:.0f} %",
-                    str(one.n_sets),
-                ]
-            )
-    head = [
-        "classes",
-        "rows",
-        "lowest mean rank, and its harm",
-        "not clearly behind",
-        "least harm of these",
-        "data sets",
-    ]
-    if not lines:
-        return ""
-    intro = (
-        "From the [arena](arena.md), on data sets that no method was designed on. After each method stands the share of its "
-        "experiments in which the log loss is higher than without calibration."
-    )
-    return f"{intro}\n\n{table(head, lines)}"
-
-
-def put(text: str, block: str) -> str:
-    """Replace what stands between the marks."""
-    between = re.compile(f"{re.escape(MARKS[0])}.*?{re.escape(MARKS[1])}", flags=re.S)
-    return between.sub(lambda _: f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}", text)
 
 
 # The picture
@@ -366,8 +317,9 @@ def main() -> None:
             f"## {PARTS[KEPT_APART]}\n",
             f"![Mean rank by the number of rows](images/{PICTURE.name})\n\n## {PARTS[KEPT_APART]}\n",
         )
-        guide = DOCS / "calibrators.md"
-        guide.write_text(put(guide.read_text(encoding="utf-8"), block), encoding="utf-8")
+        for name, part in {"calibrators.md": block, "evidence-scaling.md": standing(apart, NEW)}.items():
+            guide = DOCS / name
+            guide.write_text(put(guide.read_text(encoding="utf-8"), part), encoding="utf-8")
     PAGE.write_text(text, encoding="utf-8")
     sys.stdout.write(f"{PAGE.relative_to(DOCS.parent)}: {len(text.splitlines())} lines\n")
 

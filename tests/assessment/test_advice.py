@@ -258,12 +258,12 @@ def test_the_advice_is_a_table_and_a_command():
     pytest.importorskip("pandas")
     found = advise(*load_digits_forecast())
     frame = found.to_frame("pandas")
-    assert frame["method"].tolist() == [IDENTITY, "temperature", "svs", "sms"]
-    assert frame["recommended"].tolist() == [False, False, False, True]
-    assert found.command == "calibrant fit CALIBRATION_FILE --method sms -o calibrator.json"
+    assert frame["method"].tolist() == [IDENTITY, "temperature", "svs", "sms", "evidence-scaling"]
+    assert frame["recommended"].tolist() == [False, False, False, False, True]
+    assert found.command == "calibrant fit CALIBRATION_FILE --method evidence-scaling -o calibrator.json"
     assert str(found).splitlines()[-1] == found.reason
-    assert found.reason.startswith("Fit sms: it lowers the cross-validated log loss from ")
-    assert repr(found) == "Advice(sms, rows=1497, classes=10)"
+    assert found.reason.startswith("Fit evidence-scaling: it lowers the cross-validated log loss from ")
+    assert repr(found) == "Advice(evidence-scaling, rows=1497, classes=10)"
 
 
 def test_a_fold_too_few_is_refused():

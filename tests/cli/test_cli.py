@@ -30,7 +30,12 @@ from calibrant import (
 )
 from calibrant._core.registry import HOMES, entries
 from calibrant.binning import PointsPerBin, RecursiveSplit, Sierpinski
-from calibrant.calibrators import CanonicalBinning, IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
+from calibrant.calibrators import (
+    CanonicalBinning,
+    EvidenceScaling,
+    IsotonicRecursivePartitioning,
+    MulticlassRecursivePartitioning,
+)
 from calibrant.calibrators.simplex import DataPoints, Splits
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
@@ -387,20 +392,39 @@ def test_fit_prints_the_temperature(run, forecast):
     ]
 
 
-def test_one_event_gets_an_intercept_and_the_choice_is_printed(run):
-    """A temperature has none: of a forecast that is too low it makes one that is too low."""
+def too_low(n):
+    """An event, and a forecast that is too low: a temperature has no intercept, and makes one that is too low as well."""
     rng = np.random.default_rng(0)
-    z = rng.normal(0, 1.0, 2000)
-    y, prob = rng.random(2000) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
+    z = rng.normal(0, 1.0, n)
+    return rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
+
+
+def test_one_event_gets_an_intercept_and_the_choice_is_printed(run):
+    y, prob = too_low(900)
     path = save("one.csv", y=y, p=prob)
     code, out, _ = run("fit", path, "-o", "c.json")
     assert code == 0
-    assert out.startswith("fitted beta (the default; --method NAME takes another) on 2000 rows: a ")
+    assert out.startswith("fitted beta (the default; --method NAME takes another) on 900 rows: a ")
     fitted = load_calibrator("c.json")
     assert isinstance(fitted, BetaCalibration)
     assert calibration_in_the_large(y, fitted.calibrate(prob)) == pytest.approx(0.0, abs=1e-6)
     assert calibration_in_the_large(y, TemperatureScaling().fit(prob, y).calibrate(prob)) > 0.3
     assert "(the default" not in run("fit", path, "--method", "beta", "-o", "c.json", "--force")[1]
+
+
+def test_a_thousand_rows_get_evidence_scaling_counted_by_their_weights(run):
+    y, prob = too_low(600)
+    path = save("one.csv", y=y, p=prob, times=np.full(600, 2))
+    assert run("fit", path, "-o", "c.json")[1].startswith("fitted beta (the default;")
+    code, out, _ = run("fit", path, "--weight", "times", "-o", "c.json", "--force")
+    assert (code, out.startswith("fitted evidence-scaling (the default; --method NAME")) == (0, True)
+    twice = EvidenceScaling(labels=[False, True]).fit(np.tile(prob, 2), np.tile(y, 2))
+    assert load_calibrator("c.json").calibrate(prob) == pytest.approx(twice.calibrate(prob), abs=1e-6)
+    pairs = save("pairs.csv", y=np.tile(y, 2), p=np.tile(prob, 2))
+    assert "fitted beta (the default" in run("fit", pairs, "--notion", "top-label", "-o", "d.json")[1]
+    Path("folder").mkdir()
+    Path(pairs).rename("folder/pairs.csv")
+    assert "fitted beta (the default" in run("fit", "folder", "-o", "e.json")[1]
 
 
 def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, forecast):
@@ -1096,5 +1120,6 @@ def test_an_npz_of_several_tables_is_read_in_place(run, data_dir):
     path = data_dir / "cifar10_resnet50.npz"
     found = figures(run, path, "--label", "y_test", "--logit", "logits_test")
     assert round(found["nll"], 6) == 0.175509
-    assert run("fit", path, "--label", "y_cal", "--logit", "logits_cal", "-o", "c.json")[0] == 0
+    read = ("--label", "y_cal", "--logit", "logits_cal", "--method", "temperature")
+    assert run("fit", path, *read, "-o", "c.json")[0] == 0
     assert round(load_calibrator("c.json").temperature_, 5) == 1.06258

@@ -8,6 +8,7 @@ import pytest
 
 from studies.arena.cells import TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.excerpts import MARKS, put, recommendations, standing
 from studies.arena.measures import (
     by_data_set,
     differences,
@@ -24,7 +25,7 @@ from studies.arena.measures import (
     worst_excess,
 )
 from studies.arena.methods import NONE
-from studies.arena.page import DOCS, MARKS, PAGE, drawn, draws_of, page, put, recommendations, twins
+from studies.arena.page import DOCS, FROZEN, NEW, PAGE, counted_once, drawn, draws_of, page, twins
 from studies.arena.results import Result, from_file, gathered, stored, whole_cells, write
 
 NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)
@@ -166,7 +167,20 @@ def test_a_page_of_design_sets_alone_begins_with_what_is_unfinished():
     assert "one draw of 100 rows" in text
     assert not any(word in text for word in ("Brier", "Win rate", "Excess", "multiclass-irp"))
     assert "Unfinished" not in page({KEPT_APART: every, DESIGN: []})
-    assert "Brier" in page({KEPT_APART: every, DESIGN: []})
+
+
+def test_a_page_of_sets_kept_apart_begins_with_who_leads_and_its_harm():
+    table = [[0.5, 0.3, 0.31, 0.6]] * 5 + [[0.5, 0.3, 0.29, 0.6]] * 5
+    every = results(table, [f"s{i}" for i in range(10)])
+    every += results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)], rows=300)
+    text = page({KEPT_APART: every, DESIGN: []})
+    assert text.startswith("# The arena\n\n**In short**, on 10 data sets that were kept apart from all design:\n\n")
+    assert (
+        "* **Two classes**: `a` has the lowest mean rank with 100 and 300 rows. Not clearly behind: `b` with 100. It does harm "
+        "in 0 and 0 % of the experiments." in text
+    )
+    assert "Brier" in text
+    assert re.search(rf"last changed in commit {FROZEN}", text)
 
 
 def test_draws_are_listed_by_their_number():
@@ -201,3 +215,18 @@ def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
     assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
     assert put("no marks", "block") == "no marks"
     assert all(mark in (DOCS / "calibrators.md").read_text(encoding="utf-8") for mark in MARKS)
+
+
+def test_where_a_method_stands_is_said_beside_the_best_other_one():
+    every = results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)])
+    assert standing(every, "a", "c").splitlines()[2:] == [
+        "| two classes | 100 | 10 | 1.0 (1.0 to 1.0) | `b` | +1.0 (+1.0 to +1.0) | 0.0 | 100.0 |"
+    ]
+    assert "| `a` | -1.0 (-1.0 to -1.0) |" in standing(every, "b", "c")
+
+
+def test_other_pages_have_what_the_results_say():
+    apart = counted_once({part: stored(part) for part in (KEPT_APART, DESIGN)})[KEPT_APART]
+    for name, block in {"calibrators": recommendations(apart), "evidence-scaling": standing(apart, NEW)}.items():
+        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        assert f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}" in text

@@ -19,6 +19,7 @@ from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
+from calibrant.calibrators.around.for_classes import suits_evidence_scaling
 from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss
@@ -30,7 +31,10 @@ IDENTITY = "identity"
 
 OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
 OF_CLASSES = ("temperature", "svs", "sms")
-"""The candidates, from the simplest on."""
+"""The candidates, from the simplest on, before `QUICK_OF_FEW`."""
+
+QUICK_OF_FEW = "evidence-scaling"
+"""The last candidate, where it is quick."""
 
 MOST_MATRIX_CLASSES = 100
 """Classes up to which a matrix of as many rows and columns is a candidate: beyond, its fit takes minutes."""
@@ -147,10 +151,10 @@ class Advice(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
-        lines = [f"{'method':<14}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
+        lines = [f"{'method':<18}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
         for c in self.candidates:
             change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
-            lines.append(f"{c.method:<14}{c.log_loss:>10.5f}{change}")
+            lines.append(f"{c.method:<18}{c.log_loss:>10.5f}{change}")
         return "\n".join([*lines, self.reason])
 
 
@@ -197,9 +201,10 @@ def advise(
     Notes
     -----
     The candidates, from the simplest on: for one event temperature, Platt, beta and smoothing spline calibration; for more
-    classes temperature, structured vector and, up to 100 classes, structured matrix scaling. The forecast as it is stands
-    before all of them. A candidate takes the place of a simpler one where its log loss is lower by more than two paired
-    standard errors. So the answer is "identity" unless there is a clear improvement, and always with fewer than 100 rows.
+    classes temperature, structured vector and, up to 100 classes, structured matrix scaling; last, of up to 15 classes and
+    100 000 numbers, evidence scaling. The forecast as it is stands before all of them. A candidate takes the place of a
+    simpler one where its log loss is lower by more than two paired standard errors. So the answer is "identity" unless there
+    is a clear improvement, and always with fewer than 100 rows.
     docs/advice.md measures what the advice achieves on held-out rows.
 
     Where a class does not occur in the rows, temperature is the one candidate. The answer is "identity" where all rows are of
@@ -216,7 +221,7 @@ def advise(
     --------
     >>> from calibrant import advise, load_digits_forecast
     >>> advise(*load_digits_forecast())
-    Advice(sms, rows=1497, classes=10)
+    Advice(evidence-scaling, rows=1497, classes=10)
     """
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     problem = as_problem(y_true, y_prob, **data)
@@ -232,7 +237,7 @@ def advise(
     if (reason := _why_none(used, n_folds)) is not None:
         loss = float(np.average(_loss_of_identity(used), weights=used.weight))
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
-    methods = _candidates(used)
+    methods = _candidates(used, problem.size)
     losses, weight = _cross_validated(sorted_rows(used), methods, n_folds, as_rng(rng))
     candidates = tuple(
         Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
@@ -284,12 +289,14 @@ def _absent(problem: Problem) -> IntArray:
     return np.setdiff1d(np.arange(problem.classes.size), as_simplex(problem).label)
 
 
-def _candidates(problem: Problem) -> tuple[str, ...]:
-    if (n_classes := problem.classes.size) == 2:
-        return OF_ONE_EVENT
-    if _absent(problem).size:
+def _candidates(used: Problem, n_rows: int) -> tuple[str, ...]:
+    n_classes = used.classes.size
+    if n_classes > 2 and _absent(used).size:
         return OF_CLASSES[:1]  # the others have parameters of single classes, of which these rows say nothing
-    return OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]
+    last = (QUICK_OF_FEW,) if suits_evidence_scaling(n_classes, n_rows) else ()
+    if n_classes == 2:
+        return OF_ONE_EVENT + last
+    return (OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]) + last
 
 
 def _choice(losses: FloatArray, weight: FloatArray) -> int:

@@ -21,6 +21,7 @@ COUNTS = ("n_bins_", "n_regions_")
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
     from calibrant._core.parameters import left_out
+    from calibrant._core.validation import as_weights
     from calibrant.cli.methods import calibrator_of, method_of
     from calibrant.interop.files import ForecastTable
     from calibrant.interop.persistence import save_calibrator
@@ -32,14 +33,17 @@ def run_fit(arguments: argparse.Namespace) -> int:
     forecast = opened(arguments, [arguments.file])
     if isinstance(forecast, ForecastTable):
         warn_beside_other_rows(arguments, forecast)
-        rows = values_of(arguments, forecast), forecast.y_true, weight_of(arguments, forecast)
-        labels = labels_of(arguments, forecast)
+        prob, weight = values_of(arguments, forecast), weight_of(arguments, forecast)
+        rows, labels = (prob, forecast.y_true, weight), labels_of(arguments, forecast)
+        n_columns = prob.shape[1] if prob.ndim > 1 else 1
+        n_rows = len(prob) if weight is None else as_weights(weight, len(prob)).values.sum()
     else:
         hint = "Pass --sample N, to fit to some of the rows and to compare these"
         left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
         rows, labels = (forecast.predictions,), None
-    n_columns = len(forecast.forecast_columns)
-    calibrator = calibrator_of(arguments, n_columns=n_columns, input=forecast.input, labels=labels)
+        n_columns, n_rows = len(forecast.forecast_columns), 0.0
+    method = method_of(arguments, n_columns=n_columns, n_rows=n_rows)
+    calibrator = calibrator_of(arguments, method, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
     names = forecast.forecast_columns
     if len(names) < calibrator.n_features_in_:  # a column of lists
@@ -51,7 +55,6 @@ def run_fit(arguments: argparse.Namespace) -> int:
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    method = method_of(arguments, n_columns=n_columns)
     chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
     print(f"fitted {chosen} on {forecast.n_rows} rows{missing_of(forecast)}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:

@@ -17,20 +17,21 @@ SAFE = "safe."
 PYTHON = {"True": True, "False": False, "None": None}
 
 
-def method_of(arguments: argparse.Namespace, *, n_columns: int) -> str:
-    """Return the method that was asked for, or the default: of one event also where a notion makes many of them."""
+def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> str:
+    """Return the method that was asked for, or the default: of one event, whatever the rows, where a notion makes many."""
     from calibrant._core.registry import find, named
     from calibrant.calibrators.around.for_classes import default_calibrator
 
     if arguments.method:
         return find("calibrator", arguments.method).word_for(arguments.method)
-    entry = named(type(default_calibrator(2 if arguments.notion else max(2, n_columns))))
+    one = default_calibrator(2) if arguments.notion else default_calibrator(max(2, n_columns), n_rows)
+    entry = named(type(one))
     assert entry is not None  # defaults are registered
     return entry.name
 
 
-def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: Any) -> Calibrator:
-    """Return the calibrator that was asked for, not fitted yet; ``options`` say what its data are."""
+def calibrator_of(arguments: argparse.Namespace, method: str, *, n_columns: int, **options: Any) -> Calibrator:
+    """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
     from calibrant.calibrators.around.for_classes import for_classes
     from calibrant.calibrators.around.safe import SafeCalibrator
     from calibrant.calibrators.by_word import as_calibrator
@@ -38,7 +39,6 @@ def calibrator_of(arguments: argparse.Namespace, *, n_columns: int, **options: A
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
-    method = method_of(arguments, n_columns=n_columns)
     calibrator = _with_parameters(as_calibrator(method), inner, method)
     if arguments.notion and not isinstance(calibrator, BinaryCalibrator):
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")

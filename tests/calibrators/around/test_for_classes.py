@@ -22,7 +22,7 @@ from calibrant import (
 )
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
-from calibrant.calibrators.around.for_classes import calibrator_for
+from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet(np.ones(3), 90)
@@ -49,6 +49,41 @@ def test_an_object_is_copied_as_it_is():
     made = calibrator_for(own, 3)
     assert made is not own
     assert (type(made), made.get_params()) == (PlattScaling, own.get_params())
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_rows", "word"),
+    [
+        (2, 999, "beta"),
+        (3, 999, "temperature"),
+        (2, 1000, "evidence-scaling"),
+        (15, 6666, "evidence-scaling"),
+        (15, 6667, "temperature"),
+        (16, 1000, "temperature"),
+        (2, 50_001, "beta"),
+        (3, np.nan, "temperature"),
+    ],
+)
+def test_the_default_is_evidence_scaling_where_it_was_compared_and_is_quick(n_classes, n_rows, word):
+    assert type(default_calibrator(n_classes, n_rows)) is WORDS[word].target
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble):
+    rng = np.random.default_rng(0)
+    features, event = rng.normal(size=(1200, 2)), rng.random(1200) < 0.4
+    found = [
+        type(pair[1])
+        for cv in (2, "prefit")
+        for pair in CalibratedClassifier(GaussianNB().fit(features, event), cv=cv, ensemble=ensemble)
+        .fit(features, event)
+        .pairs_
+    ]
+    beta, evidence = WORDS["beta"].target, WORDS["evidence-scaling"].target
+    assert found == ([beta, beta, evidence] if ensemble else [evidence, evidence])
+    twice = CalibratedClassifier(GaussianNB().fit(features, event), cv="prefit")
+    assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is evidence
+    assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is beta
 
 
 PAIRS = {

@@ -61,8 +61,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         A word such as ``"isotonic"`` or ``"temperature"``, those of ``calibrant fit --method`` (``calibrant list
         calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
         `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
-        rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default
-        `BetaCalibration` for two classes and `TemperatureScaling` for more, as in ``calibrant fit``.
+        rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
+        as in ``calibrant fit``, `EvidenceScaling` for 1000 rows or more of up to 15 classes and 100 000 numbers, and elsewhere
+        `BetaCalibration` for two classes, `TemperatureScaling` for more. The last two keep the order of scores, and the
+        predicted class.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
         fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
@@ -379,7 +381,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self.estimator)
         self.classes_ = np.asarray(self.estimator.classes_)
         forecast = forecast_of(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
-        calibrator = self._new_calibrator(self.estimator, labels=self.classes_)
+        calibrator = self._new_calibrator(self.estimator, self.classes_, truth, metadata.weight)
         self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, metadata.weight))]
 
     def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> None:
@@ -408,8 +410,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
             forecast = forecast_of(estimator, _safe_indexing(X, test), self._seen_by(estimator), n_classes)
             if self.ensemble:
-                calibrator = self._new_calibrator(estimator, labels=self.classes_)
                 part = None if metadata.weight is None else metadata.weight[test]
+                calibrator = self._new_calibrator(estimator, self.classes_, truth[test], part)
                 self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
             forecasts.append(forecast)
             scored.append(test)
@@ -421,8 +423,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not self.ensemble:
             rows = np.concatenate(scored)
             estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
-            calibrator = self._new_calibrator(estimator, labels=self.classes_)
             part = None if metadata.weight is None else metadata.weight[rows]
+            calibrator = self._new_calibrator(estimator, self.classes_, truth[rows], part)
             self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
 
     def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
@@ -433,8 +435,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return a fitted calibrator, and before ``fit`` the parameter, which may be a word."""
         return self.pairs_[0][1] if hasattr(self, "pairs_") else self.calibrator
 
-    def _new_calibrator(self, estimator: Any, labels: npt.NDArray[np.generic]) -> Calibrator:
-        method = default_calibrator(len(labels)) if self.calibrator is None else self.calibrator
+    def _new_calibrator(
+        self, estimator: Any, labels: npt.NDArray[np.generic], truth: npt.NDArray[Any], weight: FloatArray | None
+    ) -> Calibrator:
+        n_rows = len(truth) if weight is None else weight.sum()
+        method = default_calibrator(len(labels), n_rows) if self.calibrator is None else self.calibrator
         calibrator = calibrator_for(method, len(labels))
         calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
         return calibrator
