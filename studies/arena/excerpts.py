@@ -69,9 +69,7 @@ def standing(results: list[Result], method: str, beside: str = "safe") -> str:
             other = min((m for m in one.methods if m != method), key=lambda m: rank[m].value)
             gap = differences(one, ranks, method)[other]
             share = [f"{100 * harm(one)[one.column(m)].value:.1f}" for m in (method, beside)]
-            lines.append(
-                [group.lower(), f"{size:,}", str(one.n_sets), interval(rank[method], "{:.1f}"), shown(other)]
-                + [interval(gap, "{:+.1f}"), *share]
-            )
+            ranked = [interval(rank[method], "{:.1f}"), shown(other), interval(gap, "{:+.1f}")]
+            lines.append([group.lower(), f"{size:,}", str(one.n_sets), *ranked, *share])
     head = ["classes", "rows", "data sets", "mean rank", "best other method", "its mean rank less this one"]
     return table([*head, "harm, %", f"harm of {shown(beside)}, %"], lines)

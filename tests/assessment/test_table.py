@@ -53,6 +53,7 @@ def test_every_value_is_that_of_the_metric(rows):
 
 
 @with_impossible_events
+@example(rows=(np.repeat([0, 1], [7, 1]), np.eye(3)[[2, 2, 2, 1, 1, 1, 0, 2]], np.ones(8)), n_resamples=1)
 @given(rows=forecasts, n_resamples=st.integers(1, 20))
 def test_a_pvalue_is_never_zero_and_at_most_one(rows, n_resamples):
     label, prob, weight = rows

@@ -42,7 +42,7 @@ PLAIN = {
     "assess": ["assess", "f.csv", "--resamples", 9],
     "test": ["test", "f.csv", "--tests", "spiegelhalter,resampling"],
     "advise": ["advise", "f.csv"],
-    "fit": ["fit", "f.csv", "-o", "out.json"],
+    "fit": ["fit", "f.csv", "-o", "out.json", "--method", "beta"],
     "apply": ["apply", "calibrator.json", "f.csv", "-o", "out.csv"],
     "decide": ["decide", "f.csv", "-o", "out.csv"],
     "report": ["report", "f.csv", "g.csv", "-o", "out.html", "--resamples", 9, "--points", 0],

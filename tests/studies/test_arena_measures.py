@@ -180,7 +180,7 @@ def test_a_page_of_sets_kept_apart_begins_with_who_leads_and_its_harm():
         "in 0 and 0 % of the experiments." in text
     )
     assert "Brier" in text
-    assert re.search(rf"last changed in commit {FROZEN}", text)
+    assert re.search(rf"design was frozen in commit {FROZEN}", text)
 
 
 def test_draws_are_listed_by_their_number():

@@ -19,7 +19,7 @@ from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
-from calibrant.calibrators.around.for_classes import suits_evidence_scaling
+from calibrant.calibrators.around.default import suits_evidence_scaling
 from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss

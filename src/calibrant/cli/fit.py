@@ -41,9 +41,9 @@ def run_fit(arguments: argparse.Namespace) -> int:
         hint = "Pass --sample N, to fit to some of the rows and to compare these"
         left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
         rows, labels = (forecast.predictions,), None
-        n_columns, n_rows = len(forecast.forecast_columns), 0.0
-    method = method_of(arguments, n_columns=n_columns, n_rows=n_rows)
-    calibrator = calibrator_of(arguments, method, n_columns=n_columns, input=forecast.input, labels=labels)
+        n_columns, n_rows = len(forecast.forecast_columns), None
+    chosen = method_of(arguments, n_columns=n_columns, n_rows=n_rows)
+    calibrator = calibrator_of(arguments, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
     names = forecast.forecast_columns
     if len(names) < calibrator.n_features_in_:  # a column of lists
@@ -55,8 +55,10 @@ def run_fit(arguments: argparse.Namespace) -> int:
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    chosen = method if arguments.method else f"{method} (the default; --method NAME takes another)"
-    print(f"fitted {chosen} on {forecast.n_rows} rows{missing_of(forecast)}{': ' if details else ''}{details}")
+    words = f"{chosen.method} --safe" if chosen.safe and not arguments.safe else chosen.method
+    by_default = "" if arguments.method else " (the default; --method NAME takes another)"
+    on = f"{forecast.n_rows} rows{missing_of(forecast)}"
+    print(f"fitted {words}{by_default} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
     if (groups := found_notion(arguments, calibrator)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
@@ -17,20 +17,29 @@ SAFE = "safe."
 PYTHON = {"True": True, "False": False, "None": None}
 
 
-def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> str:
+class Chosen(NamedTuple):
+    """A method by its word, and whether it is made safe."""
+
+    method: str
+    safe: bool
+
+
+def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float | None) -> Chosen:
     """Return the method that was asked for, or the default: of one event, whatever the rows, where a notion makes many."""
     from calibrant._core.registry import find, named
-    from calibrant.calibrators.around.for_classes import default_calibrator
+    from calibrant.calibrators.around.default import default_calibrator
+    from calibrant.calibrators.around.safe import SafeCalibrator
 
     if arguments.method:
-        return find("calibrator", arguments.method).word_for(arguments.method)
-    one = default_calibrator(2) if arguments.notion else default_calibrator(max(2, n_columns), n_rows)
-    entry = named(type(one))
+        return Chosen(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
+    made = default_calibrator(2) if arguments.notion else default_calibrator(max(2, n_columns), n_rows)
+    is_safe = isinstance(made, SafeCalibrator)
+    entry = named(type(made.get_params()["calibrator"] if is_safe else made))
     assert entry is not None  # defaults are registered
-    return entry.name
+    return Chosen(entry.name, is_safe or arguments.safe)
 
 
-def calibrator_of(arguments: argparse.Namespace, method: str, *, n_columns: int, **options: Any) -> Calibrator:
+def calibrator_of(arguments: argparse.Namespace, chosen: Chosen, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
     from calibrant.calibrators.around.for_classes import for_classes
     from calibrant.calibrators.around.safe import SafeCalibrator
@@ -39,17 +48,18 @@ def calibrator_of(arguments: argparse.Namespace, method: str, *, n_columns: int,
 
     inner = [text for text in arguments.set if not text.startswith(SAFE)]
     outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
+    method, safe = chosen
     calibrator = _with_parameters(as_calibrator(method), inner, method)
     if arguments.notion and not isinstance(calibrator, BinaryCalibrator):
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
     calibrator = for_classes(calibrator, n_columns, arguments.notion)
-    if arguments.safe and method == "safe":
+    if safe and method == "safe":
         raise ValueError(
             "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
         )
-    if outer and not arguments.safe:
+    if outer and not safe:
         raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
-    if arguments.safe:
+    if safe:
         calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
     calibrator.set_params(**options)
     return calibrator

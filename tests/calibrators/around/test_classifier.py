@@ -28,12 +28,14 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     IsotonicCalibration,
+    SafeCalibrator,
     TemperatureScaling,
     VennAbers,
     log_loss,
     top_label_calibration_error,
 )
 from calibrant.binning import Unique
+from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators.around.model_output import forecast_of, pooled
 from calibrant.exceptions import CalibrationWarning
 
@@ -118,7 +120,7 @@ def test_a_prefit_estimator_must_be_fitted(data):
 def test_prefit_calibrates_on_the_given_rows(data):
     X, y = data
     estimator = GaussianNB().fit(X[:200], y[:200])
-    fitted = CalibratedClassifier(estimator, cv="prefit").fit(X[200:], y[200:])
+    fitted = CalibratedClassifier(estimator, "temperature", cv="prefit").fit(X[200:], y[200:])
     by_hand = TemperatureScaling().fit(estimator.predict_proba(X[200:]), y[200:])
     assert fitted.pairs_[0][1].temperature_ == by_hand.temperature_
 
@@ -207,7 +209,7 @@ def test_any_calibrator_will_do(calibrator):
 def test_weights_reach_the_calibrator_and_the_estimator(data):
     X, y = data
     weight = np.random.default_rng(0).integers(1, 4, 400).astype(float)
-    fitted = CalibratedClassifier(LogisticRegression(), cv=KFold(3)).fit(X, y, sample_weight=weight)
+    fitted = CalibratedClassifier(LogisticRegression(), "temperature", cv=KFold(3)).fit(X, y, sample_weight=weight)
     out_of_fold, estimator = np.zeros((400, 3)), LogisticRegression()
     for train, test in KFold(3).split(X):
         out_of_fold[test] = clone(estimator).fit(X[train], y[train], weight[train]).predict_proba(X[test])
@@ -215,10 +217,11 @@ def test_weights_reach_the_calibrator_and_the_estimator(data):
     assert fitted.pairs_[0][1].temperature_ == pytest.approx(by_hand.temperature_, rel=1e-9)
 
 
-def test_the_defaults_are_logistic_regression_and_temperature(data):
+def test_the_defaults_are_logistic_regression_and_evidence_scaling_made_safe(data):
     estimator, calibrator = CalibratedClassifier().fit(*data).pairs_[0]
     assert isinstance(estimator, LogisticRegression)
-    assert isinstance(calibrator, TemperatureScaling)
+    assert isinstance(calibrator, SafeCalibrator)
+    assert isinstance(calibrator.calibrator, EvidenceScaling)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +268,7 @@ def test_every_forecast_of_a_repeated_splitter_counts():
 def test_three_folds_and_an_ensemble_are_platts_scheme(data):
     """Two folds train, the third calibrates, three times; the mean of the three pairs is the forecast."""
     X, y = data
-    fitted = CalibratedClassifier(GaussianNB(), cv=KFold(3), ensemble=True).fit(X, y)
+    fitted = CalibratedClassifier(GaussianNB(), "temperature", cv=KFold(3), ensemble=True).fit(X, y)
     expected = np.zeros((400, 3))
     for train, test in KFold(3).split(X):
         model = GaussianNB().fit(X[train], y[train])
@@ -384,8 +387,8 @@ def test_groups_of_two_columns_are_refused(numbered):
 def test_a_frozen_estimator_is_a_prefit_one(data):
     X, y = data
     model = GaussianNB().fit(X[:200], y[:200])
-    frozen = CalibratedClassifier(FrozenEstimator(model)).fit(X[200:], y[200:])
-    prefit = CalibratedClassifier(model, cv="prefit").fit(X[200:], y[200:])
+    frozen = CalibratedClassifier(FrozenEstimator(model), "temperature").fit(X[200:], y[200:])
+    prefit = CalibratedClassifier(model, "temperature", cv="prefit").fit(X[200:], y[200:])
     assert frozen.pairs_[0][1].temperature_ == prefit.pairs_[0][1].temperature_
     np.testing.assert_array_equal(frozen.predict_proba(X), prefit.predict_proba(X))
     assert clone(frozen).estimator.estimator is model

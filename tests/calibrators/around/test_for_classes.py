@@ -22,7 +22,8 @@ from calibrant import (
 )
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
-from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
+from calibrant.calibrators.around.default import default_calibrator
+from calibrant.calibrators.around.for_classes import calibrator_for
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet(np.ones(3), 90)
@@ -54,18 +55,24 @@ def test_an_object_is_copied_as_it_is():
 @pytest.mark.parametrize(
     ("n_classes", "n_rows", "word"),
     [
-        (2, 999, "beta"),
-        (3, 999, "temperature"),
+        (2, 99, "beta"),
+        (3, 99, "temperature"),
+        (2, 100, "safe"),
+        (15, 999, "safe"),
+        (16, 999, "temperature"),
         (2, 1000, "evidence-scaling"),
         (15, 6666, "evidence-scaling"),
         (15, 6667, "temperature"),
         (16, 1000, "temperature"),
         (2, 50_001, "beta"),
         (3, np.nan, "temperature"),
+        (2, None, "beta"),
     ],
 )
 def test_the_default_is_evidence_scaling_where_it_was_compared_and_is_quick(n_classes, n_rows, word):
-    assert type(default_calibrator(n_classes, n_rows)) is WORDS[word].target
+    made = default_calibrator(n_classes, n_rows)
+    assert type(made) is WORDS[word].target
+    assert word != "safe" or type(made.calibrator) is WORDS["evidence-scaling"].target
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
@@ -79,11 +86,11 @@ def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble)
         .fit(features, event)
         .pairs_
     ]
-    beta, evidence = WORDS["beta"].target, WORDS["evidence-scaling"].target
-    assert found == ([beta, beta, evidence] if ensemble else [evidence, evidence])
+    safe, evidence = SafeCalibrator, WORDS["evidence-scaling"].target
+    assert found == ([safe, safe, evidence] if ensemble else [evidence, evidence])
     twice = CalibratedClassifier(GaussianNB().fit(features, event), cv="prefit")
     assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is evidence
-    assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is beta
+    assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is safe
 
 
 PAIRS = {

@@ -37,7 +37,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weights
 from calibrant._core.warnings import warn
-from calibrant.calibrators.around.for_classes import calibrator_for, default_calibrator
+from calibrant.calibrators.around.default import default_calibrator
+from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.around.groups import as_groups
 from calibrant.calibrators.around.model_output import Pooling, Rows, forecast_of, pooled
 from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on
@@ -62,9 +63,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
         `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
         rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
-        as in ``calibrant fit``, `EvidenceScaling` for 1000 rows or more of up to 15 classes and 100 000 numbers, and elsewhere
-        `BetaCalibration` for two classes, `TemperatureScaling` for more. The last two keep the order of scores, and the
-        predicted class.
+        as in ``calibrant fit``, `EvidenceScaling`, within `SafeCalibrator` where the calibrator has fewer than 1000 rows. With
+        fewer than 100 rows, and with more than 15 classes or 100 000 numbers, it is `BetaCalibration` for two classes, which
+        keeps the order of scores, and `TemperatureScaling` for more, which keeps the predicted class.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
         fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows

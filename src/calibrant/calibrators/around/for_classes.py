@@ -6,33 +6,7 @@ from calibrant.calibrators.around.by_notion import ByNotion
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.kinds import BinaryCalibrator
-from calibrant.calibrators.one_score.beta import BetaCalibration
-from calibrant.calibrators.simplex.evidence_scaling import EvidenceScaling
-from calibrant.calibrators.simplex.temperature import TemperatureScaling
 from calibrant.notions import Notion
-
-FEWEST_ROWS, MOST_NUMBERS, MOST_CLASSES = 1000, 100_000, 15
-"""Where `EvidenceScaling` is the default: so many rows at least, and at most so many rows times classes, and classes."""
-
-
-def suits_evidence_scaling(n_classes: int, n_rows: float) -> bool:
-    """Whether `EvidenceScaling` is fitted in about a second, to as many classes as it was compared on."""
-    return n_rows * n_classes <= MOST_NUMBERS and n_classes <= MOST_CLASSES
-
-
-def default_calibrator(n_classes: int, n_rows: float = 0.0) -> Calibrator:
-    """Return what is fitted to so many classes and rows, counted by their weights, where no method is named.
-
-    From 1000 rows on, with up to 15 classes and 100 000 numbers, it is `EvidenceScaling`. On the data sets kept apart of
-    docs/arena.md it has the lowest mean rank by log loss there, does harm no more often than `SafeCalibrator`, and a fit takes
-    less than a second. With fewer rows it would do harm more often than `SafeCalibrator`; with more numbers it takes longer.
-
-    Elsewhere it is `BetaCalibration` for one event, which keeps the order of scores, and `TemperatureScaling` for more
-    classes, which keeps the predicted class.
-    """
-    if n_rows >= FEWEST_ROWS and suits_evidence_scaling(n_classes, n_rows):
-        return EvidenceScaling()
-    return BetaCalibration() if n_classes == 2 else TemperatureScaling()
 
 
 def calibrator_for(calibrator: str | Calibrator, n_classes: int) -> Calibrator:

@@ -136,13 +136,13 @@ class Law:
         sizes: FloatArray = self.sizes[0]
         return sizes
 
-    def estimate(self, level: float) -> Estimate:
-        """Compare the value with its draws under each true size."""
-        pvalue = pvalue_of(self.value, self.null)
-        debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), self.value)
+    def estimate(self, level: float, exact: float | None = None) -> Estimate:
+        """Compare the value with its draws under each true size; where it is not ``exact``, that one is reported."""
+        pvalue, value = pvalue_of(self.value, self.null), self.value if exact is None else exact
+        debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), value)
         lower, upper = self._interval(level)
         return Estimate(
-            value=self.value,
+            value=value,
             lower=min(lower, debiased) if pvalue <= level else 0.0,
             upper=max(upper, debiased),
             noise_floor=float(self.null.mean()),

@@ -109,7 +109,7 @@ class Residuals:
         """Compare the value with noise in fixed cells. The exact value replaces that in groups or the plug-in."""
         law = noise.law(self.sizes(noise.cells))
         floor = self.size.floor(law.null)
-        found = replace(law.estimate(resampling.level), value=self.value, noise_floor=floor)
+        found = replace(law.estimate(resampling.level, self.value), noise_floor=floor)
         if not self.size.is_debiased:
             return found
         lower, upper = found.interval
