@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import links
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.validation import as_numbers
 
 Rows = npt.NDArray[np.intp]
 Pooling = Literal["mean", "geometric"]
