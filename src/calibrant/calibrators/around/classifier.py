@@ -9,15 +9,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
-from calibrant._core.arrays import as_array
-from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weights
@@ -26,6 +22,7 @@ from calibrant.calibrators.around.model_output import Pooling, columns_known, fo
 from calibrant.calibrators.around.pairs import Pair, Training
 from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on, router_of
 from calibrant.calibrators.around.splitters import splitter_of, splitter_of_groups
+from calibrant.calibrators.around.training_labels import as_training_labels, classes_to_train
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
@@ -167,18 +164,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        require(
-            y is not None,
-            "y must be given",
-            given="CalibratedClassifier requires y to be passed, but the target y is None",
-            hint="Pass the class of each row",
-        )
-        truth = column_or_1d(as_array("y_true", y), warn=True)
-        checked = as_labels(truth)
-        if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
-            truth = checked
-        check_classification_targets(truth)
-        X, truth = indexable(X, truth)
+        X, truth = indexable(X, as_training_labels(y))
         if groups is not None:
             groups = as_groups(groups)
         check_consistent_length(X, groups)
@@ -188,7 +174,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.classes_ = np.asarray(self.estimator.classes_)
             self.pairs_ = [self._training.behind_trained(X, truth, metadata.weight)]
         else:
-            self.classes_ = _two_or_more(LabelEncoder().fit(truth).classes_)
+            self.classes_ = classes_to_train(truth)
             folds = splitter_of(self.cv, truth, grouped=groups is not None).split(X, truth, **metadata.splitter)
             self.pairs_ = self._training.over_folds(X, truth, metadata, list(folds), ensemble=self.ensemble)
         first = self.pairs_[0][0]
@@ -355,13 +341,3 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
-
-
-def _two_or_more(classes: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    require(
-        len(classes) >= 2,
-        "y must hold at least two classes to train a classifier",
-        got=f"{len(classes)} (one class or no row)",
-        hint="Check how the rows were chosen",
-    )
-    return classes
