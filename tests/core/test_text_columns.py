@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from calibrant import IsotonicCalibration, TemperatureScaling
 from calibrant._core.arrays import as_array
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.labels import as_labels
 from calibrant._core.text_columns import text_of
-from calibrant._core.validation import as_numbers
 from calibrant.calibrators.around.groups import as_groups
 
 COLUMNS = {

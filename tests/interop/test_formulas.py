@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from calibrant import TemperatureScaling, cli
 from calibrant.interop.columns import Text
+from calibrant.interop.file_table import FileTable
 from calibrant.interop.persistence import save_calibrator
-from calibrant.interop.tables import FileTable, read_table, write_table
+from calibrant.interop.tables import read_table, write_table
 
 DANGEROUS = [
     "=1+1",

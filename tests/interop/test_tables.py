@@ -1,6 +1,5 @@
 """Tables in files: every format holds the same numbers, columns are found or refused, and CSV and NPZ need NumPy alone."""
 
-import csv
 import io
 import re
 import tracemalloc
@@ -9,7 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from calibrant.interop import columns
 from calibrant.interop.files import read_forecast
 from calibrant.interop.tables import read_table, write_table
 
@@ -32,21 +30,6 @@ each_engine_and_ending = pytest.mark.parametrize(
 )
 
 
-def without(monkeypatch, *packages):
-    """Make packages look as if they were not installed."""
-    found = columns.find_spec
-    monkeypatch.setattr(columns, "find_spec", lambda name: None if name in packages else found(name))
-
-
-@pytest.fixture(params=["pyarrow", "numpy"])
-def engine(request, monkeypatch):
-    """The package that reads and writes."""
-    if request.param != "numpy":
-        pytest.importorskip(request.param)
-    without(monkeypatch, *(() if request.param == "pyarrow" else ("pyarrow",)))
-    return request.param
-
-
 def same_tables(found, expected):
     assert list(found) == list(expected)
     for name, column in expected.items():
@@ -63,181 +46,13 @@ def test_what_is_written_is_read_back_to_the_last_bit(ending, engine, tmp_path):
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
 @pytest.mark.parametrize("job", ["read", "write"])
-def test_without_an_engine_the_extra_to_install_is_named(ending, job, monkeypatch, tmp_path):
+def test_without_an_engine_the_extra_to_install_is_named(ending, job, without, tmp_path):
     path = tmp_path / f"table.{ending}"
     path.write_bytes(b"anything")
-    without(monkeypatch, "pyarrow")
+    without("pyarrow")
     with pytest.raises(ImportError, match=r"calibrant\[table\]"):
         _ = read_table(path) if job == "read" else write_table(path, TABLE, force=True)
     assert path.read_bytes() == b"anything"
-
-
-# CSV
-
-
-def write(path, text):
-    path.write_bytes(text.encode())
-    return path
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["1", "-2", "30"], np.array([1, -2, 30])),
-        (["1", "2.5", "1e-3"], np.array([1.0, 2.5, 0.001])),
-        (["1", "2.5", "NaN"], np.array([1.0, 2.5, np.nan])),
-        (["1", "two", "3"], np.array(["1", "two", "3"])),
-        (["true", "false", "true"], np.array([True, False, True])),
-        (["True", "False", "True"], np.array([True, False, True])),
-        (["True", "False", "x"], np.array(["True", "False", "x"])),
-        (['"a, b"', '"say ""so"""', '"two\nlines"'], np.array(["a, b", 'say "so"', "two\nlines"])),
-    ],
-    ids=["whole numbers", "numbers", "with NaN", "mixed", "booleans", "booleans of pandas", "words", "quoted"],
-)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_a_csv_column_gets_the_type_that_all_its_cells_have(cells, expected, newline, engine, tmp_path):
-    path = write(tmp_path / "table.csv", newline.join(["x,k", *(f"{cell},{i}" for i, cell in enumerate(cells))]))
-    found = read_table(path)["x"]
-    assert found.dtype.kind == expected.dtype.kind
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_name(engine, tmp_path):
-    path = write(tmp_path / "table.csv", "\ufefflabel,p\n1,0.5\n")
-    assert list(read_table(path)) == ["label", "p"]
-
-
-def test_a_type_is_decided_by_the_last_line_too(engine, tmp_path):
-    path = write(tmp_path / "table.csv", "x\n" + "1\n" * 3000 + "0.5\n")
-    assert read_table(path)["x"][-1] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("a,b\n1,2\n3,4,5\n", "readable csv"),
-        ("a,a\n1,2\n", "'a' more than once"),
-        ("a,b\n", "at least one row"),
-        ("", "is empty"),
-    ],
-    ids=["ragged", "a name twice", "header only", "empty"],
-)
-def test_a_broken_csv_is_refused(text, why, engine, tmp_path):
-    with pytest.raises(ValueError, match=rf"table\.csv must .*{why}.*\. (Was it|Check)"):
-        read_table(write(tmp_path / "table.csv", text))
-
-
-@pytest.mark.parametrize("cell", ["00.3", "1_0", "\uff10.5", "0.5\0", "18446744073709551616", "half", "0,5"])
-def test_a_cell_that_is_no_number_is_named_by_its_own_row(cell, engine, tmp_path):
-    others = ("1", "0") if cell.isdecimal() else (".5", ".2")
-    path = write(tmp_path / "table.csv", f'label,p\n1,{others[0]}\n0,{others[1]}\n0,"{cell}"\n')
-    with pytest.raises(TypeError, match=f"numbers in the column 'p'; got {re.escape(repr(cell))} in row 2\\."):
-        read_forecast(path)
-
-
-def test_decimal_commas_are_cured_by_points_and_by_semicolons(engine, tmp_path):
-    text = 'label,p\n1,"0,5"\n0,"0,2"\n'
-    with pytest.raises(TypeError, match=r"Write decimals with a point, or separate the columns by semicolons\."):
-        read_forecast(write(tmp_path / "t.csv", text))
-    for cured in (text.replace("0,", "0.").replace('0."', '0,"'), "label;p\n1;0,5\n0;0,2\n"):
-        assert read_forecast(write(tmp_path / "t.csv", cured)).y_prob.tolist() == [0.5, 0.2]
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_a_blank_line_of_one_column_is_a_missing_cell(newline, engine, tmp_path):
-    path = write(tmp_path / "table.csv", newline.join(["p", ".5", "", ".2", ""]))
-    np.testing.assert_array_equal(read_table(path)["p"], [0.5, np.nan, 0.2])
-    pair = write(tmp_path / "pair.csv", newline.join(["y,p", "1,.5", "", "0,.2", ""]))
-    assert read_table(pair)["p"].tolist() == [0.5, 0.2]
-
-
-@pytest.mark.parametrize(
-    ("rows", "line"),
-    [
-        (["1,.5,ok", '0,.2,"cut', "1,.3,z"], 3),
-        (["1,.5,ok", '0,.2,"cut'], 3),
-        (['1,.5,5" pipe', '0,.2,"cut', "1,.3,z"], 3),
-        (['1,"two', 'lines",x', '0,.2,"say ""no""', "1,.3,z"], 4),
-        (['1,.5,"cut', '0,.2,"ok"', "1,.3,z"], 2),
-    ],
-    ids=["in the middle", "in the last row", "after a quote inside a cell", "after two lines", "before another"],
-)
-def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, engine, tmp_path):
-    path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
-    with pytest.raises(ValueError, match=f"readable csv file; it is not: line {line} has a quote .* never closed"):
-        read_table(path)
-
-
-@pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"', '"ends" here"'])
-def test_quotes_that_do_not_open_a_cell_are_characters(cell, engine, tmp_path):
-    path = write(tmp_path / "table.csv", f"\ufeffk,x\n1,{cell}\n2,{cell}\n3,{cell}\n")
-    assert read_table(path)["k"].tolist() == [1, 2, 3]
-
-
-@pytest.mark.parametrize("length", [200_000, 3_000_000])
-def test_a_cell_of_any_length_is_read(length, engine, tmp_path):
-    long = "x" * length
-    limit = csv.field_size_limit()
-    path = write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b\n")
-    assert read_table(path).columns["note"].cells() == ["a", long, "b"]
-    assert csv.field_size_limit() == limit
-    with pytest.raises(ValueError, match=r"readable csv file; it is not: .*(2 columns, got 3|3 values for 2 columns)"):
-        read_table(write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b,c\n"))
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ('y;"p, no";p_b\n1;0,25;0,75\n', ["y", "p, no", "p_b"]),
-        ("y;p, no;p_b\n1;0,25;0,75\n", ["y", "p, no", "p_b"]),
-        ("y;a,b,c,d;p\n1;2;3\n", ["y", "a,b,c,d", "p"]),
-        ("y\tp, no\tp;b\n1\t0.25\t0.75\n", ["y", "p, no", "p;b"]),
-        ('y,p,"a; b; c; d"\n1,.5,x\n', ["y", "p", "a; b; c; d"]),
-        ("y,a;b;c\n1,2\n", ["y", "a;b;c"]),
-        ("y,a;b\n1,2;3\n", ["y", "a;b"]),
-        ("y,a;b;c\n", None),
-    ],
-    ids=["quoted", "unquoted", "more commas", "tab", "quoted semicolons", "semicolons", "tie", "names alone"],
-)
-def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, engine, tmp_path):
-    path = write(tmp_path / "table.csv", text)
-    if names is None:
-        with pytest.raises(ValueError, match="at least one row"):
-            read_table(path)
-    else:
-        assert list(read_table(path)) == names
-
-
-@pytest.mark.parametrize("start", ["\n", "\r\n\r\n", "\ufeff\n\n"])
-@pytest.mark.parametrize("names", ["y,p", "p"])
-def test_empty_lines_before_the_names_are_left_out(start, names, engine, tmp_path):
-    cells = ["0.5", "half", "0.2"] if names == "p" else ["1,0.5", "0,half", "1,0.2"]
-    path = write(tmp_path / "table.csv", start + "\n".join([names, *cells]))
-    assert read_table(path).columns["p"].cells() == ["0.5", "half", "0.2"]
-    with pytest.raises(TypeError, match="got 'half' in row 1"):
-        read_forecast(path, label_optional=True)
-
-
-def test_a_line_that_does_not_fit_is_named_by_its_place_in_the_file(monkeypatch, tmp_path):
-    without(monkeypatch, "pyarrow")
-    with pytest.raises(ValueError, match="line 8 has 3 values for 2 columns"):
-        read_table(write(tmp_path / "table.csv", '\n\ny,p\n1,"two\nlines"\n\n0,1\n1,2,3\n'))
-
-
-def test_a_file_of_empty_lines_has_no_rows(engine, tmp_path):
-    with pytest.raises(ValueError, match="at least one row; it has none"):
-        read_table(write(tmp_path / "table.csv", "\n\n"))
-
-
-def test_a_csv_in_another_encoding_is_refused(engine, tmp_path):
-    (tmp_path / "table.csv").write_bytes("a\nÄ\n".encode("utf-16"))
-    with pytest.raises(ValueError, match="readable csv"):
-        read_table(tmp_path / "table.csv")
-
-
-def test_a_missing_cell_is_an_empty_cell_when_written_again(tmp_path):
-    write_table(tmp_path / "out.csv", {"x": np.array([0.5, np.nan]), "k": np.array([1, 2])})
-    assert (tmp_path / "out.csv").read_text() == "x,k\n0.5,1\n,2\n"
 
 
 # Other formats

@@ -5,11 +5,8 @@ Every message says what must hold, what was given, where, and what to do.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -17,7 +14,8 @@ import numpy.typing as npt
 
 from calibrant._core import links
 from calibrant._core import rows as row_sums
-from calibrant._core.arrays import absent, as_array, columns_of, first, index, more
+from calibrant._core.arrays import as_array, columns_of, first, index, more
+from calibrant._core.finite_numbers import as_numbers, finite_numbers
 from calibrant._core.in_batches import InBatches
 from calibrant._core.labels import (
     USUAL,
@@ -52,11 +50,6 @@ MOST_LOGIT = 1e100
 """Size of logits up to which their squares do not overflow."""
 
 Input = Literal["probability", "logit"]
-NO_NUMBERS = "OUSTmMV"
-"""Kinds of dtypes that are not numeric by themselves."""
-
-REAL = (Real, Decimal, np.bool_)
-"""Types of cells that are real numbers."""
 
 RENAMED = {
     "n_bins": " A number of bins is binning=10.",
@@ -146,7 +139,7 @@ def as_problem(
         )
     truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
-    values: FloatArray = array if all_is_well else _numbers(named.forecast, array, y_prob)
+    values: FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
     names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         raise ValueError(
@@ -261,83 +254,7 @@ def _pair(
     return (label == code)[kept], Predicted(code[kept], classes)
 
 
-# Numbers
-
-
-def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
-    """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
-    return _numbers(name, as_array(name, data), data)
-
-
-def _numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> FloatArray:
-    """Return what ``data`` holds as finite float64."""
-    if array.dtype.kind in NO_NUMBERS:
-        if array.ndim == 0:
-            raise TypeError(
-                f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
-                "a data frame."
-            )
-        array = _of_objects(name, array)
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers; got dtype {array.dtype}. Complex data not supported.")
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"{name} must have one or two dimensions; got shape {array.shape}. "
-            "Reshape your data to (n_samples,) or (n_samples, n_classes)."
-        )
-    if array.ndim == 2 and array.shape[1] == 0:
-        raise ValueError(
-            f"{name} must hold at least one column; got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. "
-            "Check how the table was read."
-        )
-    if array.size == 0:
-        raise ValueError(f"{name} must hold at least one row; got shape {array.shape}. Check how the table was read.")
-    numbers = array.astype(np.float64, copy=False)
-    # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(numbers.sum())
-    if suspicious and not (finite := np.isfinite(numbers)).all():
-        where = first(~finite)
-        raise ValueError(
-            f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
-            "Drop or correct these rows (NaN and inf are refused, never imputed)."
-        )
-    return numbers
-
-
-def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
-    """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
-    cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
-    strange = np.array([not isinstance(cell, REAL) for cell in cells], dtype=bool).reshape(array.shape)
-    if strange.any():
-        where = first(strange)
-        cell = cells[int(np.argmax(strange))]
-        if absent(cell):
-            raise ValueError(
-                f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
-                "Drop or correct these rows (missing values are refused, never imputed)."
-            )
-        raise TypeError(
-            f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
-            f"{index(where)}{more(strange)}. {_hint_of_cell(cell)}"
-        )
-    try:
-        return array.astype(np.float64)
-    except OverflowError:
-        raise ValueError(
-            f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them."
-        ) from None
-
-
-def _hint_of_cell(cell: object) -> str:
-    """Say what to do about a cell that is no number."""
-    if isinstance(cell, (str, bytes)):
-        return "Choose the numeric columns, or convert the text first, as with .astype(float)."
-    try:
-        float(cell)  # type: ignore[arg-type]
-    except TypeError as error:  # in Python's words, as scikit-learn's checks ask
-        return f"Choose the numeric columns: {error}."
-    return "Choose the numeric columns, or convert them first."
+# Forecasts and weights
 
 
 def as_score(

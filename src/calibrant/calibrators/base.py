@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.in_batches import InBatches
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
@@ -21,7 +22,7 @@ from calibrant._core.problem import BinaryProblem, Forecast, Problem
 from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.text_columns import text_of
-from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem
+from calibrant._core.validation import Input, as_forecast, as_problem
 from calibrant._core.warnings import warn
 from calibrant.calibrators.problems import problem_of_batches
 from calibrant.calibrators.reading_and_writing import Writing

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.interop.batches.addresses import File
     from calibrant.interop.batches.readers import Reader, Rows
+    from calibrant.interop.file_table import FileTable
     from calibrant.interop.files import ForecastTable
-    from calibrant.interop.tables import FileTable
 
 Places = dict[str, dict[str, Any]]
 """The columns that stand in the place of each column of a forecast."""
@@ -197,8 +197,8 @@ class _Job:
 
     def _forecast(self, found: Rows, separator: str, *, is_text: bool) -> ForecastTable:
         from calibrant.interop.columns import Arrow, Text
+        from calibrant.interop.file_table import FileTable
         from calibrant.interop.files import forecast_in
-        from calibrant.interop.tables import FileTable
 
         schema, decimal = found.batch.schema, "," if separator == ";" else "."
         pairs = zip(schema, found.batch.columns, strict=True)

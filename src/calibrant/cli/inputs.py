@@ -56,8 +56,8 @@ def rows_named(text: str | None) -> slice:
 
 def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     """Return the numbers of a forecast: logits, or probabilities that are checked, of percent their hundredth."""
+    from calibrant._core.finite_numbers import as_numbers
     from calibrant._core.rows import as_probabilities
-    from calibrant._core.validation import as_numbers
 
     values = as_numbers("y_prob", forecast.y_prob)
     if forecast.input == "probability":

@@ -14,8 +14,8 @@ def one_row(reader: Reader, arguments: argparse.Namespace) -> Rows:
     import pyarrow
 
     from calibrant.interop.batches.readers import Rows
+    from calibrant.interop.file_table import FileTable
     from calibrant.interop.files import choose_columns
-    from calibrant.interop.tables import FileTable
 
     schema, of = reader.schema, arguments
     names = FileTable.of_names(schema.names)

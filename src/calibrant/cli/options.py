@@ -9,13 +9,22 @@ from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
 from calibrant.cli.apply import run_apply
 from calibrant.cli.decide import run_decide
+from calibrant.cli.file_options import (
+    data_options,
+    error_option,
+    escape_option,
+    files_argument,
+    force_option,
+    forecast_options,
+    other_option,
+    sample_option,
+)
 from calibrant.cli.fit import run_fit
 from calibrant.cli.gates import DRAWS
+from calibrant.cli.measuring_options import assess_options, notion_options
 from calibrant.cli.monitor import run_monitor
 from calibrant.cli.plan import run_plan
-
-WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
-"""What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
+from calibrant.cli.whole_numbers import natural, positive
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,10 +42,10 @@ def parser() -> argparse.ArgumentParser:
     assess = _command(
         subparsers, "assess", commands.run_assess, "measure how accurate and how well calibrated predictions are"
     )
-    _files_argument(assess)
-    _data_options(assess)
-    _notion_options(assess)
-    _assess_options(assess)
+    files_argument(assess)
+    data_options(assess)
+    notion_options(assess)
+    assess_options(assess)
     assess.add_argument("--json", action="store_true", help="print JSON")
     assess.add_argument(
         "--fail-if", action="append", default=[], metavar="CONDITION",
@@ -44,9 +53,9 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     test = _command(subparsers, "test", commands.run_test, "test whether predictions are calibrated")
-    _files_argument(test)
-    _data_options(test)
-    _notion_options(test)
+    files_argument(test)
+    data_options(test)
+    notion_options(test)
     test.add_argument("--tests", metavar="A,B", help="see `calibrant list tests` (default: the usual ones)")
     test.add_argument("--json", action="store_true", help="print JSON")
     test.add_argument(
@@ -56,23 +65,19 @@ def parser() -> argparse.ArgumentParser:
         help="exit with 1 if a p-value, by Holm's method, is below it, or a test is NaN",
     )
     test.add_argument(
-        "--resamples", type=_positive, default=DRAWS, metavar="N",
+        "--resamples", type=positive, default=DRAWS, metavar="N",
         help="draws behind the p-values of tests that draw labels; the smallest is 1 / (N + 1), times the number of tests by "
         "Holm's method (default: %(default)s)",
     )  # fmt: skip
-    test.add_argument(
-        "--seed", type=_natural, default=0, metavar="N", help="seed of these draws (default: %(default)s)"
-    )
+    test.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of these draws (default: %(default)s)")
 
     advise = _command(subparsers, "advise", run_advise, "recommend a calibrator, if any, by cross-validation")
     advise.add_argument(
         "file", metavar="FILE", help="calibration set: predictions for rows that the classifier was not trained on"
     )
-    _other_option(advise)
-    advise.add_argument(
-        "--seed", type=_natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)"
-    )
-    _data_options(advise)
+    other_option(advise)
+    advise.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the folds (default: %(default)s)")
+    data_options(advise)
 
     fit = _command(subparsers, "fit", run_fit, "fit a calibrator and save it as JSON")
     fit.add_argument(
@@ -96,12 +101,12 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--safe", action="store_true", help="shrink the method toward no change, by a weight chosen by cross-validation"
     )
-    _other_option(fit)
+    other_option(fit)
     fit.add_argument("-o", "--output", required=True, metavar="CALIBRATOR", help="the JSON file to write")
-    _force_option(fit)
-    _sample_option(fit)
-    _error_option(fit)
-    _data_options(fit)
+    force_option(fit)
+    sample_option(fit)
+    error_option(fit)
+    data_options(fit)
 
     apply = _command(subparsers, "apply", run_apply, "calibrate the predictions in a file")
     apply.add_argument("calibrator", metavar="CALIBRATOR", help="the JSON file that `calibrant fit` wrote")
@@ -118,10 +123,10 @@ def parser() -> argparse.ArgumentParser:
         help="write two columns instead of the probabilities: predicted, the class with the highest probability before "
         "calibration, and probability, its calibrated probability; for calibrators fitted with --notion",
     )  # fmt: skip
-    _force_option(apply)
-    _error_option(apply)
-    _escape_option(apply)
-    _data_options(apply)
+    force_option(apply)
+    error_option(apply)
+    escape_option(apply)
+    data_options(apply)
 
     decide = _command(subparsers, "decide", run_decide, "choose the decision of least expected cost in each row")
     decide.add_argument(
@@ -141,9 +146,9 @@ def parser() -> argparse.ArgumentParser:
     )
     decide.add_argument("--new-prior", metavar="P", help="the same in the data to decide on")
     decide.add_argument("-o", "--output", metavar="OUT", help="write the file with columns decision and expected_cost")
-    _force_option(decide)
-    _escape_option(decide)
-    _data_options(decide)
+    force_option(decide)
+    escape_option(decide)
+    data_options(decide)
 
     report = _command(
         subparsers, "report", commands.run_report, "write one HTML page that shows or compares predictions"
@@ -161,16 +166,16 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--names", metavar="A,B", help="names of the files in the report (default: the files' names)")
     report.add_argument("--title", default="Calibration report", help="title of the page")
     report.add_argument(
-        "--points", type=_natural, default=1000, metavar="N",
+        "--points", type=natural, default=1000, metavar="N",
         help="with 3 or 4 classes: number of rows, drawn at random, to show as points of a triangle or tetrahedron; 0 for none "
         "(default: %(default)s)",
     )  # fmt: skip
-    _force_option(report)
-    _sample_option(report)
-    _error_option(report)
-    _data_options(report)
-    _notion_options(report)
-    _assess_options(report)
+    force_option(report)
+    sample_option(report)
+    error_option(report)
+    data_options(report)
+    notion_options(report)
+    assess_options(report)
 
     _monitor_options(_command(subparsers, "monitor", run_monitor, "watch calibration over time, with alarms"))
 
@@ -189,7 +194,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "-o", "--output", default="demo/report.html", metavar="HTML", help="the page to write (default: %(default)s)"
     )
-    _force_option(demo)
+    force_option(demo)
 
     show = _command(subparsers, "list", commands.run_list, "list metrics, tests, notions, binnings and calibrators")
     kinds = ["metrics", "tests", "notions", "binnings", "simplex-binnings", "calibrators"]
@@ -203,56 +208,6 @@ def _command(subparsers: Any, name: str, run: Any, what: str) -> argparse.Argume
     )
     parser.set_defaults(run=run)
     return parser
-
-
-def _files_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE",
-        help="CSV, Parquet, Feather or NPZ; several files, a folder, a pattern such as 'events/*.parquet' and an address such "
-        "as s3://bucket/events/ are read in batches, as one table",
-    )  # fmt: skip
-    _sample_option(parser)
-    _error_option(parser)
-
-
-def _sample_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sample", type=_positive, metavar="N",
-        help="take N of the rows, which are the same however the files are cut: for what needs all rows in memory",
-    )  # fmt: skip
-
-
-def _error_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--on-error", choices=("raise", "skip"), default="raise",
-        help="what to do with a batch of rows that is wrong, such as one with a missing label, or a file that is damaged: "
-        "'skip' leaves it out and counts it (default: %(default)s)",
-    )  # fmt: skip
-
-
-def _data_options(parser: argparse.ArgumentParser) -> None:
-    data = parser.add_argument_group(
-        "columns", "Columns that are not named are guessed; the guess is printed, and an ambiguous one is refused."
-    )
-    _forecast_options(data)
-    data.add_argument("--weight", metavar="COLUMN", help="sample weights")
-    data.add_argument(
-        "--classes", metavar="A,B,...", help="the class of each column, if names and labels do not show it"
-    )
-
-
-def _forecast_options(data: argparse._ArgumentGroup) -> None:
-    data.add_argument("--label", metavar="COLUMN", help="the column with the true class")
-    data.add_argument(
-        "--prob", metavar="COLUMNS", help="probabilities: names, globs or ranges, such as p_0,p_1 or 'p_*' or p_0:p_9"
-    )
-    data.add_argument("--logit", metavar="COLUMNS", help="logits, in place of probabilities")
-    data.add_argument("--rows", metavar="START:STOP", help="use only these rows, counted from 0")
-    scale = data.add_mutually_exclusive_group()
-    scale.add_argument(
-        "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
-    )
-    scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
 
 
 def _monitor_options(monitor: argparse.ArgumentParser) -> None:
@@ -284,18 +239,18 @@ def _monitor_options(monitor: argparse.ArgumentParser) -> None:
         help="the sums so far: read if the file exists, with its options, and written; files that it holds are passed over",
     )
     how.add_argument("-o", "--output", metavar="OUT", help="write a page (.html), a table (.csv) or both as .json")
-    how.add_argument("--bins", type=_positive, metavar="N", help="number of bins of equal width (default: 15)")
+    how.add_argument("--bins", type=positive, metavar="N", help="number of bins of equal width (default: 15)")
     how.add_argument(
         "--resamples",
-        type=_positive,
+        type=positive,
         default=200,
         metavar="N",
         help="draws behind each interval (default: %(default)s)",
     )
     monitor.add_argument("--json", action="store_true", help="print JSON")
-    _force_option(monitor)
-    _data_options(monitor)
-    _notion_options(monitor)
+    force_option(monitor)
+    data_options(monitor)
+    notion_options(monitor)
 
 
 def _plan_options(parser: argparse.ArgumentParser) -> None:
@@ -311,7 +266,7 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
         "--guarantee", type=float, metavar="E", help="largest error after top-label histogram binning, by a theorem"
     )
     like = parser.add_argument_group("the predictions", "FILE, or predictions of a stated kind.")
-    like.add_argument("--classes", type=_positive, metavar="K", help="number of classes")
+    like.add_argument("--classes", type=positive, metavar="K", help="number of classes")
     like.add_argument(
         "--accuracy", type=float, metavar="A", help="with --classes: accuracy of the predictions (default: 0.8)"
     )
@@ -321,11 +276,11 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     like.add_argument(
         "--auc", type=float, metavar="A", help="with --event-rate: area under the ROC curve (default: 0.8)"
     )
-    _forecast_options(like)
+    forecast_options(like)
     how = parser.add_argument_group("how")
     how.add_argument("--metric", metavar="NAME", help="see `calibrant list metrics` (default: ece)")
     how.add_argument("--notion", metavar="NAME", help="see `calibrant list notions`")
-    how.add_argument("--bins", type=_natural, metavar="N", help="number of bins (default: 15)")
+    how.add_argument("--bins", type=natural, metavar="N", help="number of bins (default: 15)")
     how.add_argument("--binning", metavar="NAME", help="see `calibrant list binnings` (default: equal-width)")
     how.add_argument(
         "--wrong", metavar="HOW",
@@ -349,93 +304,8 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="with --calibrate: tolerated share of experiments with harm (default: 0.1)",
     )
-    how.add_argument("--seed", type=_natural, default=0, metavar="N", help="seed of the draws (default: %(default)s)")
+    how.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the draws (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _other_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--other", metavar="FILE",
-        help="held-out rows, such as the test set, to compare with: warn if the calibration rows look like training rows, or "
-        "are in both files; all rows of this file are used, whatever --rows is",
-    )  # fmt: skip
-
-
-def _force_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--force", action="store_true",
-        help="replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced",
-    )  # fmt: skip
-
-
-def _escape_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--escape-formulas", action="store_true",
-        help="in a CSV output put a quote (') before cells and column names that a spreadsheet would run as formulas, numbers "
-        "excepted: those that begin with = + - @, a tab or an end of line",
-    )  # fmt: skip
-
-
-def _notion_options(parser: argparse.ArgumentParser) -> None:
-    spoken = parser.add_argument_group("what is measured")
-    spoken.add_argument(
-        "--notion",
-        metavar="NAME",
-        help="binary (default of two classes, in one column or two), confidence (default of more), ...: see `calibrant list "
-        "notions`; a metric with a notion in its name keeps it",
-    )
-    spoken.add_argument(
-        "--pos-label", metavar="LABEL", help="of two classes, the event (default: 1, or the class of the second column)"
-    )
-
-
-def _assess_options(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_argument_group("how to measure")
-    how.add_argument(
-        "--metrics",
-        metavar="A,B",
-        help="see `calibrant list metrics` (default: the usual ones); a report adds accuracy, nll and ece",
-    )
-    how.add_argument("--bins", type=_natural, metavar="N", help=f"number of bins of {WITHOUT_OWN_BINS} (default: 15)")
-    how.add_argument(
-        "--binning",
-        metavar="NAME",
-        help=f"bins of {WITHOUT_OWN_BINS}: see `calibrant list binnings` (default: equal-width); unique has no number of bins",
-    )
-    how.add_argument(
-        "--level",
-        type=float,
-        default=0.05,
-        metavar="A",
-        help="one minus the coverage of intervals; not the level of the tests in tce (default: %(default)s)",
-    )
-    how.add_argument(
-        "--resamples",
-        type=_natural,
-        default=500,
-        metavar="N",
-        help="resamples behind intervals and p-values (default: %(default)s)",
-    )
-    how.add_argument(
-        "--clip", type=float, metavar="P",
-        help="least probability that counts in the log loss; with 0 it is infinite if an event of probability 0 occurred "
-        "(default: 2.2e-16, as in scikit-learn)",
-    )  # fmt: skip
-    how.add_argument(
-        "--seed", type=_natural, default=0, metavar="N", help="seed of the resampling (default: %(default)s)"
-    )
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if (number := _natural(text)) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; got {text!r}")
-    return number
 
 
 class _Version(argparse.Action):

@@ -45,8 +45,8 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
     from calibrant.interop.batches.forecast_stream import ForecastStream
     from calibrant.interop.batches.front import OfColumns, require_arrow
     from calibrant.interop.batches.sources import Files
+    from calibrant.interop.file_table import FileTable
     from calibrant.interop.files import choose_columns, select_one
-    from calibrant.interop.tables import FileTable
 
     if arguments.rows is not None:
         raise ValueError(
@@ -86,8 +86,8 @@ def _head(source: Files, columns: Any, where: str) -> ForecastTable:
     from calibrant.interop.batches.arrow import labels_as_read
     from calibrant.interop.batches.pieces import Damaged
     from calibrant.interop.columns import Values
+    from calibrant.interop.file_table import FileTable
     from calibrant.interop.files import ForecastTable
-    from calibrant.interop.tables import FileTable
 
     wrong: Exception = ValueError(f"{where} must hold at least one row; it has none. Check how it was written.")
     for piece in source.pieces(columns, AT_A_TIME):
@@ -105,8 +105,8 @@ def _head(source: Files, columns: Any, where: str) -> ForecastTable:
 def sampled(stream: ForecastStream, n: int) -> ForecastTable:
     """Return some rows of a stream as a table in memory."""
     from calibrant.interop.columns import Column, Values
+    from calibrant.interop.file_table import FileTable
     from calibrant.interop.files import ForecastTable
-    from calibrant.interop.tables import FileTable
 
     rows, weight = stream.predictions.sample(n), stream.predictions.columns.weight
     if left_out := missing_of(stream):

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import as_array
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import fraction, require, resamples
 from calibrant._core.problem import BinaryProblem, IntArray, SimplexProblem, as_simplex
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.table import Table
-from calibrant._core.validation import DataOptions, as_numbers, as_problem
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, EqualWidth
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Norm, NormOfBins, as_norm

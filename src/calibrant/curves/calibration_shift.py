@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import as_array, columns_of
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, distinct_names, number, refuse, require, some
@@ -17,7 +18,7 @@ from calibrant._core.problem import BinaryProblem, Problem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
 from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_numbers, as_problem
+from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import warn
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.curves.intervals import INTERVALS

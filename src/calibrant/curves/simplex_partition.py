@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse, require, whole
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table
-from calibrant._core.validation import as_numbers
 from calibrant.binning.simplex import SimplexBinning, SplitTree
 from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
 from calibrant.curves.simplex_mesh import (

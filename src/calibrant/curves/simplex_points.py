@@ -8,13 +8,14 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import refuse, require, source, whole
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import DrawnResult, Picture
 from calibrant._core.rows import OF_PROBABILITIES
 from calibrant._core.table import Table
-from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weights
+from calibrant._core.validation import DataOptions, as_forecast, as_problem, as_weights
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.curves.simplex_map import INSET, mapped_by, name_of
 from calibrant.curves.simplex_partition import refuse_unfitted, splits_of

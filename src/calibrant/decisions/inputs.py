@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import columns_of
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.labels import Labels, classes_of_columns
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require, some
 from calibrant._core.problem import Forecast
 from calibrant._core.rows import Rows
-from calibrant._core.validation import Input, as_forecast, as_numbers
+from calibrant._core.validation import Input, as_forecast
 
 Names = Sequence[Any] | None
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.labels import Named, as_labels, classes_of_score
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, each, require, together
@@ -17,7 +18,7 @@ from calibrant._core.problem import Forecast, SimplexProblem, as_simplex
 from calibrant._core.result import Result
 from calibrant._core.rows import Rows
 from calibrant._core.table import Table
-from calibrant._core.validation import Input, as_forecast, as_numbers, as_problem, as_weights
+from calibrant._core.validation import Input, as_forecast, as_problem, as_weights
 from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.decisions.black_box_shift import black_box_prior

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import left_out, require, resamples
@@ -17,7 +18,7 @@ from calibrant._core.proper import EventScore, expected_score, squared_error
 from calibrant._core.result import Result
 from calibrant._core.rows import OF_PROBABILITIES, of_probabilities
 from calibrant._core.table import Table
-from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem
+from calibrant._core.validation import DataOptions, as_forecast, as_problem
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.decisions.costs import as_cost_matrix
 from calibrant.decisions.decide import cheapest

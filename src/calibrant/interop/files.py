@@ -16,7 +16,8 @@ from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.validation import Input
 from calibrant.interop.columns import Text, Values, is_figure
-from calibrant.interop.tables import FileTable, read_table
+from calibrant.interop.file_table import FileTable
+from calibrant.interop.tables import read_table
 
 Column = npt.NDArray[Any]
 

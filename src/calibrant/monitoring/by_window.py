@@ -12,8 +12,9 @@ import numpy.typing as npt
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
 from calibrant._core.weights import Weights
-from calibrant.monitoring.windows import Key, Numbers, Windows
+from calibrant.monitoring.windows import Key, Numbers, Windows, in_order
 from calibrant.sums import Plan, Sums, scan
+from calibrant.sums.predictions import Predictions
 
 MOST_WINDOWS = 10_000
 """Windows up to which evidence is computed in seconds."""
@@ -47,6 +48,18 @@ class ByWindow:
         require_few(len(joined))
         return ByWindow(joined, self.rows + other.rows, max(self.end, other.end))
 
+    @property
+    def keys(self) -> list[Key]:
+        """Which windows there are, in their order."""
+        kinds = {isinstance(key, str) for key in self.sums}
+        require(
+            len(kinds) < 2,
+            "windows must be named by numbers or by words",
+            got="both",
+            hint="Name all of them alike in at=",
+        )
+        return sorted(self.sums, key=lambda key: in_order(key) if isinstance(key, str) else [(0, key, "")])
+
     @classmethod
     def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan, end: int) -> ByWindow:
         """Sum the rows of each window; ``keys`` (n,) says whose each row is, and ``end`` which number comes after the last."""
@@ -60,7 +73,13 @@ class ByWindow:
         return cls(found, problem.size, end)
 
 
-def of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: Plan) -> ByWindow:
+def of_predictions(predictions: Predictions, start: int, at: Any, windows: Windows, plan: Plan) -> ByWindow:
+    """Sum predictions that are read in batches; ``start`` is the number of their first row among all."""
+    found = predictions.reduce(lambda batch, number: _of_batch(batch, start + number, at, windows, plan))
+    return replace(found, end=max(found.end, start + (getattr(predictions, "n_rows", None) or 0)))
+
+
+def _of_batch(batch: Problem, number: Numbers, at: Any, windows: Windows, plan: Plan) -> ByWindow:
     """Sum a batch, of which the first row has this number among all, or each its own."""
     end = int(number.max()) + 1 if isinstance(number, np.ndarray) else number + batch.size
     return ByWindow.of(batch, windows.keys(at, batch.size, number), plan, end)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.parameters import fraction, require, resamples, whole
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
 from calibrant.binning import EqualWidth
-from calibrant.monitoring.by_window import ByWindow, added, of_batch, summed
 from calibrant.monitoring.figures import plan_of
+from calibrant.monitoring.given_rows import GivenRows
 from calibrant.monitoring.look import Look
 from calibrant.monitoring.options import differing, options_of, plain_label
-from calibrant.monitoring.settled import head_of, known_notion, labels_of, of_equal_width, plan_for, problem_of
+from calibrant.monitoring.settled import known_notion, of_equal_width
 from calibrant.monitoring.state import VERSION, State, of_a_state, require_empty, require_version
 from calibrant.monitoring.table import Alarm, MonitorTable
-from calibrant.monitoring.windows import LAST, Key, as_windows, in_order
+from calibrant.monitoring.tally import Tally
+from calibrant.monitoring.windows import LAST, as_windows
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, Sums
+from calibrant.sums import Plan
 from calibrant.sums.predictions import Predictions
 
 
@@ -113,8 +112,7 @@ class Monitor:
         self.binning = of_equal_width(binning)
         self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
-        self._found = ByWindow({})
-        self._given: Sums | None = None
+        self._tally = Tally()
         self._seen: Look | None = None
 
     # Rows
@@ -156,30 +154,12 @@ class Monitor:
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
         start = (
-            self._found.end
+            self._tally.windows.end
             if first is None
             else whole("first", first, least=0, most=LAST, hint="Pass a number of rows")
         )
-        if isinstance(y_true, Predictions):
-            problem = head_of(self, y_true, y_prob, sample_weight)
-            must = "at must be one value for all rows of predictions that are read in batches"
-            require(
-                at is None or np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone"
-            )
-            plan, windows = plan_for(self, problem, self._plan), self._windows
-            found = y_true.reduce(lambda batch, number: of_batch(batch, start + number, at, windows, plan))
-            found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
-        else:
-            problem = problem_of(self, y_true, y_prob, sample_weight)
-            n = problem.size if sample_weight is None else np.size(sample_weight)
-            keys, plan = self._windows.keys(at, n, start), plan_for(self, problem, self._plan)
-            if problem.size < n:  # rows of weight 0 are left out
-                keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-            found = ByWindow.of(problem, keys, plan, start + n)
-        joined, labels = self._found + found, labels_of(self, problem, y_true, y_prob)
-        self._found, self._seen = joined, None
-        self._settle(plan, labels)
-        return self
+        rows = GivenRows(self, self._plan, y_true, y_prob, sample_weight)
+        return self._add(Tally(rows.by_window(self._windows, start, at)), rows)
 
     def update_reference(
         self,
@@ -200,26 +180,16 @@ class Monitor:
         Monitor
             Itself.
         """
-        if isinstance(y_true, Predictions):
-            problem = head_of(self, y_true, y_prob, sample_weight)
-            plan = plan_for(self, problem, self._plan)
-            sums = y_true.reduce(lambda batch, _: summed(batch, plan))
-        else:
-            problem = problem_of(self, y_true, y_prob, sample_weight)
-            plan = plan_for(self, problem, self._plan)
-            sums = summed(problem, plan)
-        given, labels = (
-            sums if self._given is None else added(self._given, sums),
-            labels_of(self, problem, y_true, y_prob),
-        )
-        self._given, self._seen = given, None
-        self._settle(plan, labels)
-        return self
+        rows = GivenRows(self, self._plan, y_true, y_prob, sample_weight)
+        return self._add(Tally(given=rows.summed()), rows)
 
-    def _settle(self, plan: Plan, labels: list[Any]) -> None:
-        """Keep what the first rows decided, once they are summed; ``labels`` stand in the order of columns."""
+    def _add(self, found: Tally, rows: GivenRows) -> Self:
+        """Add the sums of rows, and keep what the first rows decided."""
+        labels = rows.labels
+        self._tally, self._seen = self._tally + found, None
         if self._plan is None:
-            self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
+            self._plan, self.notion, self.labels = rows.plan, rows.plan.cells[0][0], labels
+        return self
 
     # Sums that add up
 
@@ -241,9 +211,7 @@ class Monitor:
         joined = copy(other if self._plan is None else self)
         if joined._plan is None:  # neither has rows
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
-        joined._found, joined._seen = self._found + other._found, None
-        given = [one._given for one in (self, other) if one._given is not None]
-        joined._given = None if not given else given[0] if len(given) == 1 else added(*given)
+        joined._tally, joined._seen = self._tally + other._tally, None
         return joined
 
     def merge(self, *others: Monitor) -> Monitor:
@@ -275,7 +243,7 @@ class Monitor:
         int
             Whatever their weights, but for rows of weight zero, which are none.
         """
-        return self._found.rows
+        return self._tally.windows.rows
 
     @property
     def n_windows(self) -> int:
@@ -286,7 +254,7 @@ class Monitor:
         int
             Those that hold rows.
         """
-        return len(self._found.sums)
+        return len(self._tally.windows.sums)
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -359,25 +327,10 @@ class Monitor:
         return str(self.table()) if self.n_windows else repr(self)
 
     @property
-    def _keys(self) -> list[Key]:
-        kinds = {isinstance(key, str) for key in self._found.sums}
-        require(
-            len(kinds) < 2,
-            "windows must be named by numbers or by words",
-            got="both",
-            hint="Name all of them alike in at=",
-        )
-        keys = list(self._found.sums)
-        return sorted(keys, key=lambda key: in_order(key) if isinstance(key, str) else [(0, key, "")])
-
-    @property
     def _look(self) -> Look:
         """Return the look at the windows, computed once."""
         if self._seen is None:
-            keys, sums = self._keys, self._found.sums
-            names = tuple(map(self._windows.name, keys))
-            first = 0 if self._given is not None else min(self.reference, len(keys))
-            self._seen = Look(names, tuple(sums[key] for key in keys), first, self._given, self.alpha)
+            self._seen = self._tally.look(self._windows, self.reference, self.alpha)
         return self._seen
 
     # To and from files
@@ -390,14 +343,7 @@ class Monitor:
         dict
             Options, sums of each window, and those of the reference if it was given.
         """
-        return {
-            "calibrant_monitor": VERSION,
-            "options": options_of(self),
-            "n_rows": self.n_rows,
-            "next_row": self._found.end,
-            "windows": [{"window": key, "sums": self._found.sums[key].to_dict()} for key in self._keys],
-            "reference": None if self._given is None else self._given.to_dict(),
-        }
+        return {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -424,8 +370,9 @@ class Monitor:
             if monitor.notion is not None and (plain["windows"] or plain["reference"]):
                 plan = plan_of(monitor.notion, monitor.binning)
                 state = State(plan, monitor._windows, list(monitor.labels or ()))
-                monitor._plan, monitor._found = plan, state.windows(plain)
-                monitor._given = None if plain["reference"] is None else state.sums(plain["reference"])
+                given = plain["reference"]
+                monitor._plan = plan
+                monitor._tally = Tally(state.windows(plain), None if given is None else state.sums(given))
             else:
                 require_empty(plain)
         return monitor

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from calibrant._core.parameters import refuse, require
-from calibrant._core.problem import Problem, SimplexProblem
+from calibrant._core.problem import Problem
 from calibrant._core.rows import Rows
-from calibrant._core.validation import Input, as_problem
+from calibrant._core.validation import Input
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.monitoring.figures import plan_of
 from calibrant.monitoring.options import event_last
 from calibrant.notions import ClassWise, Notion, as_notion
 from calibrant.sums import Plan
-from calibrant.sums.predictions import Predictions
 
 
 class Settings(Protocol):
@@ -25,35 +24,6 @@ class Settings(Protocol):
     pos_label: Any
     input: Input
     rows: Rows
-
-
-def problem_of(monitor: Settings, y_true: Any, y_prob: Any, sample_weight: Any) -> Problem:
-    """Return rows as a monitor reads them."""
-    return as_problem(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        labels=monitor.labels,
-        pos_label=monitor.pos_label,
-        input=monitor.input,
-        rows=monitor.rows,
-    )
-
-
-def head_of(monitor: Settings, predictions: Predictions, y_prob: object, sample_weight: object) -> Problem:
-    """Return some rows of predictions, which have their own numbers and weights, and know their event."""
-    must = "y_prob and sample_weight must be left out with predictions that are read in batches"
-    require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
-    problem = predictions.head()
-    classes = problem.classes.tolist()
-    in_order = len(classes) > 2 or classes == sorted(classes, key=str)
-    require(
-        monitor.labels is not None or in_order or not isinstance(problem, SimplexProblem),
-        "labels must be given where the event of two columns is the first",
-        got="none",
-        hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
-    )
-    return problem
 
 
 def plan_for(monitor: Settings, problem: Problem, before: Plan | None) -> Plan:
@@ -70,15 +40,6 @@ def plan_for(monitor: Settings, problem: Problem, before: Plan | None) -> Plan:
     if before is not None:
         return before
     return plan_of(known_notion(as_notion(monitor.notion, problem)), monitor.binning)
-
-
-def labels_of(monitor: Settings, problem: Problem, y_true: Any, y_prob: Any) -> list[Any]:
-    """Return the class of each column, where the event of two may be the first; of one column the event is the last."""
-    if monitor.labels is not None:
-        return list(monitor.labels)
-    if monitor.pos_label is None or isinstance(y_true, Predictions) or not isinstance(problem, SimplexProblem):
-        return list(problem.classes.tolist())
-    return list(as_problem(y_true, y_prob, input=monitor.input, rows=monitor.rows).classes.tolist())
 
 
 def known_notion(notion: Notion) -> Notion:

@@ -10,11 +10,12 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray, prob_of_logit
 from calibrant._core.parameters import number, whole
 from calibrant._core.problem import Forecast, SimplexProblem, two_columns
 from calibrant._core.rows import Rows
-from calibrant._core.validation import Input, as_forecast, as_logits, as_numbers, as_score
+from calibrant._core.validation import Input, as_forecast, as_logits, as_score
 from calibrant._core.weights import Weights
 from calibrant.datasets.synthetic import make_softmax_forecast
 from calibrant.sums.draws import ConsistentLabels

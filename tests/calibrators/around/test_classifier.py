@@ -132,6 +132,30 @@ def test_prefit_knows_the_classes_of_the_estimator_where_the_rows_lack_one(data)
     assert fitted.predict_proba(X).shape == (400, 3)
 
 
+class Reversed(GaussianNB):
+    """A classifier whose classes are not sorted."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = self.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        self.classes_ = self.classes_[::-1]
+        prob = super().predict_proba(X)[:, ::-1]
+        self.classes_ = self.classes_[::-1]
+        return prob
+
+
+def test_a_trained_estimator_may_have_its_classes_in_any_order(data):
+    X, y = data
+    plain, turned = (
+        CalibratedClassifier(one.fit(X, y), "temperature", cv="prefit") for one in (GaussianNB(), Reversed())
+    )
+    assert turned.fit(X, y).classes_.tolist() == [2, 1, 0]
+    np.testing.assert_allclose(turned.predict_proba(X)[:, ::-1], plain.fit(X, y).predict_proba(X), rtol=1e-9)
+
+
 def test_the_estimator_and_the_calibrator_given_are_cloned(data):
     estimator, calibrator = GaussianNB(), TemperatureScaling()
     CalibratedClassifier(estimator, calibrator, cv=3).fit(*data)

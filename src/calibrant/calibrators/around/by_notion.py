@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal, cast
 
@@ -19,17 +18,15 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, require
 from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import Input
-from calibrant._core.warnings import warn
+from calibrant.calibrators.around.absent_events import tell_of_absent, tell_of_empty
+from calibrant.calibrators.around.problems_of_notion import as_one_problem, log_odds_of, problems_of
 from calibrant.calibrators.base import Calibrator, blocks
 from calibrant.calibrators.by_word import as_binary_calibrator
 from calibrant.calibrators.kinds import BinaryCalibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
-from calibrant.calibrators.problems import with_scores_of_logits
 from calibrant.calibrators.reading_and_writing import Reading, Writing
 from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
 from calibrant.sums.fine_cells import in_cells
-from calibrant.sums.unread import UnreadSimplex
-from calibrant.sums.unread_part import UnreadPart
 
 Unseen = Literal["pooled", "identity"]
 
@@ -191,7 +188,7 @@ class ByNotion(Calibrator):
         """
         check_is_fitted(self)
         forecast = self._forecast(self._received(X, reset=False))
-        prob, log_odds = forecast.prob, _log_odds(forecast)
+        prob, log_odds = forecast.prob, log_odds_of(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
             fitted = own or self.pooled_
@@ -215,7 +212,7 @@ class ByNotion(Calibrator):
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty = [], None, []
         without_event: list[str] = []
-        for binary in self._problems(simplex):
+        for binary in problems_of(self.notion_, simplex):
             self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)
             if not binary.size:
                 empty.append(binary.name)
@@ -224,7 +221,7 @@ class ByNotion(Calibrator):
         if empty:
             self._serve_unseen(empty, simplex)
         if without_event:
-            _tell_of_absent(simplex, without_event)
+            tell_of_absent(simplex, without_event)
 
     def _method(self) -> BinaryCalibrator:
         """Return the method, a new one."""
@@ -278,37 +275,20 @@ class ByNotion(Calibrator):
             ]
         return made
 
-    def _problems(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
-        """Binary problems, with the log-odds of those that were given as logits."""
-        notion = self.notion_
-        if isinstance(simplex, UnreadSimplex):
-            for index in range(notion.n_parts(simplex)):
-                yield UnreadPart(simplex, notion, index, partial(self._problem_of, index))
-            return
-        if (log_odds := _log_odds(simplex.forecast)) is None:
-            yield from notion.split(simplex)
-            return
-        for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
-            yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
-
-    def _problem_of(self, index: int, batch: Problem) -> BinaryProblem:
-        """Return one of the binary problems of a batch."""
-        return next(islice(self._problems(as_simplex(batch)), index, None))
-
     def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
         """Decide what becomes of the scores of problems without rows, and say it."""
         served = "such scores are left as they are"
         if self.unseen == "pooled":
-            self.pooled_ = _fitted(self._method(), _pooled(list(self._problems(simplex))))
+            self.pooled_ = _fitted(self._method(), as_one_problem(list(problems_of(self.notion_, simplex))))
             served = "such scores are mapped by one map fitted to all other problems together"
-        warn(f"no calibration row for {_first(empty)}: {served}. Fit on more rows.")
+        tell_of_empty(empty, served)
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
         prob, notion = forecast.prob, self.notion_
         top = top_label(prob)
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
-        log_odds = _log_odds(forecast)
+        log_odds = log_odds_of(forecast)
         for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):
             on_top = _of_class(part, top)
             if on_top.rows.size:
@@ -327,7 +307,7 @@ class ByNotion(Calibrator):
 
     def _merged(self, forecast: Forecast, *, normalize: bool) -> FloatArray:
         prob, notion = forecast.prob, self.notion_
-        log_odds = _log_odds(forecast)
+        log_odds = log_odds_of(forecast)
         calibrated = [
             _mapped(fitted or self.pooled_, part, prob, log_odds)
             for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True)
@@ -348,31 +328,6 @@ def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrat
     return fitted
 
 
-def _tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
-    """Say which classes did not occur, where others did: of a single class every calibrator says it."""
-    if isinstance(simplex, UnreadSimplex):
-        warn(
-            f"no calibration row has the event of {_first(without_event)}: its map is fitted all the same. Fit on more rows."
-        )
-        return
-    seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
-    if 1 < seen.sum() < seen.size:
-        names = _first([str(name) for name in simplex.classes[~seen]])
-        warn(
-            f"no calibration row is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
-            "the event. Fit on more rows."
-        )
-
-
-def _first(names: list[str]) -> str:
-    return "; ".join(names[:5]) + (f"; ... ({len(names)} in all)" if len(names) > 5 else "")
-
-
-def _log_odds(forecast: Forecast) -> FloatArray | None:
-    """Log-odds of each class against the rest, where the forecast was given as logits."""
-    return links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
-
-
 def _of_class(part: Part, label: IntArray) -> _Rows:
     """Return the rows of a part in which its class is the one of the row."""
     here = label[part.rows] == part.column
@@ -387,15 +342,3 @@ def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_o
         return score
     is_logit = log_odds is not None
     return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=is_logit)
-
-
-def _pooled(problems: list[BinaryProblem]) -> BinaryProblem:
-    """Return the rows of all problems as one problem."""
-    logits = [problem.logit for problem in problems if problem.logit is not None]
-    return BinaryProblem(
-        score=np.concatenate([problem.score for problem in problems]),
-        outcome=np.concatenate([problem.outcome for problem in problems]),
-        weights=problems[0].weights.like(np.concatenate([problem.weight for problem in problems])),
-        name="all problems",
-        logit=np.concatenate(logits) if logits else None,
-    )

@@ -2,52 +2,31 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import gmean
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold, check_cv
-from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRequest,
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-)
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
-from calibrant._core.arrays import as_array
-from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weights
-from calibrant._core.warnings import warn
-from calibrant.calibrators.around.default import default_calibrator
-from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.around.groups import as_groups
-from calibrant.calibrators.around.model_output import Pooling, Rows, forecast_of, pooled
-from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on
+from calibrant.calibrators.around.model_output import Pooling, columns_known, forecast_of, pooled, pooled_intervals
+from calibrant.calibrators.around.pairs import Pair, Training
+from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on, router_of
+from calibrant.calibrators.around.splitters import splitter_of, splitter_of_groups
+from calibrant.calibrators.around.training_labels import as_training_labels, classes_to_train
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.one_score.venn_abers import VennAbers
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
-
-Pair = tuple[Any, Calibrator]
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -185,26 +164,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        require(
-            y is not None,
-            "y must be given",
-            given="CalibratedClassifier requires y to be passed, but the target y is None",
-            hint="Pass the class of each row",
-        )
-        truth = column_or_1d(as_array("y_true", y), warn=True)
-        checked = as_labels(truth)
-        if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
-            truth = checked
-        check_classification_targets(truth)
-        X, truth = indexable(X, truth)
+        X, truth = indexable(X, as_training_labels(y))
         if groups is not None:
             groups = as_groups(groups)
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():
-            self._fit_prefit(X, truth, metadata)
+            check_is_fitted(self.estimator)
+            self.classes_ = np.asarray(self.estimator.classes_)
+            self.pairs_ = [self._training.behind_trained(X, truth, metadata.weight)]
         else:
-            self._fit_folds(X, truth, metadata, grouped=groups is not None)
+            self.classes_ = classes_to_train(truth)
+            folds = splitter_of(self.cv, truth, grouped=groups is not None).split(X, truth, **metadata.splitter)
+            self.pairs_ = self._training.over_folds(X, truth, metadata, list(folds), ensemble=self.ensemble)
         first = self.pairs_[0][0]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
@@ -225,11 +197,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Columns in the order of ``classes_``; rows sum to one.
         """
         check_is_fitted(self)
-        n_classes = len(self.classes_)
-        forecasts = [
-            calibrator.predict_proba(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
-            for estimator, calibrator in self.pairs_
-        ]
+        forecasts = [calibrator.predict_proba(self._forecast(estimator, X)) for estimator, calibrator in self.pairs_]
         return self._smoothed(pooled(forecasts, self.pooling))
 
     def predict(self, X: Any) -> npt.NDArray[np.generic]:
@@ -281,9 +249,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             got=f"an ensemble of {len(self.pairs_)}, whose members may predict different classes",
             hint="Pass ensemble=False or cv='prefit'",
         )
-        ((estimator, calibrator),), n_classes = self.pairs_, len(self.classes_)
+        ((estimator, calibrator),) = self.pairs_
         by_label: Any = calibrator
-        label, score = by_label.predict_top(forecast_of(estimator, X, self._seen_by(estimator), n_classes))
+        label, score = by_label.predict_top(self._forecast(estimator, X))
         return label, self._smoothed(score)
 
     @available_if(lambda self: isinstance(self._calibrator_known(), VennAbers))
@@ -304,16 +272,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The probabilities p0 and p1 of the positive label, p0 < p1.
         """
         check_is_fitted(self)
-        intervals = np.array(
-            [
-                calibrator.predict_interval(forecast_of(estimator, X, self._seen_by(estimator), len(self.classes_)))
-                for estimator, calibrator in self.pairs_
-            ]
-        )
-        if self.pooling == "mean":
-            return np.asarray(intervals.mean(axis=0), dtype=np.float64)
-        lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
-        return np.column_stack([lower, upper])
+        pairs: list[tuple[Any, Any]] = self.pairs_
+        intervals = [calibrator.predict_interval(self._forecast(estimator, X)) for estimator, calibrator in pairs]
+        return pooled_intervals(np.array(intervals), self.pooling)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which parts of the metadata of ``fit`` go where.
@@ -323,16 +284,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             Of estimator, calibrator and splitter.
         """
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(estimator=self._wanted_by_estimator(), method_mapping=to_fit)
-        router.add(calibrator=self._wanted_by_calibrator(), method_mapping=to_fit)
-        # A number of folds becomes a splitter of groups as soon as there are groups.
-        splitter = StratifiedGroupKFold() if self._is_number_of_folds() else self.cv
-        return router.add(splitter=splitter, method_mapping=to_split)
-
-    # Who gets what
+        estimator = asking_for_weights(self._base()) if self.estimator is None else self.estimator
+        calibrator = asking_for_weights(
+            self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling()
+        )
+        return router_of(self, estimator, calibrator, splitter_of_groups(self.cv))
 
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
@@ -341,14 +297,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if _routing_enabled():
             return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
         return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)
-
-    def _wanted_by_estimator(self) -> Any:
-        return asking_for_weights(self._base()) if self.estimator is None else self.estimator
-
-    def _wanted_by_calibrator(self) -> MetadataRequest:
-        return asking_for_weights(self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling())
-
-    # Training
 
     def _check_parameters(self) -> None:
         require(
@@ -370,90 +318,21 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _splitter(self, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
-        if grouped and self._is_number_of_folds():
-            return StratifiedGroupKFold(5 if self.cv is None else self.cv)
-        return check_cv(self.cv, truth, classifier=True)
-
-    def _is_number_of_folds(self) -> bool:
-        return self.cv is None or isinstance(self.cv, Integral)
-
-    def _fit_prefit(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata) -> None:
-        check_is_fitted(self.estimator)
-        self.classes_ = np.asarray(self.estimator.classes_)
-        forecast = forecast_of(self.estimator, X, np.arange(len(self.classes_)), len(self.classes_))
-        calibrator = self._new_calibrator(self.estimator, self.classes_, truth, metadata.weight)
-        self.pairs_ = [(self.estimator, calibrator.fit(forecast, truth, metadata.weight))]
-
-    def _fit_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> None:
-        self.classes_ = LabelEncoder().fit(truth).classes_
-        n_classes = len(self.classes_)
-        require(
-            n_classes >= 2,
-            "y must hold at least two classes to train a classifier",
-            got=f"{n_classes} (one class or no row)",
-            hint="Check how the rows were chosen",
-        )
-        self.pairs_, forecasts, scored, strange = [], [], [], 0
-        folds = list(self._splitter(truth, grouped=grouped).split(X, truth, **metadata.splitter))
-        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(self._trained)(X, truth, metadata, train) for train, _ in folds
-        )
-        for estimator, (_, test_rows) in zip(models, folds, strict=True):
-            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
-            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
-            strange += len(test_rows) - len(test)
-            require(
-                len(test) and (metadata.weight is None or metadata.weight[test].any()),
-                "each fold must hold a row with a weight, of a class in its model's training rows",
-                got=f"a fold of {len(test_rows)} rows without one",
-                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
-            )
-            forecast = forecast_of(estimator, _safe_indexing(X, test), self._seen_by(estimator), n_classes)
-            if self.ensemble:
-                part = None if metadata.weight is None else metadata.weight[test]
-                calibrator = self._new_calibrator(estimator, self.classes_, truth[test], part)
-                self.pairs_.append((estimator, calibrator.fit(forecast, truth[test], part)))
-            forecasts.append(forecast)
-            scored.append(test)
-        if strange:
-            warn(
-                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
-                "calibrate. Use fewer folds, or collect more rows of rare classes."
-            )
-        if not self.ensemble:
-            rows = np.concatenate(scored)
-            estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
-            part = None if metadata.weight is None else metadata.weight[rows]
-            calibrator = self._new_calibrator(estimator, self.classes_, truth[rows], part)
-            self.pairs_ = [(estimator, calibrator.fit(np.concatenate(forecasts), truth[rows], part))]
-
-    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
-        keywords = _check_method_params(X, metadata.estimator, indices=rows)
-        return clone(self._base()).fit(_safe_indexing(X, rows), truth[rows], **keywords)
-
     def _calibrator_known(self) -> str | Calibrator | None:
         """Return a fitted calibrator, and before ``fit`` the parameter, which may be a word."""
         return self.pairs_[0][1] if hasattr(self, "pairs_") else self.calibrator
 
-    def _new_calibrator(
-        self, estimator: Any, labels: npt.NDArray[np.generic], truth: npt.NDArray[Any], weight: FloatArray | None
-    ) -> Calibrator:
-        n_rows = len(truth) if weight is None else weight.sum()
-        method = default_calibrator(len(labels), n_rows) if self.calibrator is None else self.calibrator
-        calibrator = calibrator_for(method, len(labels))
-        calibrator.set_params(input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=labels)
-        return calibrator
+    @property
+    def _training(self) -> Training:
+        return Training(self._base(), self.calibrator, self.classes_, self.n_jobs)
+
+    def _forecast(self, estimator: Any, X: Any) -> FloatArray:
+        return forecast_of(estimator, X, columns_known(estimator, self.classes_), len(self.classes_))
 
     def _smoothed(self, prob: FloatArray) -> FloatArray:
         """Mix probabilities with the uniform forecast."""
         share = self.label_smoothing
         return (1.0 - share) * prob + share / len(self.classes_) if share else prob
-
-    def _seen_by(self, estimator: Any) -> Rows:
-        """Columns of the classes that the estimator was trained on: a fold may lack one."""
-        columns: Rows = np.searchsorted(self.classes_, estimator.classes_)
-        return columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import gmean
 
 from calibrant._core import links
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.validation import as_numbers
 
 Rows = npt.NDArray[np.intp]
 Pooling = Literal["mean", "geometric"]
@@ -38,6 +39,13 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
     return forecast
 
 
+def columns_known(estimator: Any, classes: npt.NDArray[np.generic]) -> Rows:
+    """Return the columns of the classes that the estimator was trained on: a fold may lack one."""
+    order = np.argsort(classes)  # those of an estimator that is trained already may stand in any order
+    columns: Rows = order[np.searchsorted(classes, estimator.classes_, sorter=order)]
+    return columns
+
+
 def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
     return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
 
@@ -49,3 +57,11 @@ def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
     if pooling == "mean":
         return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
     return links.prob_of_logit(np.mean([links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
+
+
+def pooled_intervals(intervals: FloatArray, pooling: Pooling) -> FloatArray:
+    """Return the mean of pairs of probabilities, of shape (n_models, n_samples, 2), or geometric means of p1 and of 1 - p0."""
+    if pooling == "mean":
+        return np.asarray(intervals.mean(axis=0), dtype=np.float64)
+    lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
+    return np.column_stack([lower, upper])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
-from sklearn.utils.metadata_routing import MetadataRequest, process_routing
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
 from calibrant._core.links import FloatArray
@@ -20,6 +20,16 @@ class Metadata:
     estimator: dict[str, Any] = field(default_factory=dict)
     weight: FloatArray | None = None
     splitter: dict[str, Any] = field(default_factory=dict)
+
+
+def router_of(owner: Any, estimator: Any, calibrator: Any, splitter: Any) -> MetadataRouter:
+    """Return which parts of the metadata of ``fit`` go where."""
+    to_fit = MethodMapping().add(caller="fit", callee="fit")
+    to_split = MethodMapping().add(caller="fit", callee="split")
+    router = MetadataRouter(owner=owner).add_self_request(owner)
+    router.add(estimator=estimator, method_mapping=to_fit)
+    router.add(calibrator=calibrator, method_mapping=to_fit)
+    return router.add(splitter=splitter, method_mapping=to_split)
 
 
 def asked_for(router: Any, given: dict[str, Any]) -> Metadata:

@@ -12,8 +12,8 @@ from calibrant._core.validation import Input
 from calibrant.interop.batches.decoding import Decoding
 from calibrant.interop.batches.pieces import Array, Piece
 from calibrant.interop.columns import Text, Values
+from calibrant.interop.file_table import FileTable
 from calibrant.interop.files import ForecastTable, choose_columns, select_one
-from calibrant.interop.tables import FileTable
 
 
 @dataclass(frozen=True)

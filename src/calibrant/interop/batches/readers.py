@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from calibrant.interop.batches.addresses import File
 from calibrant.interop.batches.pieces import Damaged
 from calibrant.interop.columns import Text
-from calibrant.interop.tables import SEPARATORS, cells_of, first_line, parts_alike, require_closed_quotes
+from calibrant.interop.csv_files import SEPARATORS, cells_of, parts_alike, require_closed_quotes
+from calibrant.interop.first_line import first_line
 
 MOST_BEFORE = 1 << 26
 """Bytes in which the first lines of a CSV file are looked for."""

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from calibrant.interop.tables import FileTable, arrow_of, format_of, require_csv, write_rows
+from calibrant.interop.csv_files import write_rows
+from calibrant.interop.file_table import FileTable
+from calibrant.interop.tables import arrow_of, format_of, require_csv
 from calibrant.interop.writing import whole_file
 
 

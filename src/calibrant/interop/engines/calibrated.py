@@ -13,8 +13,8 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.interop.batches.arrow import in_python
 from calibrant.interop.columns import Values
 from calibrant.interop.engines import module_of
+from calibrant.interop.file_table import FileTable
 from calibrant.interop.files import choose_columns
-from calibrant.interop.tables import FileTable
 
 
 def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str] | None = None) -> Any:

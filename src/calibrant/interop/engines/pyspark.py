@@ -14,7 +14,7 @@ from calibrant.interop.engines.calibrated import Calibrated
 from calibrant.interop.engines.chosen import Chosen
 from calibrant.interop.engines.partitioned import Part, Partitioned, PartitionReader
 from calibrant.interop.engines.rows import RowReader
-from calibrant.interop.tables import first_line
+from calibrant.interop.first_line import first_line
 from calibrant.sums.predictions import FEW, M
 
 FAN_IN = 64

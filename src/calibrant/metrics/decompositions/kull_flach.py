@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.approximate import Approximate, mean_of
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.in_batches import InBatches
 from calibrant._core.links import CLIP, FloatArray
 from calibrant._core.parameters import choice, require
@@ -18,7 +19,7 @@ from calibrant._core.problem import BinaryProblem, Forecast, IntArray, Problem, 
 from calibrant._core.proper import divergence, score_name
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import OF_PROBABILITIES
-from calibrant._core.validation import DataOptions, as_forecast, as_numbers, as_problem, as_weights
+from calibrant._core.validation import DataOptions, as_forecast, as_problem, as_weights
 from calibrant._core.warnings import warn
 from calibrant.metrics.log_losses import LogLoss, warn_impossible
 from calibrant.metrics.scores import squared_losses

@@ -13,10 +13,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, require, whole
 from calibrant._core.problem import IntArray
-from calibrant._core.validation import as_numbers
 from calibrant._core.warnings import warn
 from calibrant.metrics.roc.corners import all_corners, differences, number_of_corners, some_corners
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
