@@ -30,7 +30,10 @@ from calibrant.assessment.advice import (
     MOST_ROWS,
     OF_CLASSES,
     OF_ONE_EVENT,
+    QUICK_OF_FEW,
 )
+from calibrant.calibrators.around.default import MOST_CLASSES
+from calibrant.calibrators.around.default import MOST_NUMBERS as LARGEST
 from calibrant.significance import paired_difference
 from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
 from studies.markdown import table
@@ -137,7 +140,8 @@ def the_rule() -> list[str]:
         "choose it on the given rows, by one rule:",
         f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
         f"{_listed(OF_CLASSES)} (structured vector and structured matrix scaling), the last one of at most "
-        f"{MOST_MATRIX_CLASSES} classes. Isotonic calibration is none "
+        f"{MOST_MATRIX_CLASSES} classes; and of both `{QUICK_OF_FEW}`, of at most {MOST_CLASSES} classes and "
+        f"{LARGEST:,} probabilities. Isotonic calibration is none "
         "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md). Where a "
         f"class of several does not occur in the rows, {OF_CLASSES[0]} is the only candidate; and there is none where all "
         f"rows are of one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
