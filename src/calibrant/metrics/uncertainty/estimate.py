@@ -15,6 +15,7 @@ side, so that the lower end is above zero where the test rejects, and nowhere el
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,9 @@ POWER = 0.8
 TAIL = 0.3
 """Share of the level left out on either side, far from calibration. Half of it would be right if the direction of the true
 deviations were known; it is estimated."""
+
+ALMOST = 1.0 - 1e-9
+"""Part of a size from which it is reached but for rounding."""
 
 NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
@@ -119,15 +123,16 @@ class Law:
     """Sizes that would be seen if the true deviations were others.
 
     ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
-    included; ``value`` is the size observed. The detectable error is of the shape ``seen``: where the truths are of another
-    shape it is that of the law of the observed deviations times steps. Where it is known how noise ``shifts`` (m,) the
-    size of far larger deviations of that direction, the upper end is at least the value less a low quantile of these.
+    included; ``value`` is the size observed. The detectable error is of the shape that was seen: where the truths are of
+    another shape ``seen`` yields the size of the observed deviations times each step, and what would be observed (m,). They
+    are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
+    that direction, the upper end is at least the value less a low quantile of these.
     """
 
     value: float
     truth: FloatArray
     sizes: FloatArray
-    seen: Law | None = None
+    seen: Callable[[], Iterable[tuple[float, FloatArray]]] | None = None
     shifts: FloatArray | None = None
 
     @property
@@ -139,7 +144,7 @@ class Law:
     def estimate(self, level: float, exact: float | None = None) -> Estimate:
         """Compare the value with its draws under each true size; where it is not ``exact``, that one is reported."""
         pvalue, value = pvalue_of(self.value, self.null), self.value if exact is None else exact
-        debiased = min(self._truth_with(np.quantile(self.sizes, 0.5, axis=1), self.value), value)
+        debiased = min(_truth_with(self.truth, np.quantile(self.sizes, 0.5, axis=1), self.value), value)
         lower, upper = self._interval(level)
         return Estimate(
             value=value,
@@ -148,13 +153,19 @@ class Law:
             noise_floor=float(self.null.mean()),
             pvalue=pvalue,
             debiased=debiased,
-            detectable=(self.seen or self).detectable(level),
+            detectable=self.detectable(level),
             least_pvalue=least_pvalue_of(self.null),
         )
 
     def detectable(self, level: float) -> float:
         """Truth that the test at a level finds four times in five."""
-        return self._truth_with(np.quantile(self.sizes, 1.0 - POWER, axis=1), self._critical(level))
+        critical, truth, quantiles = self._critical(level), [], []
+        for true, sizes in zip(self.truth, self.sizes, strict=True) if self.seen is None else self.seen():
+            truth.append(true)
+            quantiles.append(np.quantile(sizes, 1.0 - POWER))
+            if quantiles[-1] >= critical * ALMOST:
+                break
+        return _truth_with(np.maximum.accumulate(truth), np.array(quantiles), critical)
 
     def _critical(self, level: float) -> float:
         return float(np.quantile(self.null, 1.0 - level))
@@ -165,23 +176,12 @@ class Law:
         told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
         below = level * TAIL * told
         above = level * (1.0 - (1.0 - TAIL) * told)
-        low = np.array([np.quantile(*pair) if pair[1] > 0.0 else 0.0 for pair in zip(self.sizes, below, strict=True)])
-        high = np.array([np.quantile(*pair) for pair in zip(self.sizes, 1.0 - above, strict=True)])
+        low = np.where(below > 0.0, np.quantile(self.sizes, below, axis=1).diagonal(), 0.0)
+        high = np.quantile(self.sizes, 1.0 - above, axis=1).diagonal()
         upper = self._last_with(low)
         if self.shifts is not None:
             upper = max(upper, self.value - float(np.quantile(self.shifts, level / 2.0)))
-        return self._truth_with(high, self.value), upper
-
-    def _truth_with(self, quantiles: FloatArray, size: float) -> float:
-        """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
-        rising = np.maximum.accumulate(quantiles)
-        reached = int(np.searchsorted(rising, size * (1.0 - 1e-9), side="left"))
-        if reached == 0:
-            return 0.0
-        if reached == rising.size:
-            # No truth reached it: what was seen is too small to be stretched that far. The triangle inequality bounds it.
-            return size + float(quantiles[0])
-        return float(_between(size, rising[reached - 1 : reached + 1], self.truth[reached - 1 : reached + 1]))
+        return _truth_with(self.truth, high, self.value), upper
 
     def _last_with(self, quantiles: FloatArray) -> float:
         """Last truth at which a quantile is at most the value."""
@@ -190,6 +190,18 @@ class Law:
         if last == rising.size - 1:
             return max(float(self.truth[-1]), self.value + float(np.quantile(self.null, 0.5)))
         return float(_between(self.value, rising[last : last + 2], self.truth[last : last + 2]))
+
+
+def _truth_with(truth: FloatArray, quantiles: FloatArray, size: float) -> float:
+    """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
+    rising = np.maximum.accumulate(quantiles)
+    reached = int(np.searchsorted(rising, size * ALMOST, side="left"))
+    if reached == 0:
+        return 0.0
+    if reached == rising.size:
+        # No truth reached it: what was seen is too small to be stretched that far. The triangle inequality bounds it.
+        return size + float(quantiles[0])
+    return float(_between(size, rising[reached - 1 : reached + 1], truth[reached - 1 : reached + 1]))
 
 
 def _between(size: float, quantiles: FloatArray, truth: FloatArray) -> float:
@@ -209,7 +221,7 @@ def steps_for(value: float, null: FloatArray) -> FloatArray:
 def pvalue_of(value: float, null: FloatArray) -> float:
     """Share of null values that reach the value, with the +1 correction."""
     # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
-    return (1.0 + float(np.sum(null >= value * (1.0 - 1e-9)))) / (1.0 + null.size)
+    return (1.0 + float(np.sum(null >= value * ALMOST))) / (1.0 + null.size)
 
 
 def least_pvalue_of(null: FloatArray) -> float:

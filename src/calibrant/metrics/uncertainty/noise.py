@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -56,11 +57,12 @@ class Noise:
         value = float(sizes(self.cells.deviation[None])[0])
         steps = steps_for(value, sizes(self.consistent))
         if self.bootstrap is not None:
-            found = _law_of(sizes, value, self._by_rows(self.bootstrap, steps))
+            found = _law_of(value, _observed(sizes, self._by_rows(self.bootstrap, steps)))
             return replace(found, shifts=self._shifts(sizes, value, self.bootstrap))
-        seen = _law_of(sizes, value, self._by_rates(steps[:, None] * self.cells.gap))
+        stretched = steps[:, None] * self.cells.gap
         gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
-        return replace(_law_of(sizes, value, self._by_rates(gaps)), seen=seen)
+        found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
+        return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)))
 
     def _shifts(self, sizes: Sizes, value: float, bootstrap: FloatArray) -> FloatArray | None:
         """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
@@ -89,14 +91,16 @@ class Noise:
         few their number matters, and each is kept or left out: noise of a wrong shape would misstate an absolute value.
         """
         cells, p = self.cells, self.cells.prob
-        rate = np.clip(p + gaps, 0.0, 1.0)
-        seen = np.clip(p + cells.gap, 0.0, 1.0)
-        few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
-        spread = p * (1.0 - p)
-        spread[few] = 1.0  # it may be 0, or too small to be divided by
         draw = self._moving if cells.moments is None else self._at_levels
-        for now, noise in draw(rate, few, spread):
+        for now, noise in draw(np.clip(p + gaps, 0.0, 1.0)):
             yield cells.weight * (now - p), noise
+
+    @cached_property
+    def _few(self) -> IntArray:
+        """Cells in which few events are expected or occurred."""
+        p = self.cells.prob
+        seen = np.clip(p + self.cells.gap, 0.0, 1.0)
+        return np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
 
     def _events(self, few: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the rows of some cells (d,), at least one each, and the numbers of their events (n_resamples, d)."""
@@ -104,9 +108,11 @@ class Noise:
         held = np.where(cells.weight[few] > 0.0, cells.weight[few], 1.0)
         return n, np.clip(np.rint(n * (cells.prob[few] + self.consistent[:, few] / held)), 0.0, n)
 
-    def _moving(self, rate: FloatArray, few: IntArray, spread: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield each vector of rates with noise; of ``few`` events some are left out, or others added, from rate to rate."""
-        rng, before = np.random.default_rng(self.seed), self.cells.prob[few]
+    def _moving(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield each vector of rates with noise; of few events some are left out, or others added, from rate to rate."""
+        rng, few, p = np.random.default_rng(self.seed), self._few, self.cells.prob
+        before, spread = p[few], p * (1.0 - p)
+        spread[few] = 1.0  # it may be 0, or too small to be divided by
         n, events = self._events(few)
         for now in rate:
             noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
@@ -115,31 +121,52 @@ class Noise:
                 noise[:, few] = self.cells.weight[few] * (events / n - before)
             yield now, noise
 
-    def _at_levels(
-        self, rate: FloatArray, few: IntArray, spread: FloatArray
-    ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the same with the noise of each cell in one piece; numbers of ``few`` events are quantiles."""
-        weight, p = self.cells.weight, self.cells.prob
+    @cached_property
+    def _levels(self) -> Levels:
+        """Cells of few events, with the level of each draw, and the noise of the others."""
+        p, few = self.cells.prob, self._few
         few = few[np.argsort(-(self.rows * np.minimum(p, 1.0 - p))[few])]
         n, events = self._events(few)
         rare = RareEvents.of(np.ascontiguousarray(events.T), n, p[few], np.random.default_rng(self.seed))
         many = np.setdiff1d(np.arange(p.size), few)
-        scaled, factor = self.consistent.T[many], (weight[few] / n)[:, None]
+        return Levels(few, rare, many, self.consistent.T[many])
+
+    def _at_levels(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the same with the noise of each cell in one piece; numbers of few events are quantiles."""
+        weight, p, levels = self.cells.weight, self.cells.prob, self._levels
+        few, many = levels.few, levels.many
+        factor, spread = (weight[few] / levels.rare.n)[:, None], p[many] * (1.0 - p[many])
         for now in rate:
             noise = np.empty((p.size, len(self.consistent)))
-            noise[many] = scaled * np.sqrt(now * (1.0 - now) / spread)[many, None]
+            noise[many] = levels.of_many * np.sqrt(now[many] * (1.0 - now[many]) / spread)[:, None]
             if few.size:
-                of_few = rare.at(now[few])
+                of_few = levels.rare.at(now[few])
                 of_few *= factor
                 of_few -= (weight * now)[few, None]
                 noise[few] = of_few
             yield now, noise.T
 
 
-def _law_of(sizes: Sizes, value: float, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Law:
-    """Sizes of true deviations, and of them with noise, which is drawn one step at a time."""
-    truth, observed = zip(*((sizes(true[None])[0], sizes(true + noise)) for true, noise in steps), strict=True)
-    return Law(value, np.maximum.accumulate(truth), np.array(observed))
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The ``few`` cells with their ``rare`` events, and the ``many`` others with their noise, shape (d, n_resamples)."""
+
+    few: IntArray
+    rare: RareEvents
+    many: IntArray
+    of_many: FloatArray
+
+
+def _observed(sizes: Sizes, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Iterator[tuple[float, FloatArray]]:
+    """Yield the size of true deviations, and the sizes of them with noise, which is drawn one step at a time."""
+    for true, noise in steps:
+        yield float(sizes(true[None])[0]), sizes(true + noise)
+
+
+def _law_of(value: float, observed: Iterable[tuple[float, FloatArray]]) -> Law:
+    """Return the law of all steps."""
+    truth, found = zip(*observed, strict=True)
+    return Law(value, np.maximum.accumulate(truth), np.array(found))
 
 
 def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
