@@ -140,8 +140,7 @@ class Noise:
             noise = np.empty((p.size, len(self.consistent)))
             noise[many] = levels.of_many * np.sqrt(now[many] * (1.0 - now[many]) / spread)[:, None]
             if few.size:
-                of_few = levels.rare.at(now[few])
-                of_few *= factor
+                of_few = levels.rare.at(now[few]) * factor
                 of_few -= (weight * now)[few, None]
                 noise[few] = of_few
             yield now, noise.T
@@ -158,9 +157,10 @@ class Levels:
 
 
 def _observed(sizes: Sizes, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Iterator[tuple[float, FloatArray]]:
-    """Yield the size of true deviations, and the sizes of them with noise, which is drawn one step at a time."""
+    """Yield the size of true deviations, and the sizes of them with noise; each noise is overwritten."""
     for true, noise in steps:
-        yield float(sizes(true[None])[0]), sizes(true + noise)
+        noise += true
+        yield float(sizes(true[None])[0]), sizes(noise)
 
 
 def _law_of(value: float, observed: Iterable[tuple[float, FloatArray]]) -> Law:

@@ -14,6 +14,7 @@ from calibrant._core.problem import BoolArray
 from calibrant.sums.noise import Mixture
 
 LevelArray = npt.NDArray[np.float32]
+SmallArray = npt.NDArray[np.int8]
 
 MOST = 60.0
 """Expected events, or rows without one, up to which the probabilities of 0, 1, 2 ... are summed."""
@@ -38,26 +39,24 @@ class RareEvents:
         """Find levels at which these numbers of events, shape (n_cells, n_draws), are the quantiles at these rates."""
         often = rate > 0.5
         count = np.where(often[:, None], n[:, None] - events, events)
-        u = rng.random(events.shape)
-        level = np.full(events.shape, 1.0 - LEFT)
         seldom = np.where(often, 1.0 - rate, rate)
         many = n * seldom > MOST
-        for cells, k, below, reached in _terms(n, np.where(many, 0.0, seldom)):
-            here = count[cells] == k
-            between = (below + u[cells].T * (reached - below)).T
-            level[cells] = np.where(here, between, level[cells])
+        below, width = _table(n, np.where(many, 0.0, seldom))
+        at = np.minimum(count, len(below) - 1).astype(np.intp), np.arange(n.size)[:, None]
+        level = width[at]
+        level *= rng.random(events.shape)
+        level += below[at]
         mean, spread = (n * seldom)[many, None], np.sqrt(n * seldom * (1.0 - seldom))[many, None]
         level[many] = np.clip(ndtr((count[many] - mean) / spread), LEFT, 1.0 - LEFT)
         return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32))
 
-    def at(self, rate: FloatArray) -> FloatArray:
-        """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws)."""
+    def at(self, rate: FloatArray) -> FloatArray | SmallArray:
+        """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws); small whole ones where all are small."""
         often, many = rate > 0.5, self.n * np.minimum(rate, 1.0 - rate) > MOST
+        found = _quantiles(self.n, np.where(often | many, 0.0, rate), self.level)
         if not (often.any() or many.any()):
-            return _quantiles(self.n, rate, self.level)
-        events = np.empty(self.level.shape)
-        seldom, mostly = ~often & ~many, often & ~many
-        events[seldom] = _quantiles(self.n[seldom], rate[seldom], self.level[seldom])
+            return found
+        events, mostly = found.astype(np.float64), np.flatnonzero(often & ~many)
         below = np.float32(1.0) - self.level[mostly]
         events[mostly] = self.n[mostly, None] - _quantiles(self.n[mostly], 1.0 - rate[mostly], below)
         if many.any():
@@ -66,11 +65,23 @@ class RareEvents:
         return events
 
 
-def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> FloatArray:
-    """Return the numbers of events at levels (n_cells, n_draws)."""
-    found = np.zeros(level.shape)
+def _table(n: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return for k = 0, 1, ... the probabilities of fewer than k events, and of k, shape (n_numbers, n_cells).
+
+    In the last row, and of cells in which so many events hardly occur, they are one but for what is left out, and zero.
+    """
+    terms = list(_terms(n, rate))
+    below, width = np.full((len(terms) + 1, n.size), 1.0 - LEFT), np.zeros((len(terms) + 1, n.size))
+    for cells, k, fewer, reached in terms:
+        below[k, cells], width[k, cells] = fewer, reached - fewer
+    return below, width
+
+
+def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> SmallArray:
+    """Return the numbers of events at levels (n_cells, n_draws); where `MOST` are expected they are below 128."""
+    found = np.zeros(level.shape, dtype=np.int8)
     for cells, _, _, reached in _terms(n, rate):
-        found[cells] += level[cells] > reached[:, None].astype(np.float32)
+        found[cells] += (level[cells] > reached[:, None].astype(np.float32)).view(np.int8)
     return found
 
 
