@@ -26,7 +26,7 @@ class Record:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
                 object.__setattr__(self, name, read_only(value))
 
 

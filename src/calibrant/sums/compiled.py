@@ -134,24 +134,29 @@ class Totals:
     @property
     def of_classes(self) -> list[Cut]:
         """Bins and strata of each class."""
-        return [
-            _cut(self.edges, Strata(self.count[:, j], self.whole[:, :, j], self.part[:, :, j]), self.scores[j])
-            for j in range(self.count.shape[1])
-        ]
+        return _cut(Edges(self.edges), self.count, self.whole, self.part, self.scores)
 
     @property
     def joined(self) -> Cut:
         """Bins and strata of the rows of all classes, of which a row is in one."""
-        part = self.part.sum(axis=2)
-        strata = Strata(self.count.sum(axis=1), self.whole.sum(axis=2) + (part >> BITS), part & (UNIT - 1))
-        return _cut(self.edges, strata, self.scores[-1])
+        count, whole, part = (sums.sum(axis=-2, keepdims=True) for sums in (self.count, self.whole, self.part))
+        (found,) = _cut(Edges(self.edges), count, whole + (part >> BITS), part & (UNIT - 1), self.scores[-1:])
+        return found
 
 
-def _cut(edges: FloatArray, strata: Strata, scores: FloatArray) -> Cut:
-    """Return bins and strata of rows that weigh one each."""
-    rows = strata.count.sum(axis=0)
-    events = strata.count[1].astype(np.float64)
-    return Bins(Edges(edges), rows.astype(np.intp), rows.astype(np.float64), scores, events), strata
+def _cut(edges: Edges, count: CountArray, whole: CountArray, part: CountArray, scores: FloatArray) -> list[Cut]:
+    """Return bins and strata of each class, of rows that weigh one each."""
+    rows, events = count.sum(axis=0), count[1].astype(np.float64)
+    number, weight = rows.astype(np.intp, copy=False), rows.astype(np.float64)
+    for table in (count, whole, part, number, weight, scores, events):
+        table.setflags(write=False)  # once, and not the view of each class
+    return [
+        (
+            Bins(edges, number[j], weight[j], scores[j], events[j]),
+            Strata(count[:, j], whole[:, :, j], part[:, :, j]),
+        )
+        for j in range(len(rows))
+    ]
 
 
 def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:

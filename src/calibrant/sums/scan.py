@@ -174,11 +174,17 @@ def _named(
     problem: Problem, notion: Notion, cuts: Sequence[tuple[Bins, Strata | None]], unit: Unit
 ) -> tuple[BinnedProblem, ...]:
     """Give bins and strata the names and shares of the problems of a notion."""
-    names = [binary.name for binary in notion.split(problem.at(slice(0, 1)))]
+    names = _names(as_simplex(problem.at(slice(0, 1))), notion)
     weight, n_classes = np.array([bins.weight.sum() for bins, _ in cuts]), problem.classes.size
     shares = notion.shares(weight, problem.weights.total, n_classes).tolist()
     found = zip(names, shares, cuts, strict=True)
     return tuple(BinnedProblem(name, share, bins, unit, strata) for name, share, (bins, strata) in found)
+
+
+def _names(simplex: SimplexProblem, notion: Notion) -> list[str]:
+    """Return the names of the problems of a notion, without the problems."""
+    classes = tuple(str(one) for one in simplex.classes.tolist())
+    return [part.name for part in notion.parts(simplex.forecast.as_given, classes)]
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:

@@ -228,11 +228,15 @@ class Sums(Record):
 
 def cells_of_classes(plan: Plan, cells: Sequence[Sequence[BinnedProblem]]) -> list[Edges]:
     """Return the bins of each class that all classes share, of which rows are kept."""
-    found = []
-    for (notion, _), problems in zip(plan.cells, cells, strict=True):
-        if type(notion) is ClassWise and len({one.bins.edges.tobytes() for one in problems}) == 1:
-            found.append(Edges(problems[0].bins.edges))
-    return found
+    of_classes = (own for (notion, _), own in zip(plan.cells, cells, strict=True) if type(notion) is ClassWise)
+    return [edges for own in of_classes if (edges := shared_edges(own)) is not None]
+
+
+def shared_edges(problems: Sequence[BinnedProblem]) -> Edges | None:
+    """Return the bins that all problems share, if they do."""
+    partitions = [one.bins.partition for one in problems]
+    first = partitions[0] if partitions else None
+    return first if isinstance(first, Edges) and all(one.is_same(first) for one in partitions) else None
 
 
 def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:

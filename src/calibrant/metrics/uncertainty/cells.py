@@ -5,7 +5,7 @@ A deviation is the sum of weighted residuals y - p over the rows of a cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import CellArray
 from calibrant.sums.kept_rows import MOST as MOST_KEPT
 from calibrant.sums.noise import Moments, Together
+from calibrant.sums.sums import shared_edges
 from calibrant.sums.unread import is_unread
 
 MOST_BY_ROW = MOST_KEPT
@@ -139,42 +140,38 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
     if known is None:
         known = scan(problem, Plan.of_cells([asked], noise=by_sums))
     problems = known.of(*asked)
-    columns: list[tuple[FloatArray | IntArray, ...]] = []
-    for number, one in enumerate(problems):
-        bins = one.bins
-        if not bins.count.any():
-            continue
-        factor = one.share / bins.weight.sum()
-        columns.append(
-            (
-                bins.count.astype(np.float64),
-                factor * bins.weight,
-                np.full(len(bins), factor),
-                bins.score_sum,
-                factor * (bins.outcome_sum - bins.score_sum),
-                np.full(len(bins), number),
-            )
-        )
-    if not columns:  # a notion that found no row to speak of: one cell without weight
-        columns.append((*np.zeros((5, 1)), np.zeros(1, dtype=np.intp)))
-    count, weight, scale, expected, deviation, part = map(np.concatenate, zip(*columns, strict=True))
+    held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
     return Cells(
         lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
-        count,
-        weight,
-        scale,
-        expected,
-        deviation,
-        part,
-        moments=Moments.of([one for one in problems if one.bins.count.any()]) if by_sums else None,
+        *_columns(held),
+        moments=Moments.of(list(held.values())) if by_sums else None,
         together=_together(notion, problems, known) if by_sums and not notion.one_score_a_row else None,
     )
+
+
+def _columns(
+    held: Mapping[int, BinnedProblem],
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
+    if not held:  # a notion that found no row to speak of: one cell without weight
+        return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
+    bins, size = [one.bins for one in held.values()], [len(one.bins) for one in held.values()]
+    count, weight, score, events = (
+        np.concatenate([getattr(one, name) for one in bins]) for name in ("count", "weight", "score_sum", "outcome_sum")
+    )
+    scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
+    part = np.repeat(list(held), size)
+    return count.astype(np.float64), scale * weight, scale, score, scale * (events - score), part
 
 
 def _placed(
     prob: FloatArray, notion: Notion, problems: Sequence[BinnedProblem], scores: Iterable[FloatArray]
 ) -> CellArray:
     """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+    if type(notion) is ClassWise and (edges := shared_edges(problems)) is not None:
+        at = edges.index(prob.ravel()).reshape(prob.shape)
+        at += edges.n_cells * np.arange(prob.shape[1])
+        return at.astype(np.int32)
     of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
     start = 0
     for part, score, one in zip(notion.parts(prob), scores, problems, strict=True):
