@@ -12,6 +12,7 @@ from strategies import columns, tables
 from calibrant import measure
 from calibrant._core import loading
 from calibrant._core.problem import DOUBLE
+from calibrant._core.result import read_only
 from calibrant._core.validation import as_problem
 from calibrant._kernels.binned import add_classes, add_column
 from calibrant._kernels.resampled import categorical, events_at, sums_at
@@ -208,13 +209,19 @@ def test_compiled_cells_of_a_column_equal_its_strata(rows, n_bins):
     np.testing.assert_allclose(scores, sums, rtol=1e-12)
 
 
-@pytest.mark.parametrize("block", [1, 7, 100])
-def test_events_of_drawn_labels_are_counted_in_their_cells(block):
-    rng = np.random.default_rng(block)
-    cumulative, u = np.cumsum(rng.dirichlet(np.ones(4), 30), axis=1), rng.random((6, 30))
-    cumulative[:, -1] = 1.0
-    of = rng.integers(-1, 9, (30, 4)).astype(np.int32)
-    events = np.zeros((6, 9))
-    events_at(cumulative, of, u, block, events)
-    expected = [sums_at(of, categorical(cumulative, one), np.ones(30), 9) for one in u]
+@pytest.mark.parametrize("n_classes", [1, 2, 4, 49])
+def test_events_of_drawn_labels_are_counted_in_their_cells(n_classes):
+    """Draws that equal a sum of probabilities or stand next to it are among them, and rows that are certain."""
+    rng = np.random.default_rng(n_classes)
+    prob, of = rng.dirichlet(np.ones(n_classes), 30), rng.integers(-1, 9, (30, n_classes)).astype(np.int32)
+    prob[::4] = np.eye(n_classes)[rng.integers(n_classes, size=8)]
+    prob[1::4] = 1.0 / n_classes
+    cumulative = np.cumsum(prob, axis=1)
+    cumulative /= cumulative[:, -1:]
+    edges = np.concatenate([np.zeros((30, 1)), cumulative[:, :-1]], axis=1)
+    u = np.concatenate([edges, np.nextafter(edges, 0.0), np.nextafter(edges, 1.0), rng.random((30, 200))], axis=1).T
+    u = np.ascontiguousarray(np.clip(u, 0.0, np.nextafter(1.0, 0.0)))
+    events = np.zeros((9, len(u)))
+    events_at(read_only(prob), of, u, events)
+    expected = np.column_stack([sums_at(of, categorical(cumulative, one), np.ones(30), 9) for one in u])
     np.testing.assert_array_equal(events, expected)

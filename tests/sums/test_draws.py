@@ -131,7 +131,6 @@ def test_events_of_all_draws_are_those_of_one_after_the_other(monkeypatch):
     ]
     np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
     monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
-    monkeypatch.setattr("calibrant.sums.draws.BLOCK", 200)
     np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
 
 

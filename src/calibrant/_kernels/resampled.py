@@ -46,24 +46,32 @@ def sums_at(
 
 @kernel
 def events_at(
-    cumulative: FloatArray, of: npt.NDArray[np.int32], u: FloatArray, block: int, events: FloatArray
+    prob: FloatArray, of: npt.NDArray[np.int32], u: FloatArray, events: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """Count in events[r, c] the rows i whose label, which u[r, i] draws as `categorical` does, stands in cell c = of[i, label].
+    """Count in events[c, r] the rows i whose label, which u[r, i] draws as `categorical` does, stands in cell c = of[i, label].
 
-    Rows are looked at so many at a time, in all draws.
+    Sums of probabilities are those of `numpy.cumsum`. The search starts at the first class whose sum falls into the same of
+    n_classes equal parts of [0, 1] as u, or beyond: rounding keeps the order, so that no class before it can be the label.
     """
-    n, n_classes = cumulative.shape
-    for start in range(0, n, block):
-        end = min(start + block, n)
+    n, n_classes = prob.shape
+    reached, first = np.empty(n_classes), np.empty(n_classes + 1, np.intp)
+    for i in range(n):
+        total = 0.0
+        for j in range(n_classes):
+            total += prob[i, j]
+            reached[j] = total
+        for j in range(n_classes):
+            reached[j] /= total
+        j = 0
+        for part in range(n_classes + 1):
+            while j < n_classes - 1 and int(reached[j] * n_classes) < part:
+                j += 1
+            first[part] = j
         for r in range(u.shape[0]):
-            for i in range(start, end):
-                at, low, high = u[r, i], 0, n_classes - 1
-                while low < high:
-                    middle = (low + high) // 2
-                    if cumulative[i, middle] <= at:
-                        low = middle + 1
-                    else:
-                        high = middle
-                cell = of[i, low]
-                if cell >= 0:
-                    events[r, cell] += 1.0
+            at = u[r, i]
+            label = first[int(at * n_classes)]
+            while label < n_classes - 1 and reached[label] <= at:
+                label += 1
+            cell = of[i, label]
+            if cell >= 0:
+                events[cell, r] += 1.0

@@ -12,6 +12,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.loading import are_loaded
 from calibrant._core.parameters import source
 from calibrant._core.problem import IntArray
+from calibrant._core.result import read_only
 
 MOST_GROUPS = 1000
 """Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
@@ -23,8 +24,8 @@ DRAWN_AT_ONCE = 1 << 12
 KERNEL_PAYS_FROM = 1 << 27
 """Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
 
-PAYS_WHEN_LOADED, BLOCK = 1 << 20, 1 << 12
-"""The same where numba is loaded already; numbers of a table that stay in the processor's cache for all draws."""
+PAYS_WHEN_LOADED = 1 << 20
+"""The same where numba is loaded already."""
 
 Rng = np.random.Generator | int | None
 CellArray = npt.NDArray[np.int32]
@@ -132,9 +133,10 @@ class ConsistentLabels:
             return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
         from calibrant._kernels.resampled import events_at
 
-        u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((self.n_resamples, n_cells))
-        events_at(self.cumulative, cell, u, max(1, BLOCK // self.prob.shape[1]), events)
-        return events
+        u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((n_cells, self.n_resamples))
+        # Kept rows cannot be written to: numba would compile another loop for what can, or is strided.
+        events_at(read_only(np.ascontiguousarray(self.prob)), cell, u, events)
+        return events.T
 
 
 SALT = 0x63616C
