@@ -35,9 +35,10 @@ def log_prob_of_prob(prob: FloatArray) -> FloatArray:
 
 def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:
     """Negative logarithms of probabilities, raised to ``clip`` from below; with ``clip`` 0 that of 0 is infinite."""
+    cost: FloatArray = np.asarray(np.maximum(prob, clip))
     with np.errstate(divide="ignore"):
-        cost: FloatArray = -np.log(np.maximum(prob, clip))
-    return cost
+        np.log(cost, out=cost)
+    return np.negative(cost, out=cost)
 
 
 def log_odds_of_prob(prob: FloatArray) -> FloatArray:

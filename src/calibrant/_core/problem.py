@@ -134,6 +134,10 @@ class BinaryProblem(WeightedRows):
         SimplexProblem
             A table of the probabilities of no event and of the event.
         """
+        return self._two_columns
+
+    @cached_property
+    def _two_columns(self) -> SimplexProblem:
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
@@ -204,6 +208,10 @@ class Forecast:
         """Return the probability that each row gives to the class of this number."""
         return by_row.entry(self.as_given, label)
 
+    def column(self, j: int) -> FloatArray:
+        """Return the probabilities of the class of this number, as given."""
+        return self.as_given[:, j]
+
     def squared_losses(self, problem: SimplexProblem) -> FloatArray:
         """Return the squared distance of each row to the corner of its class: sum p^2 - 2 p_y + 1, without a one-hot table."""
         losses = by_row.sum_of_squares(self.as_given)
@@ -241,7 +249,15 @@ class OfOneEvent(Forecast):
 
     def of(self, label: IntArray) -> FloatArray:
         """Return the probability that each row gives to the class of this number."""
-        return super().of(label) if self.is_logit else np.where(label, self.event, 1.0 - self.event)
+        if self.is_logit:
+            return super().of(label)
+        found: FloatArray = np.subtract(label == 0, self.event)  # 1 - p, or -p
+        np.abs(found, out=found)
+        return found
+
+    def column(self, j: int) -> FloatArray:
+        """Return the probabilities of no event, or of the event."""
+        return super().column(j) if self.is_logit else self.event if j else 1.0 - self.event
 
     def squared_losses(self, problem: SimplexProblem) -> FloatArray:
         """Return twice the squared distance of the event to its outcome."""

@@ -82,7 +82,9 @@ class LogLoss:
 
     def impossible(self, problem: Problem) -> Impossible:
         """Count the events of probability 0 that occurred; logits give none."""
-        events = 0.0
+        whole, events = as_simplex(problem), 0.0
+        if whole.forecast.is_logit or whole.of_true.min(initial=1.0) > 0.0:  # kept for the losses
+            return self.counted(events, problem.weights)
         for rows in row_blocks(problem):
             simplex = as_simplex(problem.at(rows))
             events += float(self.impossible_rows(simplex) @ simplex.weight)

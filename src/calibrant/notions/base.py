@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibrant._core import by_row
 from calibrant._core.links import MANY_COLUMNS, FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.problem import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 
 EXACT_SUM = 1e-13
 """How far the sum of a row may be from one for it to be one but for rounding in double precision."""
@@ -41,6 +41,12 @@ class Part:
             return by_row.entry(prob, self.column)
         scores: FloatArray = prob[self._at]
         return scores
+
+    def scores_of(self, forecast: Forecast) -> FloatArray:
+        """Return the same of a forecast, of which a class may be had without a table."""
+        if isinstance(self.column, int) and isinstance(self.rows, slice) and self.rows == slice(None):
+            return forecast.column(self.column)
+        return self.scores(forecast.as_given)
 
     def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
@@ -133,14 +139,14 @@ class Notion(ABC):
 
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
-        notion, prob = self.fitted_to(simplex), simplex.forecast.as_given
+        notion, forecast = self.fitted_to(simplex), simplex.forecast
         for part in notion._parts_of(simplex, tuple(str(c) for c in simplex.classes.tolist())):
             weights = simplex.weights.part(part.rows)
             yield BinaryProblem(
-                score=part.scores(prob).astype(np.float64, copy=False),
+                score=part.scores_of(forecast).astype(np.float64, copy=False),
                 outcome=simplex.label[part.rows] == part.column,
                 weights=weights,
-                share=weights.total / simplex.weights.total / notion.parts_a_row(prob.shape[1]),
+                share=weights.total / simplex.weights.total / notion.parts_a_row(forecast.shape[1]),
                 name=part.name,
                 precision=simplex.precision,
             )

@@ -27,8 +27,8 @@ UNIT = 1 << BITS
 CHUNK = 1 << 12
 """Rows summed at a time in double precision, which is exact up to 2^53: each row adds at most 2^40."""
 
-CHUNK_OF_BINS = 1 << 16
-"""Rows of which the bins are found at a time."""
+CHUNK_OF_BINS = 1 << 14
+"""Rows of which the bins are found at a time: what is made on the way is small enough for memory that is at hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,19 @@ class Strata(Record):
     @classmethod
     def _of_chunk(cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray) -> Strata:
         n_bins = flipped.size
-        m = np.where(flipped[at], 1.0 - p, p)
-        stratum = at + n_bins * outcome
+        m = np.subtract(flipped[at], p)  # 1 - p, or -p
+        np.abs(m, out=m)
+        stratum = n_bins * outcome
+        stratum += at
         count = np.bincount(stratum, minlength=2 * n_bins).astype(np.int64, copy=False)
         units = np.zeros((2, 2 * n_bins), dtype=np.int64)
         for into, values in zip(units, (m, m * m), strict=True):
-            rounded = np.floor(values * float(UNIT) + 0.5)
+            values *= float(UNIT)
+            values += 0.5
+            np.floor(values, out=values)
             for start in range(0, p.size, CHUNK):
                 some = slice(start, start + CHUNK)
-                into += np.bincount(stratum[some], rounded[some], 2 * n_bins).astype(np.int64)
+                into += np.bincount(stratum[some], values[some], 2 * n_bins).astype(np.int64)
         return cls.of_units(count.reshape(2, n_bins), units.reshape(2, 2, n_bins))
 
     @property
