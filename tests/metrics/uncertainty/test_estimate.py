@@ -1,5 +1,7 @@
 """What a law says of its value, against cases that can be worked out by hand and inequalities that always hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,6 +91,24 @@ def test_a_value_of_zero_has_an_interval_that_ends_above_it():
     assert found.upper == pytest.approx(np.median(mean(noise)))
     assert found.detectable >= np.quantile(mean(noise), 0.95)
     assert found.pvalue == 1.0
+
+
+def test_what_was_seen_is_stretched_until_the_error_is_detected():
+    """The detectable error is that of all steps, and of the last steps nothing is drawn."""
+    noise, drawn = np.random.default_rng(0).normal(size=(500, 3)), []
+    whole = law_of(np.array([9.0, -5.0, 7.0]), noise, mean)
+
+    def seen():
+        for true, sizes in zip(whole.truth, whole.sizes, strict=True):
+            drawn.append(true)
+            yield true, sizes
+
+    found = replace(whole, seen=seen).estimate(level=0.05)
+    assert found == whole.estimate(level=0.05)
+    assert drawn[-2] < found.detectable <= drawn[-1]
+    assert len(drawn) < whole.truth.size / 2
+    quantiles = np.quantile(whole.sizes, 0.2, axis=1)
+    assert np.interp(np.quantile(whole.null, 0.95), quantiles, whole.truth) == pytest.approx(found.detectable)
 
 
 def test_a_value_of_nothing_is_stretched_by_its_own_size_alone():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibrant.metrics.uncertainty.rare_events import RareEvents
+from calibrant.metrics.uncertainty.rare_events import MOST, RareEvents
 
 DRAWS = 20_000
 N = np.array([1.0, 1.0, 3.0, 5.0, 40.0, 200.0, 10_000.0, 10_000.0, 50.0])
@@ -53,3 +53,9 @@ def test_where_the_rate_rises_events_are_added_and_none_is_taken_away():
     found = rare(500)[1]
     assert (found.at(np.minimum(1.2 * P, 1.0)) >= found.at(P)).all()
     assert (found.at(0.8 * P) <= found.at(P)).all()
+
+
+def test_the_largest_numbers_that_are_counted_one_by_one_fit_into_a_byte():
+    found = RareEvents(np.array([1e9]), np.array([[0.5, 1.0]], dtype=np.float32)).at(np.array([MOST / 1e9]))
+    assert found[0, 0] == binom.ppf(0.5, 1e9, MOST / 1e9)
+    assert 90 < found[0, 1] < 127
