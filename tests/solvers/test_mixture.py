@@ -42,6 +42,15 @@ def test_equal_parts_share_what_is_theirs():
     np.testing.assert_allclose(density @ found.point.x, density[:, 1:] @ alone.point.x, rtol=1e-9)
 
 
+def test_a_trial_that_leaves_a_row_without_density_raises_no_warning():
+    """As a prior of one row does beside rows of enormous weight; warnings are errors here."""
+    rng = np.random.default_rng(0)
+    density = np.vstack([np.eye(3), rng.dirichlet(np.ones(3), 200) ** 0.1])
+    weight = np.concatenate([np.full(3, 1.0 / 3.0), np.full(200, 1e8)])
+    found = most_likely_shares(density, weight, np.full(3, 1.0 / 3.0))
+    assert found.point.gap <= mixture.GAP
+
+
 def test_the_information_is_minus_the_second_derivative():
     rng = np.random.default_rng(0)
     density, weight = rng.random((50, 3)), rng.random(50)

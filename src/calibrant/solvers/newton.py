@@ -201,7 +201,8 @@ def _further(
         promised = float(np.vdot(here.gradient, here.x - there.x))
         if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
             return there
-        if promised <= here.rounding * unit and (
+        is_level = promised <= here.rounding * unit and np.isfinite(there.value)
+        if is_level and (
             projected(there.x, there.gradient, *bounds) < CLEARLY * residual
             or -float(np.vdot(there.gradient, there.step())) < CLEARLY * gain
         ):
