@@ -99,6 +99,20 @@ def test_whole_weights_are_repeated_rows():
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-12)
 
 
+def test_a_weight_of_many_rows_takes_neither_their_memory_nor_their_time():
+    """A row of weight 2^36 was once repeated in memory; times 2 to a power no digit of a sum changes."""
+    times = RNG.integers(0, 4, 300)
+    few, many = (
+        Monitor(window=100).update(Y[:300], P[:300], sample_weight=times * factor).table(n_resamples=9)
+        for factor in (1, 1 << 36)
+    )
+    assert many.rows.tolist() == [rows << 36 for rows in few.rows.tolist()]
+    for name in ("ece", "gap", "log_loss", "mean_prob", "event_rate"):
+        assert getattr(many, name).tolist() == getattr(few, name).tolist()
+    with pytest.raises(ValueError, match=r"at most 2\^53 rows in all; got 3e\+17. Leave the weights out"):
+        Monitor(window=100).update(Y[:300], P[:300], sample_weight=np.full(300, 3e15))
+
+
 # Figures
 
 

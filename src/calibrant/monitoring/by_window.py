@@ -12,15 +12,12 @@ import numpy.typing as npt
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
 from calibrant._core.weights import Weights
-from calibrant.monitoring.windows import Key, Numbers, Windows, in_order
+from calibrant.monitoring.windows import LAST, Key, Numbers, Windows, in_order
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.predictions import Predictions
 
 MOST_WINDOWS = 10_000
 """Windows up to which evidence is computed in seconds."""
-
-MOST_REPEATED = 1 << 20
-"""Rows that weights stand for, of those that are summed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,29 +97,31 @@ def require_few(windows: int) -> None:
 
 
 def summed(problem: Problem, plan: Plan) -> Sums:
-    """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
+    """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go.
+
+    Weights are read bit by bit, the highest first: what was summed so far is doubled, which loses no digit, and rows whose
+    weight has the bit are added. So a weight costs as many readings as it has bits, and no memory.
+    """
+    if problem.weights.is_unit:
+        return replace(scan(problem, plan), kept=None)
+    times = _whole_numbers(problem.weights)
     total = Sums.of_no_rows(plan)
-    for part in _repeated(problem):
-        total += replace(scan(part, plan), kept=None)
+    for bit in reversed(range(int(times.max(initial=0)).bit_length())):
+        rows = np.flatnonzero(times >> bit & 1)
+        total += total
+        if rows.size:
+            total += replace(scan(problem.at(rows, Weights.one_each(rows.size)), plan), kept=None)
     return total
 
 
-def _repeated(problem: Problem) -> list[Problem]:
-    """Return problems whose rows weigh one each, and stand as often as their weights say."""
-    weights = problem.weights
-    if weights.is_unit:
-        return [problem]
+def _whole_numbers(weights: Weights) -> npt.NDArray[np.int64]:
+    """Return how many rows each row stands for."""
     require(
         weights.are_counts,
         "sample_weight of a monitor must be whole numbers, each a number of equal rows",
         got="fractions",
         hint="Leave the weights out, or repeat rows",
     )
-    times = weights.values.astype(np.int64)
-    ends = np.cumsum(times)
-    total = int(ends[-1]) if ends.size else 0
-    found: list[Problem] = []
-    for start in range(0, total, MOST_REPEATED):
-        rows = np.searchsorted(ends, np.arange(start, min(start + MOST_REPEATED, total)), side="right")
-        found.append(problem.at(rows, Weights.one_each(rows.size)))
-    return found
+    must = "sample_weight must be numbers of at most 2^53 rows in all"
+    require(weights.total <= LAST, must, got=f"{weights.total:.3g}", hint="Leave the weights out")
+    return weights.values.astype(np.int64)
