@@ -18,7 +18,7 @@ from calibrant import (
     TemperatureScaling,
     VennAbers,
 )
-from calibrant.binning import EqualMass, EqualWidth, FineGrid, fine_grid
+from calibrant.binning import EqualMass, EqualWidth, FineGrid, Unique, fine_grid
 from calibrant.calibrators import (
     BayesianBinning,
     DirichletCalibration,
@@ -222,6 +222,19 @@ def test_problems_of_a_notion_are_cut_in_one_reading():
 
     ByNotion(IsotonicCalibration(), "class-wise").fit(Batches(source))
     assert len(readings) == 1
+
+
+def test_a_sample_is_fitted_as_the_error_says():
+    rng = np.random.default_rng(0)
+    score, label = rng.random(60), np.array(["yes", "no"])[rng.integers(0, 2, 60)]
+    batches = Batches([(label, score, rng.integers(0, 3, 60).astype(float))], labels=["yes", "no"])
+    said = r"rows = predictions.sample\(100_000\), and pass labels=rows\['labels'\] to the calibrator"
+    for method in (SplineCalibration(), HistogramBinning(Unique())):
+        with pytest.raises(ValueError, match=said):
+            method.fit(AsRead(unread(batches)))
+    rows = batches.sample(100_000)
+    fitted = SplineCalibration(labels=rows["labels"]).fit(rows["y_prob"], rows["y_true"], rows.get("sample_weight"))
+    assert fitted.classes_.tolist() == ["yes", "no"]
 
 
 def test_what_needs_the_rows_refuses_and_says_what_to_do():

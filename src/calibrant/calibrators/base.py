@@ -24,7 +24,7 @@ from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.text_columns import text_of
 from calibrant._core.validation import Input, as_forecast, as_problem
 from calibrant._core.warnings import warn
-from calibrant.calibrators.problems import problem_of_batches
+from calibrant.calibrators.problems import problem_of_batches, say_how_to_fit
 from calibrant.calibrators.reading_and_writing import Writing
 from calibrant.sums.unread import is_unread
 
@@ -115,6 +115,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             self.__dict__ = before
             if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
+            if in_batches:
+                say_how_to_fit(error)
             raise
         return self
 

@@ -12,6 +12,13 @@ from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, Problem
 from calibrant._core.validation import Input
 from calibrant.notions import Binary
+from calibrant.sums.row_sample import SAMPLED
+
+SAMPLE_FITTED = (
+    "rows = predictions.sample(100_000), and pass labels=rows['labels'] to the calibrator and rows['y_prob'], rows['y_true'], "
+    "rows.get('sample_weight') to fit"
+)
+"""How a sample is fitted: the arguments of ``fit`` are not those of a function."""
 
 
 def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
@@ -61,3 +68,8 @@ def problem_of_batches(
         hint="Leave them out",
     )
     return problem, n_columns
+
+
+def say_how_to_fit(error: BaseException) -> None:
+    """Let an error that says how a function takes a sample say how a fit does."""
+    error.args = tuple(said.replace(SAMPLED, SAMPLE_FITTED) if isinstance(said, str) else said for said in error.args)

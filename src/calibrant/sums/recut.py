@@ -13,6 +13,7 @@ from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.notions import Notion
 from calibrant.sums.fine_cells import FineCells, rounded
 from calibrant.sums.plan import Plan, distinct
+from calibrant.sums.row_sample import SAMPLED
 from calibrant.sums.strata import is_upper
 from calibrant.sums.sums import BinnedProblem, Sums
 
@@ -29,7 +30,7 @@ def on_fixed_cells(plan: Plan, problem: Problem) -> Plan:
             not binning.needs_scores,
             "bins of predictions that are read in batches must hold more than one score",
             got=f"{binning!r}, which needs all rows in memory",
-            hint="Take a sample, function(**predictions.sample(100_000)), or FineGrid()",
+            hint=f"Take a sample, {SAMPLED}, or FineGrid()",
         )
     cells = [pair if pair[1].is_fixed else fine_pair(problem, pair[0]) for pair in plan.cells]
     return replace(plan, cells=tuple(distinct(cells)))

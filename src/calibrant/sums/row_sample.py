@@ -12,6 +12,9 @@ from calibrant._core.problem import BinaryProblem, Forecast, Problem, SimplexPro
 from calibrant._core.weights import Weights
 from calibrant.sums.kept_rows import Numbers, keys_of
 
+SAMPLED = "function(**predictions.sample(100_000))"
+"""How a function takes a sample, in words of an error."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowSample:

@@ -20,6 +20,7 @@ from calibrant.notions import Notion
 from calibrant.sums.fine_cells import rounded
 from calibrant.sums.plan import Plan
 from calibrant.sums.recut import fine_pair
+from calibrant.sums.row_sample import SAMPLED
 from calibrant.sums.sums import BinnedProblem, Sums, Unit
 
 Cells = tuple[BinnedProblem, ...]
@@ -305,5 +306,5 @@ def refuse_rows(what: str = "this") -> NoReturn:
     refuse(
         f"{what} needs all rows in memory",
         got="predictions that are read in batches, of which there are only sums",
-        hint="Take a sample, function(**predictions.sample(100_000)), or leave it out",
+        hint=f"Take a sample, {SAMPLED}, or leave it out",
     )
