@@ -333,6 +333,16 @@ def test_a_calibrator_is_fitted_to_a_column_of_lists(run):
     assert (code, "must hold numbers in the column 'prob'" in err) == (2, True)
 
 
+def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
+    os.mkdir("lists")
+    table = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(table.ravel()), 3)
+    pyarrow.parquet.write_table(pyarrow.table({"label": np.arange(60) % 3, "prob": lists}), "lists/a.parquet")
+    code, out, _ = run("fit", "lists", "-o", "c.json")
+    assert (code, out.startswith("fitted temperature (the default")) == (0, True)
+    assert run("fit", "lists", "--method", "isotonic", "-o", "isotonic.json")[0] == 0
+
+
 def test_the_hints_of_a_report_are_possible(run, calibrator):
     code, _, err = run("report", "parts", "-o", "r.html", "--calibrator", calibrator)
     assert (code, "Run calibrant apply first, and report on what it writes." in err) == (2, True)

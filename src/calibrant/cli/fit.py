@@ -42,6 +42,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
         left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
         rows, labels = (forecast.predictions,), None
         n_columns, n_rows = len(forecast.forecast_columns), None
+        if forecast.n_classes > 2:
+            n_columns = forecast.n_classes  # perhaps in one column of lists
     chosen = method_of(arguments, n_columns=n_columns, n_rows=n_rows)
     calibrator = calibrator_of(arguments, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
