@@ -1,6 +1,7 @@
 """`calibrant monitor` reads folders in order, continues a state, watches groups, and fails on an alarm if asked to."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -378,6 +379,14 @@ def test_a_damaged_state_is_one_error_in_words(run):
         assert Path("state.json").read_text() == text
     Path("state.json").write_bytes(b"\xff\xfe")
     assert run("days/day_1.csv", "--state", "state.json")[0] == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="devices have no path on Windows")
+@pytest.mark.parametrize("state", ["days", os.devnull])
+def test_a_state_that_is_no_file_is_not_read(run, state):
+    """What an endless device such as /dev/zero holds was read until memory was full."""
+    code, _, error = run("days/day_1.csv", "--state", state)
+    assert (code, f"wrote; {state} is none. Name another, or begin a new one." in error) == (2, True)
 
 
 def test_nothing_that_is_read_is_written(run):

@@ -92,6 +92,10 @@ class WatchState:
         """Read a state, or begin a new one."""
         if path is None or not os.path.lexists(path):
             return cls(path)
+        if not Path(path).is_file():  # a device has no end
+            raise ValueError(
+                f"--state must be a file that `calibrant monitor` wrote; {path} is none. Name another, or begin a new one."
+            )
         data = Path(path).read_bytes()
         try:
             found = cls(path, data)
