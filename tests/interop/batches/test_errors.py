@@ -141,3 +141,30 @@ def test_a_file_without_rows_changes_nothing_and_a_name_twice_is_refused(tmp_pat
     (tmp_path / "b.csv").write_text("y,p,p\n0,0.5,0.5\n")
     with pytest.raises(ValueError, match=r"b\.csv must be a readable csv file.*the column name 'p' more than once"):
         rows_of(predictions(tmp_path))
+
+
+def test_each_batch_has_its_own_weights():
+    """Five too few in one batch and five too many in the next were once taken for those of the rows in turn."""
+    weight = np.arange(1.0, 101.0)
+    moved = [(EVENT[:50], SCORE[:50], weight[:45]), (EVENT[50:100], SCORE[50:100], weight[45:])]
+    with pytest.raises(
+        ValueError, match=r"batch 0: sample_weight must hold a weight for each of the 50 rows; got shape"
+    ):
+        calibration_error(predictions(moved))
+    with pytest.raises(ValueError, match=r"for each of the 100 rows; got shape \(\)"):
+        calibration_error(predictions([(EVENT[:100], SCORE[:100], 1.0)]))
+
+
+@pytest.mark.parametrize(
+    ("batches", "words"),
+    [
+        ([(EVENT,)], "batch 0 must be y_true and y_prob, perhaps with weights; got tuple of length 1"),
+        ([(EVENT, SCORE), (EVENT, SCORE, SCORE, SCORE)], "batch 1 must be .* got tuple of length 4"),
+        ([(EVENT, SCORE), None], "batch 1 must be .* got NoneType"),
+        ([(EVENT, None)], "batch 0: y_true and y_prob must be arrays"),
+        (lambda: None, "a function returns; it returned NoneType. Return an iterator of pairs"),
+    ],
+)
+def test_what_is_no_batch_is_refused_in_words(batches, words):
+    with pytest.raises(TypeError, match=words):
+        calibration_error(predictions(batches))

@@ -69,22 +69,46 @@ class Batches(Streamed):
 
 def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
     """Turn pairs into pieces; a batch without rows is none."""
-    for number, (truth, prob, *weight) in enumerate(pairs):
-        if len(truth) or len(prob):
-            yield _piece(f"batch {number}", truth, prob, *weight)
+    for number, pair in enumerate(pairs):
+        place = f"batch {number}"
+        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+            got = (
+                f"{type(pair).__name__} of length {len(pair)}"
+                if isinstance(pair, (tuple, list))
+                else type(pair).__name__
+            )
+            raise TypeError(
+                f"{place} must be y_true and y_prob, perhaps with weights; got {got}. Pass a tuple of these."
+            )
+        truth, prob = pair[:2]
+        if not (_is_empty(truth) and _is_empty(prob)):
+            yield _piece(place, *pair)
+
+
+def _is_empty(values: Any) -> bool:
+    return hasattr(values, "__len__") and not len(values)
 
 
 def _piece(place: str, truth: Any, prob: Any, weight: Any = None) -> Found:
+    n = len(truth) if hasattr(truth, "__len__") else 0
     try:
         values, found = as_array("y_prob", prob), as_labels(truth, "y_true")
         weights = None if weight is None else as_array("sample_weight", weight)
+        if not (found.ndim and values.ndim):
+            raise TypeError(
+                "y_true and y_prob must be arrays with a place for each row; got a single value. Pass lists."
+            )
         if len(found) != len(values):
             raise ValueError(
                 f"y_true and y_prob must have the same number of rows; got {len(found)} and {len(values)}. "
                 "Pass one label a row."
             )
+        if weights is not None and weights.shape != found.shape:
+            raise ValueError(
+                f"sample_weight must hold a weight for each of the {len(found)} rows; got shape {weights.shape}. Pass as many."
+            )
     except (ValueError, TypeError) as error:
-        return Damaged(type(error)(f"{place}: {error}"), len(truth))
+        return Damaged(type(error)(f"{place}: {error}"), n)
     names = columns_of(prob)
     return Piece(found, (values,), weights, place, 0, names=None if names is None else tuple(names))
 

@@ -221,7 +221,13 @@ def is_addresses(source: Any) -> bool:
 def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:
     """Return the first batch of an iterable or a function, a function that gives all of them, and whether only once."""
     if callable(source):
-        begun = [iter(source())]
+        given = source()
+        if not hasattr(given, "__iter__"):
+            raise TypeError(
+                f"predictions must be batches that a function returns; it returned {type(given).__name__}. "
+                "Return an iterator of pairs (y_true, y_prob)."
+            )
+        begun = [iter(given)]
         first = next(begun[0], None)
         head = [] if first is None else [first]
         return first, lambda: chain(head, begun.pop()) if begun else source(), False
