@@ -101,7 +101,7 @@ def test_groups_are_watched_in_one_pass(run):
 
 
 def test_a_reference_may_be_a_file(run):
-    save("test_set.csv", 0)
+    os.rename("days/day_1.csv", "test_set.csv")
     code, out, _ = run("days", "--reference", "test_set.csv", "--window", 300, "--json")
     windows = json.loads(out)["groups"][""]["windows"]
     assert code == 0
@@ -401,6 +401,14 @@ def test_nothing_that_is_read_is_written(run):
         code, _, error = run("days/day_2.csv", "--state", "state.json", *words)
         assert (code, said in error) == (2, True)
     assert run("days/day_1.csv", "--state", "state.json", "-o", "out.csv", "--force")[0] == 0
+
+
+def test_rows_of_the_reference_are_no_window_as_well(run):
+    """They would be compared with themselves, and a test of drift takes its reference to be other events."""
+    code, _, error = run("days", "--reference", "days/day_2.csv")
+    assert (code, "no file must be read twice; days/day_2.csv is the reference. Keep it apart" in error) == (2, True)
+    os.rename("days/day_2.csv", "test_set.csv")
+    assert run("days", "--reference", "test_set.csv")[0] == 0
 
 
 def test_the_reference_of_a_state_stays_as_it_was(run):

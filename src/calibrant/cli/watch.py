@@ -59,6 +59,10 @@ class Watch:
             print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
         reading = self.state.reading or self.state.named(self._settled(forecast))
+        if content.sha256 == reading.reference_sha256:
+            raise ValueError(
+                f"no file must be read twice; {file.path} is the reference. Keep it apart from the files that are watched."
+            )
         columns = {**self._columns(forecast), "at": file.window if by_name else self._times(forecast, reading)}
         for name, rows in _groups(forecast, reading.by):
             monitor = self._monitor(name, file)
