@@ -156,11 +156,6 @@ def test_pages_say_costs_as_a_pair_and_as_a_table():
     assert sorted(AND_COSTS) == ["deciding.md", "guide.md", "how-to/language-model-confidence.md"]
 
 
-def test_every_decision_is_numbered_once_and_listed():
-    pages = sorted((DOCS / "decisions").glob("[0-9]*.md"))
-    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
-    index = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
-    for number, page in enumerate(pages, 1):
-        title = page.read_text(encoding="utf-8").partition("\n")[0].partition(". ")[2]
-        assert f"\n| {number} | [{title}]({page.name}) |" in index
-        assert f"\n{page.stem}\n" in index
+def test_every_decision_is_numbered_once():
+    numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("[0-9]*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))

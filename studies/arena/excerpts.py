@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studies.arena.groups import GROUPS, enough, interval, shown, tables_of
+from studies.arena.groups import GROUPS, enough, interval, percent, shown, tables_of
 from studies.arena.measures import differences, harm, leaders, mean_rank, ranks
 from studies.arena.methods import NONE, PEERS
 from studies.arena.results import Result
@@ -25,15 +25,15 @@ def recommendations(results: list[Result]) -> str:
             mine = [m for m in (first, *level) if m not in PEERS and m != NONE]
             if not mine:
                 continue
-            share = {m: 100 * harm(one)[one.column(m)].value for m in mine}
+            share = {m: harm(one)[one.column(m)].value for m in mine}
             least = min(mine, key=lambda m: share[m])
             lines.append(
                 [
                     group.lower(),
                     f"{size:,}",
-                    f"{shown(mine[0])}, {share[mine[0]]:.0f} %",
+                    f"{shown(mine[0])}, {percent(share[mine[0]])} %",
                     ", ".join(shown(m) for m in mine[1:BEST]) or "none",
-                    f"{shown(least)}, {share[least]:.0f} %",
+                    f"{shown(least)}, {percent(share[least])} %",
                     str(one.n_sets),
                 ]
             )
@@ -48,7 +48,8 @@ def recommendations(results: list[Result]) -> str:
     if not lines:
         return ""
     intro = (
-        "From the [arena](arena.md), on data sets that no method was designed on. After each method stands the share of its "
+        "From the [arena](arena.md), on data sets that no method of this library was designed on. After each method stands the "
+        "share of its "
         "experiments in which the log loss is higher than without calibration."
     )
     return f"{intro}\n\n{table(head, lines)}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from studies.arena.cells import SIZES
 from studies.arena.measures import FEWEST_SETS, Interval, Table, of_size
 from studies.arena.methods import NONE, PEERS
@@ -38,3 +40,8 @@ def listed(parts: Iterable[str]) -> str:
     """Parts of a sentence: ``a, b and c``."""
     *most, last = [*parts] or [""]
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; halves are rounded up."""
+    return f"{int(np.floor(100.0 * share + 0.5 + 1e-9))}"

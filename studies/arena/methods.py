@@ -49,7 +49,7 @@ PEERS = {
     "netcal temperature": Peer("netcal", None, "temperature_scaling"),
     "netcal bbq": Peer("netcal", "bbq", None),
     "betacal beta": Peer("betacal", "beta", "beta_by_class"),
-    "venn-abers": Peer("venn_abers", "venn_abers", None),
+    "venn-abers package": Peer("venn_abers", "venn_abers", None),
     "splinecalib": Peer("splinecalib", "spline", None),
     "dirichletcal dirichlet": Peer("dirichletcal", None, "dirichlet"),
 }
@@ -59,9 +59,7 @@ def methods(n_classes: int, peers: bool = True) -> dict[str, Calibrate]:
     """What can be run on so many classes; NONE first, which leaves the rows as they are."""
     found: dict[str, Calibrate] = {NONE: lambda y, prob, other: other}
     found |= {word: partial(_ours, word) for word in words() if n_classes <= MOST_CLASSES.get(word, n_classes)}
-    if peers:
-        found |= dict(_peers(n_classes))
-    return found
+    return found | dict(_peers(n_classes)) if peers else found
 
 
 @cache

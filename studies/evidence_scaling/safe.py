@@ -57,7 +57,7 @@ def main(part: str) -> None:
         for i, name in enumerate(METHODS):
             word = "two" if of_two else "more"
             lines.append(
-                [word, f"{rows}", f"{len(each)}", name, f"{mean[i]:+.4f}", f"{harm[i]:.0f}", f"{worst[i]:+.4f}"]
+                [word, f"{rows}", f"{len(each)}", name, f"{mean[i]:+.4f}", f"{harm[i]:.1f}", f"{worst[i]:+.4f}"]
             )
     sys.stdout.write(table(HEAD, lines) + "\n")
 

@@ -11,7 +11,6 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import calibrant as cb
-from calibrant._core.registry import find
 from calibrant.binning import Isotonic
 from calibrant.calibrators import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
@@ -187,24 +186,9 @@ def test_harm_must_stay_low_with_more_rows_too():
         cb.rows_for(calibrate="temperature", n_classes=2, harm=0.2)
 
 
-README = (DOCS.parent / "README.md").read_text("utf-8")
-ADVICE = re.findall(r"^\| (\w+) classes, (\w+) of rows \| `(\w+)\(\)` \| (.*) % \|$", README, flags=re.M)
-
-
 def spread(shares):
     """Least and largest share in percent, as the pages write them."""
     return " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares))))
-
-
-def test_the_readme_says_what_harm_its_advice_did():
-    """With hundreds of rows and with 2000; around each of them `SafeCalibrator` did as the last line says."""
-    safe = []
-    assert len(ADVICE) == 4
-    for classes, rows, name, said in ADVICE:
-        n_classes, several = (2 if classes == "two" else 10), slice(3) if rows == "hundreds" else slice(3, None)
-        assert said == spread(harm.harm_of(find("calibrator", name).name, n_classes, safe=False).share[several])
-        safe.append(harm.harm_of(find("calibrator", name).name, n_classes, safe=True).share[0])
-    assert f"`SafeCalibrator(...)` around one of these | {spread(safe)} % |" in README
 
 
 def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():

@@ -176,8 +176,8 @@ def test_a_page_of_sets_kept_apart_begins_with_who_leads_and_its_harm():
     text = page({KEPT_APART: every, DESIGN: []})
     assert text.startswith("# The arena\n\n**In short**, on 10 data sets that were kept apart from all design:\n\n")
     assert (
-        "* **Two classes**: `a` has the lowest mean rank with 100 and 300 rows. Not clearly behind: `b` with 100. It does harm "
-        "in 0 and 0 % of the experiments." in text
+        "* **Two classes**: `a` has the lowest mean rank with 100 and 300 rows. Not clearly behind: `b` with 100. `a` did harm "
+        "in 0 and 0 % of the experiments with so many rows." in text
     )
     assert "Brier" in text
     assert re.search(rf"design was frozen in commit {FROZEN}", text)
