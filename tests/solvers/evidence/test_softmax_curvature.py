@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibrant.solvers.evidence import class_blocks, softmax_curvature
+from calibrant.solvers.evidence import class_blocks, softmax_curvature, softmax_matrix
 from calibrant.solvers.evidence.class_blocks import FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import DenseCurvature
 from calibrant.solvers.evidence.logit import ManyClasses, TwoClasses
@@ -77,6 +77,13 @@ def test_products_equal_the_matrix(table):
     f = table.n_features
     own = [matrix.matrix[S + j * f : S + (j + 1) * f, S + j * f : S + (j + 1) * f].ravel() for j in range(K)]
     np.testing.assert_allclose(blocks, np.concatenate([matrix.matrix[:S, :S].ravel(), *own]), atol=1e-9)
+
+
+def test_the_matrix_of_blocks_of_rows_is_that_of_all(monkeypatch):
+    prob, table = softmax(OFFSET, axis=1), TABLES["same"]
+    found = softmax_matrix.matrix_of_softmax(prob, WEIGHT, SHARED, table)
+    monkeypatch.setattr(softmax_matrix, "BLOCK", 200)
+    np.testing.assert_allclose(softmax_matrix.matrix_of_softmax(prob, WEIGHT, SHARED, table), found, atol=1e-12)
 
 
 @with_features

@@ -11,12 +11,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotri
 
 from calibrant._core.links import FloatArray
 from calibrant.solvers.evidence.class_blocks import ClassBlocks, FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature, Looked, Solvable, factor_of
+from calibrant.solvers.evidence.softmax_matrix import matrix_of_softmax
 from calibrant.solvers.evidence.table import OwnOfClass, SameForAll, Table
 
 MOST_DENSE = 800
@@ -24,9 +24,6 @@ MOST_DENSE = 800
 
 MOST_WHOLE = 120
 """Features with a weight for each class up to which the block of a class is made whole."""
-
-BLOCK = 1 << 17
-"""Numbers of the table of products that are worked on at a time."""
 
 MOST_PRODUCTS, RESIDUAL = 60, 3e-3
 """Products for one solution, and the residual at which it is good enough, relative to the right-hand side."""
@@ -48,44 +45,8 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
     """
     size = len(shared) + prob.shape[1] * table.n_features
     if size <= MOST_DENSE and not isinstance(table, OwnOfClass):
-        return DenseCurvature(_matrix(prob, weight, shared, table))
+        return DenseCurvature(matrix_of_softmax(prob, weight, shared, table))
     return SoftmaxCurvature(prob, weight, shared, table)
-
-
-def _matrix(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: Table) -> FloatArray:
-    """Return the whole matrix, shape (d, d)."""
-    (n, n_classes), n_shared, n_rows = prob.shape, len(shared), table.n_features
-    size = n_shared + n_classes * n_rows
-    matrix = np.zeros((size, size), order="F")
-    weighted = weight[:, None] * prob
-    pulled = shared - np.einsum("sik,ik->si", shared, prob)[:, :, None]
-    pulled *= weighted
-    matrix[:n_shared, :n_shared] = pulled.reshape(n_shared, -1) @ shared.reshape(n_shared, -1).T
-    if not isinstance(table, SameForAll):
-        return matrix
-    rows = table.rows
-    border = (pulled.transpose(0, 2, 1).reshape(-1, n) @ rows).reshape(n_shared, -1)
-    matrix[:n_shared, n_shared:], matrix[n_shared:, :n_shared] = border, border.T
-    matrix[n_shared:, n_shared:] = _of_classes(prob, weight, rows)
-    return matrix
-
-
-def _of_classes(prob: FloatArray, weight: FloatArray, rows: FloatArray) -> FloatArray:
-    """Blocks on the diagonal, less the Gram matrix of all products of a probability and a feature."""
-    n_classes, n_rows = prob.shape[1], rows.shape[1]
-    size = n_classes * n_rows
-    gram = np.zeros((size, size), order="F")
-    root, step = np.sqrt(weight)[:, None] * prob, max(1, BLOCK // size)
-    for start in range(0, len(root), step):
-        part = slice(start, start + step)
-        products = (root[part, :, None] * rows[part, None, :]).reshape(-1, size)
-        gram = dsyrk(-1.0, products.T, 1.0, gram, lower=1, overwrite_c=1)
-    for j in range(n_classes):
-        own = slice(j * n_rows, (j + 1) * n_rows)
-        gram[own, own] += ((weight * prob[:, j])[:, None] * rows).T @ rows
-    lower = np.tril_indices(size, -1)
-    gram.T[lower] = gram[lower]
-    return gram
 
 
 class SoftmaxCurvature(Curvature):
