@@ -21,6 +21,7 @@ class Penalised(Point):
     gradient: FloatArray
     look: Look
     near: Solvable
+    rounding: float
 
     def step(self) -> FloatArray:
         """Return about Newton's step."""
@@ -33,6 +34,6 @@ def refitted(logit: Logit, start: FloatArray, ridge: FloatArray, near: Solvable,
     def at(w: FloatArray) -> Penalised:
         look = logit.at(w)
         held = ridge * w
-        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, near)
+        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, near, logit.rounding)
 
     return minimise(at, np.asarray(start, dtype=np.float64), Stop(gain=gain))

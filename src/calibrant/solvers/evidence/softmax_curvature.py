@@ -3,7 +3,7 @@
 Of few weights the matrix is made. Of many, products with it are made, at the price of two matrix products; systems are solved
 by conjugate gradients whose preconditioner has the block of each class, with p_j (1 - p_j), and that of the shared features.
 The diagonal of the inverse and the determinant are then those of the blocks: both make weights look better determined than they
-are, by a little (docs/evidence-scaling.md has figures).
+are, by a little (docs/evidence-scaling.md has figures). Many systems near the same weights have a better preconditioner.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotri
 
 from calibrant._core.links import FloatArray
+from calibrant.solvers.evidence.bordered import Bordered
 from calibrant.solvers.evidence.class_blocks import ClassBlocks, FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature, Looked, Solvable, factor_of
 from calibrant.solvers.evidence.softmax_matrix import matrix_of_softmax
@@ -58,9 +59,16 @@ class SoftmaxCurvature(Curvature):
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
         self.weight, self.flat = weight, shared.reshape(len(shared), -1)
         self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
+        self.known: tuple[FloatArray, FloatArray] | None = None
 
     def times(self, w: FloatArray) -> FloatArray:
-        """Return H w."""
+        """Return H w, which is not worked out again for the same w."""
+        if self.known is None or self.known[0] is not w:
+            self.known = w, self.product(w)
+        return self.known[1]
+
+    def product(self, w: FloatArray) -> FloatArray:
+        """Work out H w."""
         n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
         scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
@@ -77,6 +85,12 @@ class SoftmaxCurvature(Curvature):
         pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
         block: FloatArray = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
         return block
+
+    @cached_property
+    def border(self) -> FloatArray:
+        """Blocks of the shared features with those of the classes, shape (S, K F)."""
+        pulled = ((feature - np.vecdot(feature, self.prob)[:, None]) * self.weighted for feature in self.shared)
+        return np.stack([self.table.pulled(one).ravel() for one in pulled]).astype(np.float64)
 
     @cached_property
     def doubt(self) -> FloatArray:
@@ -109,6 +123,8 @@ class SoftmaxCurvature(Curvature):
 class BlockSolvable(Solvable):
     """A, with the inverses of its blocks."""
 
+    better: Bordered | None = None
+
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
@@ -127,28 +143,42 @@ class BlockSolvable(Solvable):
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution by conjugate gradients."""
-        x = np.zeros(len(right)) if start is None else start.copy()
-        residual = right.copy() if start is None else right - self._times(x)
+        x = np.zeros(len(right)) if start is None else start
+        residual = right.copy() if start is None else right - self.curvature.times(x) - self.ridge * x
         z = self.preconditioned(residual)
         way, size = z, float(residual @ z)
         enough = RESIDUAL**2 * (size if start is None else float(right @ self.preconditioned(right)))
         for _ in range(MOST_PRODUCTS):
             if not size > enough:
                 break
-            product = self._times(way)
+            product = self.curvature.product(way) + self.ridge * way
             length = size / float(way @ product)
             x = x + length * way
             residual -= length * product
             z = self.preconditioned(residual)
             before, size = size, float(residual @ z)
             way = z + (size / before) * way
+        self.curvature.known = x, right - residual - self.ridge * x
         return x
 
     def at(self, look: Looked) -> Solvable:
         """Return the same blocks with products elsewhere."""
-        moved = object.__new__(BlockSolvable)
-        moved.__dict__.update(self.__dict__, curvature=look.curvature)
-        return moved
+        moved = look.curvature
+        return MovedSolvable(self, moved) if isinstance(moved, SoftmaxCurvature) else self
 
-    def _times(self, w: FloatArray) -> FloatArray:
-        return self.curvature.times(w) + self.ridge * w
+    def for_many(self) -> Solvable:
+        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
+        if isinstance(self.curvature.table, SameForAll):
+            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+        return self
+
+
+class MovedSolvable(BlockSolvable):
+    """A with products elsewhere, and a preconditioner that was made once."""
+
+    def __init__(self, near: BlockSolvable, curvature: SoftmaxCurvature) -> None:
+        self.curvature, self.ridge, self.near = curvature, near.ridge, near
+
+    def preconditioned(self, right: FloatArray) -> FloatArray:
+        """Return about the solution."""
+        return self.near.better.solved(right) if self.near.better else self.near.preconditioned(right)
