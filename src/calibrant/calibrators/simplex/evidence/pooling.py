@@ -106,7 +106,7 @@ class _Maps:
         factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
         self.found = [
-            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many])
+            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)
         ]
 
