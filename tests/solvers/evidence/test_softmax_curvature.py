@@ -11,7 +11,7 @@ from calibrant.solvers.evidence.class_blocks import FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import DenseCurvature
 from calibrant.solvers.evidence.logit import ManyClasses, TwoClasses
 from calibrant.solvers.evidence.softmax_curvature import SoftmaxCurvature, curvature_of_softmax
-from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll
+from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll, weighted_products
 
 N, K, S = 40, 4, 3
 RNG = np.random.default_rng(0)
@@ -128,6 +128,13 @@ def test_a_matrix_that_rounding_has_spoiled_still_has_a_factor():
     matrix = np.ones((3, 3)) * 1e9
     solvable = DenseCurvature(matrix - 1e-3 * np.eye(3)).with_ridge(np.full(3, 1e-6))
     assert np.isfinite(solvable.solved(np.ones(3))).all()
+
+
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_products_of_rows_leave_out_those_of_no_weight(n_features):
+    rows, weight = RNG.normal(size=(90, n_features)), np.concatenate([RNG.uniform(0.5, 2.0, 40), np.zeros(50)])
+    expected = np.einsum("i,if,ig->fg", weight, rows, rows)
+    np.testing.assert_allclose(weighted_products(rows, weight), expected, atol=1e-12)
 
 
 def blocks_of(ridge, least, monkeypatch):

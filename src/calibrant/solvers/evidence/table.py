@@ -16,6 +16,9 @@ NO_PART = 1e-5
 MOST_ROWS = 0.5
 """Part of the rows from which it is quicker to leave none out."""
 
+LEAST_HALVED = 32
+"""Features from which it is quicker to work out one half of a symmetric matrix."""
+
 
 class Table(ABC):
     """Features of n rows; class j has the weights W[j], shape (F,)."""
@@ -151,9 +154,13 @@ class NoFeatures(Table):
 
 
 def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the sum over rows of a weight times the products of the row's numbers, shape (F, F)."""
+    """Return the sum over rows of a weight, at least 0, times the products of the row's numbers, shape (F, F)."""
     some = weight > NO_PART * weight.max(initial=0.0)
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
-    products: FloatArray = (rows * weight[:, None]).T @ rows
-    return products
+    if rows.shape[1] < LEAST_HALVED:
+        products: FloatArray = (rows * weight[:, None]).T @ rows
+        return products
+    half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
+    # Of a matrix and its own transpose NumPy works out one half.
+    return half.T @ half
