@@ -1,15 +1,17 @@
 """Matrices, products and blocks of second derivatives agree with each other and with the gradient."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibrant.solvers.evidence import class_blocks, softmax_curvature
+from calibrant.solvers.evidence import class_blocks, softmax_curvature, softmax_matrix
 from calibrant.solvers.evidence.class_blocks import FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import DenseCurvature
 from calibrant.solvers.evidence.logit import ManyClasses, TwoClasses
 from calibrant.solvers.evidence.softmax_curvature import SoftmaxCurvature, curvature_of_softmax
-from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll
+from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll, weighted_products
 
 N, K, S = 40, 4, 3
 RNG = np.random.default_rng(0)
@@ -79,6 +81,13 @@ def test_products_equal_the_matrix(table):
     np.testing.assert_allclose(blocks, np.concatenate([matrix.matrix[:S, :S].ravel(), *own]), atol=1e-9)
 
 
+def test_the_matrix_of_blocks_of_rows_is_that_of_all(monkeypatch):
+    prob, table = softmax(OFFSET, axis=1), TABLES["same"]
+    found = softmax_matrix.matrix_of_softmax(prob, WEIGHT, SHARED, table)
+    monkeypatch.setattr(softmax_matrix, "BLOCK", 200)
+    np.testing.assert_allclose(softmax_matrix.matrix_of_softmax(prob, WEIGHT, SHARED, table), found, atol=1e-12)
+
+
 @with_features
 def test_conjugate_gradients_solve(table, monkeypatch):
     monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-10)
@@ -87,6 +96,24 @@ def test_conjugate_gradients_solve(table, monkeypatch):
     solvable, expected = products.with_ridge(ridge), matrix.with_ridge(ridge).solved(right)
     np.testing.assert_allclose(solvable.solved(right), expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(solvable.solved(right, expected + 0.1), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("strong", [1.0, 0.01])
+def test_a_border_makes_solutions_elsewhere_cheaper(strong, monkeypatch):
+    monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-8)
+    table = SameForAll(np.column_stack([np.ones(N), SHARED[0]]), OWN)
+    ridge = strong * RNG.uniform(0.5, 1.0, S + K * (K + 1))
+    probs = (softmax(OFFSET + shift * SHARED[1], axis=1) for shift in (0.0, 0.1))
+    near, elsewhere = (SoftmaxCurvature(prob, WEIGHT, SHARED, table) for prob in probs)
+    expected = DenseCurvature(np.stack([elsewhere.times(unit) for unit in np.eye(len(ridge))]))
+    right, products = expected.matrix @ RNG.normal(size=len(ridge)), []
+    for solvable in (near.with_ridge(ridge), near.with_ridge(ridge).for_many()):
+        asked = []
+        monkeypatch.setattr(elsewhere, "product", lambda w, asked=asked: (asked.append(w), expected.matrix @ w)[1])
+        found = solvable.at(SimpleNamespace(curvature=elsewhere)).solved(right)
+        np.testing.assert_allclose(found, expected.with_ridge(ridge).solved(right), rtol=1e-5, atol=1e-6)
+        products.append(len(asked))
+    assert products[1] < products[0]
 
 
 @with_features
@@ -101,6 +128,13 @@ def test_a_matrix_that_rounding_has_spoiled_still_has_a_factor():
     matrix = np.ones((3, 3)) * 1e9
     solvable = DenseCurvature(matrix - 1e-3 * np.eye(3)).with_ridge(np.full(3, 1e-6))
     assert np.isfinite(solvable.solved(np.ones(3))).all()
+
+
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_products_of_rows_leave_out_those_of_no_weight(n_features):
+    rows, weight = RNG.normal(size=(90, n_features)), np.concatenate([RNG.uniform(0.5, 2.0, 40), np.zeros(50)])
+    expected = np.einsum("i,if,ig->fg", weight, rows, rows)
+    np.testing.assert_allclose(weighted_products(rows, weight), expected, atol=1e-12)
 
 
 def blocks_of(ridge, least, monkeypatch):
@@ -131,6 +165,6 @@ def test_all_directions_are_the_whole_block(monkeypatch):
 
 def test_few_directions_are_nearly_the_whole_block(monkeypatch):
     whole, few = blocks_of(ridges(), class_blocks.RESOLVED, monkeypatch)
-    assert few.directions.shape[2] < 7
+    assert few.held.shape[1] < 7
     np.testing.assert_allclose(few.inverse_diagonal, whole.inverse_diagonal, rtol=0.05)
     assert few.log_det == pytest.approx(whole.log_det, rel=0.01)

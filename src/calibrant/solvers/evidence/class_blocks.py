@@ -76,10 +76,11 @@ class FewDirections(ClassBlocks):
         base = np.median(ridge, axis=0)
         self.scale = 1.0 / np.sqrt(base)
         scaled = rows * self.scale.astype(rows.dtype)
-        self.directions, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
+        self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
         identity = np.eye(inner.shape[1])
         self.held = identity - np.linalg.inv(inner + identity)
-        held, seen = (np.vecdot(self.directions @ part, self.directions) for part in (self.held, inner))
+        directions = np.concatenate([np.broadcast_to(self.common, (len(own), *self.common.shape)), self.beyond], axis=2)
+        held, seen = (np.vecdot(directions @ part, directions) for part in (self.held, inner))
         rest = np.maximum(np.asarray(doubt @ scaled**2, dtype=np.float64) - seen, 0.0)
         diagonal = np.maximum(1.0 - held, LEAST)
         self._put_right(diagonal / (1.0 + rest * diagonal) / base, ridge - base)
@@ -107,18 +108,23 @@ class FewDirections(ClassBlocks):
         return solution
 
     def _without_change(self, right: FloatArray) -> FloatArray:
-        scaled = (right * self.scale)[:, :, None]
-        held = self.directions @ (self.held @ (self.directions.transpose(0, 2, 1) @ scaled))
-        solution: FloatArray = (scaled - held)[:, :, 0] * self.scale
+        scaled, n_common = right * self.scale, self.common.shape[1]
+        beyond = (scaled[:, None, :] @ self.beyond)[:, 0, :]
+        along = np.concatenate([scaled @ self.common, beyond], axis=1)
+        held = (self.held @ along[:, :, None])[:, :, 0]
+        scaled -= held[:, :n_common] @ self.common.T
+        scaled -= (self.beyond @ held[:, n_common:, None])[:, :, 0]
+        solution: FloatArray = scaled * self.scale
         return solution
 
 
-def _seen(scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return orthonormal directions of each class, shape (K, F, r), and its block in them, shape (K, r, r)."""
+def _seen(
+    scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
     common = _leading(total, RESOLVED * len(doubt))
     beyond, mixed = _beyond(common, own)
     (n_classes, _, n_own), n_common = beyond.shape, common.shape[1]
-    directions = np.concatenate([np.broadcast_to(common, (n_classes, *common.shape)), beyond], axis=2)
     points = np.empty((len(scaled), n_common + n_own), scaled.dtype)
     points[:, :n_common] = turned = scaled @ common.astype(scaled.dtype)
     of_own = scaled[:, own.ravel()] - turned @ common[own.ravel()].T.astype(scaled.dtype)
@@ -126,7 +132,7 @@ def _seen(scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArra
     for j, weight in enumerate(doubt):
         points[:, n_common:] = of_own[:, j * n_own : (j + 1) * n_own] @ mixed[j].astype(scaled.dtype)
         inner[j] = weighted_products(points, weight)
-    return directions, inner
+    return common, beyond, inner
 
 
 def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:

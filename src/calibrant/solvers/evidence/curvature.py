@@ -48,6 +48,10 @@ class Solvable(ABC):
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution for a right-hand side, perhaps with help of one that is near."""
 
+    def for_many(self) -> Solvable:
+        """Return the same, made ready for many solutions."""
+        return self
+
     def at(self, look: Looked) -> Solvable:
         """Return what solves with second derivatives elsewhere, as far as that is cheap."""
         return self

@@ -20,6 +20,10 @@ from calibrant._core.problem import BoolArray, IntArray
 from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature
 from calibrant.solvers.evidence.softmax_curvature import curvature_of_softmax
 from calibrant.solvers.evidence.table import Table
+from calibrant.solvers.newton import ROUNDING
+
+ROUNDING_OF_SINGLE = 1e-7
+"""As `ROUNDING`, where features are in single precision."""
 
 
 class Look(ABC):
@@ -51,6 +55,9 @@ class Logit(ABC):
     size: int
     weight: FloatArray
 
+    rounding: float = ROUNDING
+    """Gain, relative to the value, below which rounding can hide that a step helps."""
+
     @abstractmethod
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
@@ -60,7 +67,7 @@ class Logit(ABC):
         """Return that of the same rows with other weights."""
 
     @abstractmethod
-    def part(self, rows: slice) -> Self:
+    def part(self, rows: slice | IntArray) -> Self:
         """Return that of some rows."""
 
 
@@ -86,7 +93,7 @@ class TwoClasses(Logit):
         """Return that of the same rows with other weights."""
         return replace(self, weight=weight)
 
-    def part(self, rows: slice) -> Self:
+    def part(self, rows: slice | IntArray) -> Self:
         """Return that of some rows."""
         some = self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows]
         return type(self)(*some)
@@ -121,6 +128,11 @@ class ManyClasses(Logit):
         """Number of weights."""
         return len(self.shared) + self.table.n_features * int(self.offset.shape[1])
 
+    @property
+    def rounding(self) -> float:  # type: ignore[override]
+        """Gain, relative to the value, below which rounding can hide that a step helps."""
+        return ROUNDING_OF_SINGLE if self.shared.dtype == np.float32 else ROUNDING
+
     def scores(self, w: FloatArray) -> FloatArray:
         """Return scores, shape (n, K)."""
         n_shared, (n, n_classes) = len(self.shared), self.offset.shape
@@ -137,7 +149,7 @@ class ManyClasses(Logit):
         """Return that of the same rows with other weights."""
         return replace(self, weight=weight)
 
-    def part(self, rows: slice) -> Self:
+    def part(self, rows: slice | IntArray) -> Self:
         """Return that of some rows."""
         shared = np.ascontiguousarray(self.shared[:, rows])
         return type(self)(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])

@@ -11,6 +11,29 @@ from calibrant.solvers.evidence.curvature import Solvable
 from calibrant.solvers.evidence.logit import Logit, Look
 from calibrant.solvers.newton import Minimum, Point, Stop, minimise
 
+SLOW = 0.25
+"""Part of the gain of one step that the next one still promises, above which it pays to make second derivatives anew."""
+
+
+@dataclass(eq=False)
+class _Near:
+    """What was found of A near by, and the gain that its last step promised; made anew where steps are slow, if asked for."""
+
+    solvable: Solvable
+    ridge: FloatArray
+    renews: bool
+    gain: float = np.inf
+
+    def step(self, look: Look, gradient: FloatArray) -> FloatArray:
+        """Return about Newton's step."""
+        here = self.solvable.at(look)
+        step = -here.solved(gradient)
+        before, self.gain = self.gain, -float(gradient @ step)
+        if self.renews and here is self.solvable and self.gain > SLOW * before:
+            self.solvable = look.curvature.with_ridge(self.ridge)
+            step = -self.solvable.solved(gradient)
+        return step
+
 
 @dataclass(frozen=True, eq=False)
 class Penalised(Point):
@@ -20,19 +43,26 @@ class Penalised(Point):
     value: float
     gradient: FloatArray
     look: Look
-    near: Solvable
+    near: _Near
+    rounding: float
 
     def step(self) -> FloatArray:
         """Return about Newton's step."""
-        return -self.near.at(self.look).solved(self.gradient)
+        return self.near.step(self.look, self.gradient)
 
 
-def refitted(logit: Logit, start: FloatArray, ridge: FloatArray, near: Solvable, gain: float) -> Minimum[Penalised]:
-    """Minimise  log loss + sum(ridge * w^2) / 2,  until the next step promises no more than this gain, in nats."""
+def refitted(
+    logit: Logit, start: FloatArray, ridge: FloatArray, near: Solvable, gain: float, *, renews: bool = False
+) -> Minimum[Penalised]:
+    """Minimise  log loss + sum(ridge * w^2) / 2,  until the next step promises no more than this gain, in nats.
+
+    Steps come from what was found of A near by. With ``renews`` it is found anew where they are slow: for high accuracy.
+    """
+    nearest = _Near(near, ridge, renews)
 
     def at(w: FloatArray) -> Penalised:
         look = logit.at(w)
         held = ridge * w
-        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, near)
+        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, nearest, logit.rounding)
 
     return minimise(at, np.asarray(start, dtype=np.float64), Stop(gain=gain))

@@ -3,7 +3,7 @@
 Of few weights the matrix is made. Of many, products with it are made, at the price of two matrix products; systems are solved
 by conjugate gradients whose preconditioner has the block of each class, with p_j (1 - p_j), and that of the shared features.
 The diagonal of the inverse and the determinant are then those of the blocks: both make weights look better determined than they
-are, by a little (docs/evidence-scaling.md has figures).
+are, by a little (docs/evidence-scaling.md has figures). Many systems near the same weights have a better preconditioner.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotri
 
 from calibrant._core.links import FloatArray
+from calibrant.solvers.evidence.bordered import Bordered
 from calibrant.solvers.evidence.class_blocks import ClassBlocks, FewDirections, WholeBlocks
 from calibrant.solvers.evidence.curvature import Curvature, DenseCurvature, Looked, Solvable, factor_of
+from calibrant.solvers.evidence.softmax_matrix import matrix_of_softmax
 from calibrant.solvers.evidence.table import OwnOfClass, SameForAll, Table
 
 MOST_DENSE = 800
@@ -24,9 +25,6 @@ MOST_DENSE = 800
 
 MOST_WHOLE = 120
 """Features with a weight for each class up to which the block of a class is made whole."""
-
-BLOCK = 1 << 17
-"""Numbers of the table of products that are worked on at a time."""
 
 MOST_PRODUCTS, RESIDUAL = 60, 3e-3
 """Products for one solution, and the residual at which it is good enough, relative to the right-hand side."""
@@ -48,44 +46,8 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
     """
     size = len(shared) + prob.shape[1] * table.n_features
     if size <= MOST_DENSE and not isinstance(table, OwnOfClass):
-        return DenseCurvature(_matrix(prob, weight, shared, table))
+        return DenseCurvature(matrix_of_softmax(prob, weight, shared, table))
     return SoftmaxCurvature(prob, weight, shared, table)
-
-
-def _matrix(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: Table) -> FloatArray:
-    """Return the whole matrix, shape (d, d)."""
-    (n, n_classes), n_shared, n_rows = prob.shape, len(shared), table.n_features
-    size = n_shared + n_classes * n_rows
-    matrix = np.zeros((size, size), order="F")
-    weighted = weight[:, None] * prob
-    pulled = shared - np.einsum("sik,ik->si", shared, prob)[:, :, None]
-    pulled *= weighted
-    matrix[:n_shared, :n_shared] = pulled.reshape(n_shared, -1) @ shared.reshape(n_shared, -1).T
-    if not isinstance(table, SameForAll):
-        return matrix
-    rows = table.rows
-    border = (pulled.transpose(0, 2, 1).reshape(-1, n) @ rows).reshape(n_shared, -1)
-    matrix[:n_shared, n_shared:], matrix[n_shared:, :n_shared] = border, border.T
-    matrix[n_shared:, n_shared:] = _of_classes(prob, weight, rows)
-    return matrix
-
-
-def _of_classes(prob: FloatArray, weight: FloatArray, rows: FloatArray) -> FloatArray:
-    """Blocks on the diagonal, less the Gram matrix of all products of a probability and a feature."""
-    n_classes, n_rows = prob.shape[1], rows.shape[1]
-    size = n_classes * n_rows
-    gram = np.zeros((size, size), order="F")
-    root, step = np.sqrt(weight)[:, None] * prob, max(1, BLOCK // size)
-    for start in range(0, len(root), step):
-        part = slice(start, start + step)
-        products = (root[part, :, None] * rows[part, None, :]).reshape(-1, size)
-        gram = dsyrk(-1.0, products.T, 1.0, gram, lower=1, overwrite_c=1)
-    for j in range(n_classes):
-        own = slice(j * n_rows, (j + 1) * n_rows)
-        gram[own, own] += ((weight * prob[:, j])[:, None] * rows).T @ rows
-    lower = np.tril_indices(size, -1)
-    gram.T[lower] = gram[lower]
-    return gram
 
 
 class SoftmaxCurvature(Curvature):
@@ -97,9 +59,16 @@ class SoftmaxCurvature(Curvature):
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
         self.weight, self.flat = weight, shared.reshape(len(shared), -1)
         self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
+        self.known: tuple[FloatArray, FloatArray] | None = None
 
     def times(self, w: FloatArray) -> FloatArray:
-        """Return H w."""
+        """Return H w, which is not worked out again for the same w."""
+        if self.known is None or self.known[0] is not w:
+            self.known = w, self.product(w)
+        return self.known[1]
+
+    def product(self, w: FloatArray) -> FloatArray:
+        """Work out H w."""
         n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
         scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
@@ -116,6 +85,12 @@ class SoftmaxCurvature(Curvature):
         pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
         block: FloatArray = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
         return block
+
+    @cached_property
+    def border(self) -> FloatArray:
+        """Blocks of the shared features with those of the classes, shape (S, K F)."""
+        pulled = ((feature - np.vecdot(feature, self.prob)[:, None]) * self.weighted for feature in self.shared)
+        return np.stack([self.table.pulled(one).ravel() for one in pulled]).astype(np.float64)
 
     @cached_property
     def doubt(self) -> FloatArray:
@@ -148,6 +123,8 @@ class SoftmaxCurvature(Curvature):
 class BlockSolvable(Solvable):
     """A, with the inverses of its blocks."""
 
+    better: Bordered | None = None
+
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
@@ -166,28 +143,42 @@ class BlockSolvable(Solvable):
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution by conjugate gradients."""
-        x = np.zeros(len(right)) if start is None else start.copy()
-        residual = right.copy() if start is None else right - self._times(x)
+        x = np.zeros(len(right)) if start is None else start
+        residual = right.copy() if start is None else right - self.curvature.times(x) - self.ridge * x
         z = self.preconditioned(residual)
         way, size = z, float(residual @ z)
         enough = RESIDUAL**2 * (size if start is None else float(right @ self.preconditioned(right)))
         for _ in range(MOST_PRODUCTS):
             if not size > enough:
                 break
-            product = self._times(way)
+            product = self.curvature.product(way) + self.ridge * way
             length = size / float(way @ product)
             x = x + length * way
             residual -= length * product
             z = self.preconditioned(residual)
             before, size = size, float(residual @ z)
             way = z + (size / before) * way
+        self.curvature.known = x, right - residual - self.ridge * x
         return x
 
     def at(self, look: Looked) -> Solvable:
         """Return the same blocks with products elsewhere."""
-        moved = object.__new__(BlockSolvable)
-        moved.__dict__.update(self.__dict__, curvature=look.curvature)
-        return moved
+        moved = look.curvature
+        return MovedSolvable(self, moved) if isinstance(moved, SoftmaxCurvature) else self
 
-    def _times(self, w: FloatArray) -> FloatArray:
-        return self.curvature.times(w) + self.ridge * w
+    def for_many(self) -> Solvable:
+        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
+        if isinstance(self.curvature.table, SameForAll):
+            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+        return self
+
+
+class MovedSolvable(BlockSolvable):
+    """A with products elsewhere, and a preconditioner that was made once."""
+
+    def __init__(self, near: BlockSolvable, curvature: SoftmaxCurvature) -> None:
+        self.curvature, self.ridge, self.near = curvature, near.ridge, near
+
+    def preconditioned(self, right: FloatArray) -> FloatArray:
+        """Return about the solution."""
+        return self.near.better.solved(right) if self.near.better else self.near.preconditioned(right)

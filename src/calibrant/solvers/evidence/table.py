@@ -16,6 +16,9 @@ NO_PART = 1e-5
 MOST_ROWS = 0.5
 """Part of the rows from which it is quicker to leave none out."""
 
+LEAST_HALVED = 32
+"""Features from which it is quicker to work out one half of a symmetric matrix."""
+
 
 class Table(ABC):
     """Features of n rows; class j has the weights W[j], shape (F,)."""
@@ -28,14 +31,17 @@ class Table(ABC):
 
     @abstractmethod
     def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums over rows of residuals, shape (n, K), times features, shape (K, F)."""
+        """Return the sums over rows of residuals, shape (n, K), times features, shape (K, F), in double precision.
+
+        The residuals of each row sum to zero.
+        """
 
     @abstractmethod
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
 
     @abstractmethod
-    def part(self, rows: slice) -> Table:
+    def part(self, rows: slice | IntArray) -> Table:
         """Return the features of some rows."""
 
     @abstractmethod
@@ -60,14 +66,16 @@ class SameForAll(Table):
         return self.rows @ weights.T
 
     def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums of residuals times features."""
-        return residual.T @ self.rows
+        """Return the sums of residuals times features; those of all classes sum to zero, but for rounding that is taken off."""
+        pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
+        pulled -= pulled.mean(axis=0)
+        return pulled
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the weighted sums of products."""
         return np.stack([weighted_products(self.rows, own) for own in weight])
 
-    def part(self, rows: slice) -> Table:
+    def part(self, rows: slice | IntArray) -> Table:
         """Return the features of some rows."""
         return SameForAll(np.ascontiguousarray(self.rows[rows]), self.own)
 
@@ -96,7 +104,7 @@ class OwnOfClass(Table):
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """Return the sums of residuals times features."""
-        return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1)
+        return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1, dtype=np.float64)
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the weighted sums of products."""
@@ -108,7 +116,7 @@ class OwnOfClass(Table):
                 blocks[:, f, g] = blocks[:, g, f] = np.einsum("ik,ik->k", weighted, self.own[g])
         return blocks
 
-    def part(self, rows: slice) -> Table:
+    def part(self, rows: slice | IntArray) -> Table:
         """Return the features of some rows."""
         return OwnOfClass(np.ascontiguousarray(self.own[:, rows]))
 
@@ -136,7 +144,7 @@ class NoFeatures(Table):
         """Return empty blocks."""
         return np.empty((self.n_classes, 0, 0))
 
-    def part(self, rows: slice) -> Table:
+    def part(self, rows: slice | IntArray) -> Table:
         """Return the same."""
         return self
 
@@ -146,9 +154,13 @@ class NoFeatures(Table):
 
 
 def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the sum over rows of a weight times the products of the row's numbers, shape (F, F)."""
+    """Return the sum over rows of a weight, at least 0, times the products of the row's numbers, shape (F, F)."""
     some = weight > NO_PART * weight.max(initial=0.0)
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
-    products: FloatArray = (rows * weight[:, None]).T @ rows
-    return products
+    if rows.shape[1] < LEAST_HALVED:
+        products: FloatArray = (rows * weight[:, None]).T @ rows
+        return products
+    half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
+    # Of a matrix and its own transpose NumPy works out one half.
+    return half.T @ half

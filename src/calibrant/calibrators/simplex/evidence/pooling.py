@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibrant._core.links import FloatArray
-from calibrant._core.problem import SimplexProblem
+from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant.calibrators.simplex.evidence.model import Model
 from calibrant.solvers.evidence.precisions import MANY, Evidence
 from calibrant.solvers.evidence.refit import refitted
@@ -27,8 +27,9 @@ FIXED = "temp"
 FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
-FULL_GAIN, FOLD_GAIN, OF_MANY = 1e-10, 1e-4, 1e3
-"""Gain in nats of all rows at which a fit to all rows, and to those outside a fold, ends; and how much larger for `MANY`."""
+FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7), (1e-4, 1e-1)
+"""Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises; and that for `MANY`,
+whose gradient is in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +79,7 @@ def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem, advant
     density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
     for kept, left_out in folds_of(problem, N_FOLDS):
         rows = np.flatnonzero(left_out > 0.0)
-        density.append(
-            np.column_stack([*(of_true[rows] for of_true in maps.without(kept * unit)), of_prediction[rows]])
-        )
+        density.append(np.column_stack([*maps.without(kept * unit, rows), of_prediction[rows]]))
         weight.append(left_out[rows] * unit)
     # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
     found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
@@ -101,22 +100,24 @@ class _Maps:
     def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
         free = np.array([name != FIXED for name in model.names])
         self.logit = model.logit
-        self.unit = OF_MANY if len(self.logit.weight) * self.logit.size >= MANY else 1.0
+        self.is_many = len(self.logit.weight) * self.logit.size >= MANY
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = [np.exp(rho)[model.group] for rho in self.log_precisions]
-        self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
+        factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
+        self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
         self.found = [
-            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN * self.unit)
+            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)
         ]
 
-    def without(self, weight: FloatArray) -> list[FloatArray]:
-        """Return the probabilities of the true classes in each map, shape (n,), fitted to rows of other weights."""
-        logit = self.logit.weighted(weight)
-        return [
-            refitted(logit, found.point.x, ridge, factored, FOLD_GAIN * self.unit).point.look.of_true
+    def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
+        """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
+        fitted, others = self.logit.weighted(kept).part(np.flatnonzero(kept)), self.logit.part(rows)
+        again = (
+            refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
-        ]
+        )
+        return [others.at(found.point.x).of_true for found in again]
 
     def pool(self, shares: FloatArray) -> Pool:
         """Return the maps with these shares."""
