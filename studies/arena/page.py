@@ -120,8 +120,8 @@ def in_short(results: list[Result]) -> str:
             share = [percent(harm(known[size])[known[size].column(method)].value) for size in sizes]
             lines.append(
                 f"* **{group}**: {shown(method)} has the lowest mean rank with {listed(f'{size:,}' for size in sizes)} rows. "
-                f"Not clearly behind: {listed(level) or 'none'}. {shown(method)} did harm in {listed(share)} % of the experiments "
-                "with so many rows."
+                f"Not clearly behind: {listed(level) or 'none'}. {shown(method)} did harm in {listed(share)} % of the "
+                "experiments with so many rows."
             )
     n_sets = len({one.data_set for one in results})
     return (

@@ -36,7 +36,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
         prob, weight = values_of(arguments, forecast), weight_of(arguments, forecast)
         rows, labels = (prob, forecast.y_true, weight), labels_of(arguments, forecast)
         n_columns = prob.shape[1] if prob.ndim > 1 else 1
-        n_rows = len(prob) if weight is None else as_weights(weight, len(prob)).values.sum()
+        n_rows = len(prob) if weight is None else as_weights(weight, len(prob)).rows
     else:
         hint = "Pass --sample N, to fit to some of the rows and to compare these"
         left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
@@ -57,7 +57,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    words = f"{chosen.method} --safe" if chosen.safe and not arguments.safe else chosen.method
+    words = f"{chosen.method} --safe" if chosen.safe else chosen.method
     by_default = "" if arguments.method else " (the default; --method NAME takes another)"
     on = f"{forecast.n_rows} rows{missing_of(forecast)}"
     print(f"fitted {words}{by_default} on {on}{': ' if details else ''}{details}")

@@ -12,7 +12,7 @@ FEWEST_ROWS, SAFE_BELOW = 100, 1000
 """Rows from which on `EvidenceScaling` is the default, and from which on by itself."""
 
 MOST_NUMBERS, MOST_CLASSES = 100_000, 15
-"""Rows times classes, and classes, up to which it is: a fit takes about a second, and it was compared on so many classes."""
+"""Rows times classes, and classes, up to which it is: there nearly all fits of the arena took less than a second."""
 
 
 def suits_evidence_scaling(n_classes: int, n_rows: float) -> bool:
@@ -21,7 +21,7 @@ def suits_evidence_scaling(n_classes: int, n_rows: float) -> bool:
 
 
 def default_calibrator(n_classes: int, n_rows: float | None = None) -> Calibrator:
-    """Return what is fitted to so many classes and rows, counted by their weights, where no method is named.
+    """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
 
     It is `EvidenceScaling`, within `SafeCalibrator` below 1000 rows. With fewer than 100 rows, more than 15 classes or 100 000
     numbers, or rows in batches, which are not counted, it is `BetaCalibration` for one event, which keeps the order of scores,

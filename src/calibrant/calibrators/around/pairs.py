@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
+from calibrant._core.validation import as_weights
 from calibrant._core.warnings import warn
 from calibrant.calibrators.around.default import default_calibrator
 from calibrant.calibrators.around.for_classes import calibrator_for
@@ -104,7 +105,7 @@ class Training:
         return clone(self.estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)
 
     def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
-        n_classes, n_rows = len(self.classes), len(truth) if weight is None else weight.sum()
+        n_classes, n_rows = len(self.classes), as_weights(weight, len(truth)).rows
         method = default_calibrator(n_classes, n_rows) if self.calibrator is None else self.calibrator
         calibrator = calibrator_for(method, n_classes)
         calibrator.set_params(

@@ -60,7 +60,7 @@ class EvidenceScaling(MulticlassCalibrator):
     Use it where the log loss on new rows is what counts. It holds temperature, vector and matrix scaling, curves shared by
     all classes and, of two classes, Platt scaling, beta calibration and splines, and finds from the rows how much of each they
     bear, so that you choose no penalty. Where few rows say that the forecast needs it, it changes little. With 100 rows it did
-    harm in one experiment of ten; `SafeCalibrator` around it prevents most of that.
+    harm in one experiment of eight; `SafeCalibrator` around it prevents most of that.
 
     Parameters
     ----------
