@@ -276,7 +276,7 @@ def summary(tables: Tables, order: list[str]) -> str:
 
 
 def draw(results: list[Result], path: Path, most: int = 6) -> None:
-    """Mean rank by the number of rows, of the methods that are best over the sizes, with intervals."""
+    """Mean rank by the number of rows, of the calibrators of the library that are best over the sizes, with intervals."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -285,6 +285,7 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
     from calibrant.plots import _style
     from tools.make_gallery import save_picture
 
+    known: dict[str, int] = {}
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
     for ax, (two, group) in zip(axes, GROUPS.items(), strict=True):
         tables = enough(tables_of(results, two))
@@ -293,13 +294,15 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
         ax.set_ylabel("mean rank by log loss (1 is best)")
         if not tables:
             continue
-        for i, method in enumerate(in_order(tables)[:most]):
+        mine = [method for method in in_order(tables) if method not in PEERS]  # most peers are the same methods
+        for i, method in enumerate(mine[:most]):
             of = [mean_rank(t)[t.column(method)] for t in tables.values()]
             x = np.array(list(tables)) * 1.03 ** (i - most / 2)
             spread = [[one.value - one.low for one in of], [one.high - one.value for one in of]]
+            number = known.setdefault(method, len(known))
             style = {
-                "color": _style.COLOURS[i % len(_style.COLOURS)],
-                "marker": _style.MARKERS[i % len(_style.MARKERS)],
+                "color": _style.COLOURS[number % len(_style.COLOURS)],
+                "marker": _style.MARKERS[number % len(_style.MARKERS)],
             }
             ax.errorbar(x, [one.value for one in of], yerr=spread, label=method, lw=1.2, ms=4, capsize=2, **style)
         ax.set_xscale("log")
@@ -317,7 +320,8 @@ def main() -> None:
         draw(apart, PICTURE)
         text = text.replace(
             f"## {PARTS[KEPT_APART]}\n",
-            f"![Mean rank by the number of rows](images/{PICTURE.name})\n\n## {PARTS[KEPT_APART]}\n",
+            f"![Mean rank of calibrators of this library by the number of rows](images/{PICTURE.name})\n\n"
+            f"## {PARTS[KEPT_APART]}\n",
         )
         for name, part in {"calibrators.md": block, "evidence-scaling.md": standing(apart, NEW)}.items():
             guide = DOCS / name
