@@ -15,14 +15,12 @@ SLOW = 0.25
 """Part of the gain of one step that the next one still promises, above which it pays to make second derivatives anew."""
 
 
-@dataclass(eq=False)
 class _Near:
     """What was found of A near by, and the gain that its last step promised; made anew where steps are slow, if asked for."""
 
-    solvable: Solvable
-    ridge: FloatArray
-    renews: bool
-    gain: float = np.inf
+    def __init__(self, solvable: Solvable, ridge: FloatArray, *, renews: bool) -> None:
+        self.solvable, self.ridge, self.renews = solvable, ridge, renews
+        self.gain = np.inf
 
     def step(self, look: Look, gradient: FloatArray) -> FloatArray:
         """Return about Newton's step."""
@@ -58,7 +56,7 @@ def refitted(
 
     Steps come from what was found of A near by. With ``renews`` it is found anew where they are slow: for high accuracy.
     """
-    nearest = _Near(near, ridge, renews)
+    nearest = _Near(near, ridge, renews=renews)
 
     def at(w: FloatArray) -> Penalised:
         look = logit.at(w)
