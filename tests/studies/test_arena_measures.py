@@ -9,6 +9,7 @@ import pytest
 from studies.arena.cells import TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART
 from studies.arena.excerpts import MARKS, put, recommendations, standing
+from studies.arena.groups import percent, tables_of
 from studies.arena.measures import (
     by_data_set,
     differences,
@@ -230,3 +231,22 @@ def test_other_pages_have_what_the_results_say():
     for name, block in {"calibrators": recommendations(apart), "evidence-scaling": standing(apart, NEW)}.items():
         text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         assert f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}" in text
+
+
+def test_the_readme_says_what_harm_its_advice_did():
+    apart = counted_once({part: stored(part) for part in (KEPT_APART, DESIGN)})[KEPT_APART]
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    many = [one for two in (True, False) for size, one in tables_of(apart, two).items() if size >= 1000]
+    for advice, method in (
+        ("up to 15 classes | `EvidenceScaling()`", NEW),
+        ("`EnsembleTemperatureScaling()`", "ensemble-temperature"),
+    ):
+        shares = [harm(one)[one.column(method)].value for one in many]
+        assert f"{advice} | {percent(min(shares))} to {percent(max(shares))} % |" in readme
+    page = (DOCS / "evidence-scaling.md").read_text(encoding="utf-8")
+    few = [int(one) for one in re.findall(r"^\| \w+ \| \d+ \| \d+ \| ES, safe \| \S+ \| (\d+) \|", page, flags=re.M)]
+    assert len(few) == 4
+    assert (
+        f"`SafeCalibrator(EvidenceScaling())` | [{min(few)} to {max(few)} %](docs/evidence-scaling.md#few-rows) |"
+        in readme
+    )
