@@ -91,6 +91,8 @@ def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble)
     twice = CalibratedClassifier(GaussianNB().fit(features, event), cv="prefit")
     assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is evidence
     assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is safe
+    for unit in (1e-6, 1e6):  # weights that are no counts are scaled to a mean of one
+        assert type(twice.fit(features, event, unit * rng.random(1200)).pairs_[0][1]) is evidence
 
 
 PAIRS = {
