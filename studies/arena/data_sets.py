@@ -1,7 +1,7 @@
 """The data sets of the arena: which are for design, which are kept apart, and where their rows come from.
 
-The list is data_sets.csv, a line a data set. ``part`` is "design" or "kept-apart": no method and no default is designed or
-chosen by what happens on the second part (docs/decisions/0047). ``source`` and ``place`` say where the rows lie, ``label``
+The list is data_sets.csv, a line a data set. ``part`` is "design" or "kept-apart": no method is designed or changed by
+what happens on the second part (docs/decisions/0047). ``source`` and ``place`` say where the rows lie, ``label``
 names the column of the classes and ``without`` the columns that are left out: numbers of rows, and what gives the class away.
 New sets go to the end of the list: which classifiers forecast a set depends on its line.
 """

@@ -104,7 +104,7 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         "`studies/arena/data_sets.csv` lists the data sets, their part and their source. If you have the files of CalArena "
         "(arXiv 2605.30188), `python -m studies.arena.calarena run FOLDER tabrepo-binary` runs every calibrator on them, and "
         "writes tables that can be joined with those of CalArena.",
-        "\n".join(f"* {line}" for line in words(every, draws, brief=not results[KEPT_APART])),
+        "\n".join(f"* {line}" for line in words(every, draws, not results[KEPT_APART], draws_of(results[DESIGN]))),
     ]
 
 
@@ -158,8 +158,9 @@ def drawn(draws: dict[int, int]) -> str:
     return "; ".join(parts)
 
 
-def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str]:
+def words(results: list[Result], draws: dict[int, int], brief: bool, designed: dict[int, int]) -> list[str]:
     """What the words of the page mean; of a brief one, which has ranks and harm alone, these."""
+    of_design = f" (of the sets for design {drawn(designed)})" if designed and designed != draws else ""
     same = "; ".join(f"{shown(a)} has the log loss of {shown(b)} everywhere" for a, b in twins(results).items())
     limited = [method for method in MOST_CLASSES if any(one.method == method for one in results)]
     few = ", ".join(f"{shown(method)} was run on up to {MOST_CLASSES[method]} classes only" for method in limited)
@@ -175,7 +176,7 @@ def words(results: list[Result], draws: dict[int, int], brief: bool) -> list[str
         "**Kept apart** are data sets that no method or prior of the library was designed or chosen on. Figures on the sets "
         "for **design** flatter the methods that were designed on them.",
         "An **experiment** is a table of predictions, a number of rows to calibrate on, and a random draw of these rows. "
-        f"Drawn: {drawn(draws)}. The test set has up to {MOST_TESTED:,} held-out rows.",
+        f"Drawn: {drawn(draws)}{of_design}. The test set has up to {MOST_TESTED:,} held-out rows.",
         "**Log loss** is in nats (natural logarithms); probabilities below 1e-12 count as 1e-12. **Rank** is by log loss "
         "among all methods, and 1 is the best. A method that failed, or took more than "
         f"{MOST_SECONDS:.0f} s of processor time, shares the last ranks.",
