@@ -14,7 +14,13 @@ from benchmarks.scale_on_paper import SUMS, on_paper
 from calibrant import assess, predictions
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-NEEDED = {"DuckDB, by hand": "duckdb", "polars, by hand": "polars"}
+NEEDED = {
+    "DuckDB, by hand": ("duckdb", None),
+    "polars, by hand": ("polars", "1.30"),
+    "scikit-learn": ("sklearn", "1.7"),
+    "calibrant, streaming": ("pyarrow", None),
+}
+"""What a contender needs, and from which version on it has the options that its query takes."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,8 @@ def figures(name, folder):
 
 @pytest.mark.parametrize("name", [name for name in scale.COMPARED if name != "calibrant, in memory"])
 def test_all_find_the_same_six_figures(name, folder):
-    pytest.importorskip(NEEDED.get(name, "sklearn"))
+    module, version = NEEDED[name]
+    pytest.importorskip(module, minversion=version)
     assert figures(name, folder) == pytest.approx(figures("calibrant, in memory", folder), rel=1e-6)
 
 
