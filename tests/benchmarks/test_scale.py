@@ -48,7 +48,9 @@ def test_all_find_the_same_six_figures(name, folder):
 
 @pytest.mark.deep
 def test_a_process_is_measured_once_it_is_ready(folder):
-    found = measured("benchmarks.parquet_contenders", "assess, streaming", folder, folder, "3")  # many ticks of the clock
+    found = measured(
+        "benchmarks.parquet_contenders", "assess, streaming", folder, folder, "3"
+    )  # many ticks of the clock
     assert found.found["found"] == pytest.approx(figures("assess, streaming", folder))
     assert 0 < found.cpu_seconds < 60
     assert found.peak_bytes > 10**7

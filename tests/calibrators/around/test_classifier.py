@@ -156,6 +156,20 @@ def test_a_trained_estimator_may_have_its_classes_in_any_order(data):
     np.testing.assert_allclose(turned.predict_proba(X)[:, ::-1], plain.fit(X, y).predict_proba(X), rtol=1e-9)
 
 
+def test_labels_of_bytes_are_refused_in_words_and_the_hint_works(data):
+    X, y = data
+    labels = np.array([b"a", b"b", b"c"])[y]
+    with pytest.raises(
+        ValueError, match=r"scikit-learn's classifiers do not take bytes; got array\(\[b'.'.*Pass y\.astype\(str\)"
+    ):
+        CalibratedClassifier(GaussianNB(), "temperature").fit(X, labels)
+    assert CalibratedClassifier(GaussianNB(), "temperature").fit(X, labels.astype(str)).classes_.tolist() == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
 def test_the_estimator_and_the_calibrator_given_are_cloned(data):
     estimator, calibrator = GaussianNB(), TemperatureScaling()
     CalibratedClassifier(estimator, calibrator, cv=3).fit(*data)

@@ -27,6 +27,8 @@ def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     checked = as_labels(truth)
     if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
         truth = checked
+    must = "y must hold numbers or text, as scikit-learn's classifiers do not take bytes"
+    require(truth.dtype.kind != "S", must, value=truth[:1], hint="Pass y.astype(str)")
     check_classification_targets(truth)
     return truth
 
