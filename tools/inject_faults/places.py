@@ -32,13 +32,12 @@ def strange_place(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
 
 
 def _onto_the_input(job: Job, folder: Path, wholes: Whole, *, force: bool) -> list[str]:
-    """What is read is named as output: it stays, or, by force, gets whole contents."""
+    """A file is named as output: if the job reads it, it stays, and else, by force, it gets whole contents."""
     source = "small.csv" if job.name == "report" else "in.csv"
     before = content(folder / source)
     end = ended(*started(job, folder, output=source, force=force))
-    replaces = force and job.name not in ("fit", "report")  # what they write is no table
-    whole = {"apply": wholes["applied.csv"], "decide": wholes["decided.csv"]}.get(job.name, wholes[job.output])
-    laws = broken_laws(folder, source, before=before, whole=whole, end=end, codes={0} if replaces else {2})
+    codes = {0} if force and job.name not in ("apply", "decide", "fit", "report") else {2}
+    laws = broken_laws(folder, source, before=before, whole=wholes[job.output], end=end, codes=codes)
     return [f"{law} (onto the input, force {force})" for law in laws]
 
 

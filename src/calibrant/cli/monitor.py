@@ -28,6 +28,8 @@ def run_monitor(arguments: argparse.Namespace) -> int:
         watch.add(file)
     if not state.monitors:
         raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
+    for path in watch.without_rows:
+        print(f"{path}: it has no rows, and is read again next time", file=sys.stderr)
     tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(state.monitors.items())}
     state.write()
     _print(arguments, tables, "" if state.reading is None else state.reading.by)

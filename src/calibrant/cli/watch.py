@@ -34,6 +34,7 @@ class Watch:
 
     def __init__(self, arguments: argparse.Namespace, state: WatchState) -> None:
         self.arguments, self.state = arguments, state
+        self.without_rows: list[str] = []
         if state.reading is not None:
             require_same(arguments, state.reading)
             arguments.rows = state.reading.rows
@@ -56,7 +57,7 @@ class Watch:
             return
         forecast = self._forecast(file.path)
         if forecast is None:
-            print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
+            self.without_rows.append(file.path)
             return
         reading = self.state.reading or self.state.named(self._settled(forecast))
         if content.sha256 == reading.reference_sha256:

@@ -266,6 +266,7 @@ def test_the_defaults_are_logistic_regression_and_evidence_scaling_made_safe(dat
     ("options", "error", "message"),
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
+        ({"cv": ()}, ValueError, r"cv must have at least one fold; got none\. Pass cv=5\."),
         (
             {"calibrator": GaussianNB()},
             TypeError,

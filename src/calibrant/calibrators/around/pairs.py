@@ -66,6 +66,7 @@ class Training:
         self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, folds: Folds, *, ensemble: bool
     ) -> list[Pair]:
         """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
+        require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
         held_out = self._held_out(X, truth, metadata, folds)
         if ensemble:
             return [
