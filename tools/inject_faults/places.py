@@ -37,7 +37,8 @@ def _onto_the_input(job: Job, folder: Path, wholes: Whole, *, force: bool) -> li
     before = content(folder / source)
     end = ended(*started(job, folder, output=source, force=force))
     codes = {0} if force and job.name not in ("apply", "decide", "fit", "report") else {2}
-    laws = broken_laws(folder, source, before=before, whole=wholes[job.output], end=end, codes=codes)
+    whole = wholes["monitored.csv" if job.name == "monitor" else job.output]  # the ending says in which format
+    laws = broken_laws(folder, source, before=before, whole=whole, end=end, codes=codes)
     return [f"{law} (onto the input, force {force})" for law in laws]
 
 
