@@ -300,4 +300,20 @@ FITTINGS = {
         )
         for rows, size in (("5000", TABLE), ("20000", (20_000, 100)), ("50000", LONG_TABLE))
     },
+    **{
+        f"evidence-{name}": Fitting(
+            f"Evidence scaling, {size[0]:,} rows of {size[1]} classes",
+            "calibrant's own method beside its nearest relative. It fits more features than that, and finds their penalties.",
+            table,
+            size,
+            (300, 3),
+            (
+                Contender(OURS, "calibrant", "evidence_scaling", "calibrant"),
+                Contender("calibrant, one map (pool='fast')", "calibrant", "evidence_scaling_fast", "calibrant"),
+                Contender("calibrant, structured matrix scaling", "calibrant", "sms", "calibrant"),
+                Contender("probmetrics, structured matrix scaling", "probmetrics", "sms", "probmetrics"),
+            ),
+        )
+        for name, size in (("300", (300, 5)), ("5000", (5_000, 10)), ("10000", (10_000, 26)), ("5000-100", TABLE))
+    },
 }

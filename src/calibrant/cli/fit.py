@@ -11,8 +11,8 @@ from calibrant.cli.methods import found_notion
 from calibrant.cli.other_rows import warn_beside_other_rows
 from calibrant.cli.streams import missing_of, opened
 
-NOT_FOUND = ("gradient_", "row_weight_")
-"""Fitted numbers that say how well a fit went, or what a row weighs, and not what was found."""
+NOT_FOUND = ("gradient_", "middle_", "row_weight_")
+"""Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
 
 COUNTS = ("n_bins_", "n_regions_")
 """Whole numbers that were found, and not given by the data."""

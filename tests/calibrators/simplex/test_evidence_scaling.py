@@ -5,7 +5,6 @@ from scipy.special import expit, softmax
 
 from calibrant import TemperatureScaling, load_digits_forecast, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredVectorScaling
-from calibrant.solvers.evidence import precisions
 
 
 def drawn(n, k, seed=0):
@@ -15,14 +14,6 @@ def drawn(n, k, seed=0):
     label = (scores + rng.gumbel(size=(n, k))).argmax(axis=1)
     scores[:, 0] += 0.7 + (0.5 * scores[:, -1] if k > 2 else 0.0)
     return softmax(1.6 * scores, axis=1), label
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """Iterations that end where nothing moves."""
-    for name in ("LAST_CHANGE", "LAST_LOSS", "LAST_GAIN"):
-        monkeypatch.setattr(precisions, name, 1e-13)
-    monkeypatch.setattr(precisions, "MOST_OUTER", 300)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -9,7 +9,6 @@ from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators.simplex.evidence import bands, class_features, model
 from calibrant.calibrators.simplex.evidence.maps import Maps
 from calibrant.interop import load_calibrator, save_calibrator
-from calibrant.solvers.evidence import precisions
 
 
 def drawn(n, k, seed=0):
@@ -20,14 +19,6 @@ def drawn(n, k, seed=0):
     label = (truth.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
     scores[:, 0] += 0.7
     return softmax(1.5 * scores, axis=1), label, truth
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """Iterations that end where nothing moves."""
-    for name in ("LAST_CHANGE", "LAST_LOSS", "LAST_GAIN"):
-        monkeypatch.setattr(precisions, name, 1e-13)
-    monkeypatch.setattr(precisions, "MOST_OUTER", 300)
 
 
 @pytest.mark.parametrize("k", [2, 3])
