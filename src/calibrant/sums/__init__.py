@@ -5,7 +5,7 @@
 
 from calibrant.sums.plan import Plan, RowScore
 from calibrant.sums.predictions import Predictions
-from calibrant.sums.scan import scan, scans
+from calibrant.sums.scan import cells_of, scan, scans
 from calibrant.sums.sums import BinnedProblem, Sums
 
-__all__ = ["BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "scan", "scans"]
+__all__ = ["BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "cells_of", "scan", "scans"]

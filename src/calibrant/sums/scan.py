@@ -73,6 +73,14 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0
     )
 
 
+def cells_of(problem: Problem, notion: Notion, binning: Binning) -> Cells:
+    """Return the problems of a notion that is fitted, each cut by a binning; one column in memory needs no plan."""
+    if is_unread(problem) or not isinstance(problem, BinaryProblem):
+        return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
+    unit = Unit.of(problem.weights)
+    return tuple(BinnedProblem(one.name, one.share, binning(one), unit) for one in notion.split(problem))
+
+
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     """Cut the scores of a problem; of one that is read in batches fixed bins exactly, and others at the ends of fine cells."""
     if isinstance(problem, UnreadBinary):

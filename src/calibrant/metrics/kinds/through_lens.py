@@ -16,7 +16,7 @@ from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins
 from calibrant.metrics.kinds.metric import Difference, Metric
 from calibrant.metrics.uncertainty.estimate import Estimate
 from calibrant.metrics.uncertainty.jackknife import unbiased_square
-from calibrant.metrics.uncertainty.residuals import Residuals
+from calibrant.metrics.uncertainty.residuals import Residuals, error_through
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
@@ -44,7 +44,7 @@ class ThroughLens(Metric):
 
     def value(self, problem: Problem) -> float:
         """Return the size."""
-        return self.residuals(problem).value
+        return error_through(problem, as_notion(self.notion, problem), self.lens, self.size)
 
     def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
         """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""

@@ -18,22 +18,21 @@ from calibrant.metrics.uncertainty.estimate import Estimate, Resampling, least_p
 from calibrant.metrics.uncertainty.noise import Noise
 from calibrant.metrics.uncertainty.redrawn import Progress, Redrawn, redrawn, unwatched
 from calibrant.notions import Notion
-from calibrant.sums import BinnedProblem, Plan, Sums, scan
+from calibrant.sums import BinnedProblem, Sums, cells_of
 from calibrant.sums.draws import Bootstrap
 
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
     """Return the size of what a lens sees of a valid problem; 0 where the notion finds no row to speak of."""
     if size.of_bins is not None:
-        asked = notion, lens.cells(problem, notion)
-        return error_of(size.of_bins, scan(problem, Plan.of_cells([asked])).cells[0])
+        return error_of(size.of_bins, cells_of(problem, notion, lens.cells(problem, notion)))
     seen = [(binary, lens(binary)) for binary in notion.split(problem) if binary.size > 0]
     return size.of_problems(seen) if seen else 0.0
 
 
 def error_of(of_bins: Callable[[Sequence[BinnedProblem]], float], problems: Sequence[BinnedProblem]) -> float:
     """Return the size of bins that were summed; 0 where the notion finds no row to speak of."""
-    held = [one for one in problems if one.bins.count.any()]
+    held = [one for one in problems if np.count_nonzero(one.bins.count)]
     return of_bins(held) if held else 0.0
 
 
