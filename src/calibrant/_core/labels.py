@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import absent, as_array, more, some
-from calibrant._core.one_pass import are_between, blocks
+from calibrant._core.one_pass import BLOCK, are_between, blocks
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.text_columns import text_of
 
@@ -95,6 +95,8 @@ def event_of_score(
 
 def _ones(truth: Labels) -> BoolArray | None:
     """Return where integers are one, if all are 0 or 1; they are read once."""
+    if truth.size <= BLOCK:
+        return np.not_equal(truth, 0) if _are_below(truth, 2) else None
     occurred: BoolArray = np.empty(truth.size, dtype=np.bool_)
     for rows in blocks(truth.size):
         block = truth[rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ class Weights:
     whole: Weights | None = None
 
     @classmethod
+    @lru_cache(maxsize=8)
     def one_each(cls, n: int) -> Weights:
         """Weight one for each of ``n`` rows, in the memory of a single number."""
         return cls(np.ndarray((n,), np.float64, ONE, strides=(0,)), is_unit=True)

@@ -162,7 +162,7 @@ def added(parts: Iterable[Cut]) -> Cut:
 
 def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> Cut:
     """Sum rows of a binary problem over the bins in which they are."""
-    by_outcome = np.bincount(2 * at + outcome, minlength=2 * n_bins)
+    by_outcome = np.bincount(at + at + outcome, minlength=2 * n_bins)
     events = by_outcome[1::2]
     count = by_outcome[::2] + events
     scores = _weighted(at, score, weights, n_bins)

@@ -48,17 +48,9 @@ class Binary(Notion):
 
 def _named(problem: BinaryProblem, name: str) -> BinaryProblem:
     # As dataclasses.replace does, which takes as long as all else that is done for a few rows.
-    return BinaryProblem(
-        problem.score,
-        problem.outcome,
-        problem.weights,
-        problem.share,
-        name,
-        problem.classes,
-        problem.logit,
-        problem.predicted,
-        problem.precision,
-    )
+    named = object.__new__(BinaryProblem)
+    named.__dict__.update(problem.__dict__, name=name)
+    return named
 
 
 def _of_class(label: object) -> str:

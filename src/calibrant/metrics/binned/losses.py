@@ -209,7 +209,7 @@ class NormOfBins(Size):
         """Return the norm of a loss that needs no rows."""
         loss = cast(LossOfSums, self.loss)
         value = self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
-        if all(one.open is None for one in problems):
+        if not [one for one in problems if one.open is not None]:
             return value
         is_mean_gap = self.loss is gap and self.norm is l1 and self.across in (None, l1)
         error = sum(one.share * (one.open or 0.0) for one in problems) if is_mean_gap else np.inf
