@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, CalibratedClassifier, SafeCalibrator
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
 
@@ -51,3 +51,12 @@ def test_a_warning_that_comes_through_a_classifier_points_at_the_line_of_its_fit
     for name in SAY_SO:
         said = said_by(CalibratedClassifier(calibrator=ALL[name](), cv=2), X, label)
         assert {warning.filename for warning in said} <= {__file__}
+
+
+@pytest.mark.parametrize(("far", "times"), [([800.0, 800.0], 0), ([800.0, 900.0], 1), ([-800.0, 800.0], 1)])
+def test_logits_that_differ_and_are_one_probability_to_the_method_are_told_of(far, times):
+    logit = np.concatenate([np.linspace(-2.0, 2.0, 20), far])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        IsotonicCalibration(input="logit").fit(logit, logit > 0.3)
+    assert sum("are one probability" in str(one.message) for one in caught) == times

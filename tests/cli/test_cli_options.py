@@ -246,6 +246,13 @@ def test_every_option_of_every_command_has_an_exercise():
     }
 
 
+def test_help_gives_groups_of_options_a_name_and_a_sentence():
+    for command in commands().values():
+        for group in command._action_groups:
+            assert not str(group.title).endswith(".")
+            assert group.description is None or group.description.endswith(".")
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """A folder for each table, with a calibrator of its columns."""

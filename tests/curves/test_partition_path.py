@@ -54,6 +54,10 @@ def test_one_column_is_measured_as_one_column():
     path = partition_path(OCCURRED, SCORE, two, metrics=["ece"])
     assert two.given.ndim == 1
     assert path.before[0] == expected_calibration_error(OCCURRED, SCORE)
+    proper = partition_path(OCCURRED, SCORE, two, metrics=["nll", "brier"])
+    np.testing.assert_allclose(
+        proper.before, [log_loss(OCCURRED, SCORE), brier_score_loss(OCCURRED, SCORE)], rtol=1e-12
+    )
     assert path["ece"][1] == expected_calibration_error(OCCURRED, 0.5 * SCORE + 0.3)
     table = np.column_stack([1 - SCORE, SCORE])
     as_table = partition_path(OCCURRED, table, two, metrics=["ece"])

@@ -29,6 +29,12 @@ def test_the_error_of_the_curve_is_the_metric(smoother, rows, notion):
     assert curve.error == pytest.approx(METRICS[smoother](label, prob, **data), abs=1e-12)
 
 
+def test_a_narrow_kernel_is_read_at_every_thousandth():
+    y, p, _ = simulated(np.random.default_rng(0), 400)
+    score = smooth_reliability_curve(y, p, bandwidth=1e-3).panels[0].score
+    assert np.diff(score).min() == pytest.approx(1e-3)
+
+
 @pytest.mark.parametrize("power", [1.0, 1.3, 0.6])
 def test_the_smooth_error_is_the_mean_distance_from_the_diagonal(power):
     y, p, _ = simulated(np.random.default_rng(0), 500, power)

@@ -7,8 +7,15 @@ from reference import multiclass_irp as twin
 from strategies import tables
 
 from calibrant._kernels import irp
+from calibrant._kernels.simplex_regions import NEVER, NOBODY
 
 fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
+
+
+def test_what_stands_for_no_region_is_the_number_of_none():
+    assert NEVER < 0
+    assert NOBODY < 0
+    assert NEVER != NOBODY
 
 
 def points(data, n_classes):

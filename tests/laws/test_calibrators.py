@@ -46,6 +46,13 @@ def forecast_for(data, key, **size):
     return data.draw(tables(n_classes=st.just(2) if key in OF_TWO_CLASSES else two_or_more, **size))
 
 
+@each
+def test_a_calibrator_keeps_what_it_is_told_of_its_data(key):
+    kept = ALL[key]().set_params(input="logit").get_params()
+    made = type(ALL[key]())(**{name: kept[name] for name in ALL[key]().get_params(deep=False)} | {"labels": ["a", "b"]})
+    assert (made.input, made.labels) == ("logit", ["a", "b"])
+
+
 def fitted(key, rows, **options):
     """Fit; the warnings of a degenerate input are its documented answer."""
     label, prob, weight = rows

@@ -10,6 +10,7 @@ from calibrant.monitoring.reference import DEVIATIONS, PARTS, SPREAD, Reference
 from tests.monitoring.test_bets import outcomes, windows_of
 
 CUTS = cuts_of(np.array([False, True]), np.zeros(2, dtype=np.intp))
+CUTS_OF_FOUR = cuts_of(np.arange(4) >= 2, np.zeros(4, dtype=np.intp))
 
 
 def exponents(bet, cells, gap):
@@ -56,6 +57,23 @@ def test_what_is_computed_is_at_most_the_wealth_of_bets_that_know_the_gaps(seed)
             for each in (gap, *others):
                 most = with_known_gaps(window, reference, each, cut.unit == unit)
                 assert (found[unit] <= most + 1e-9).all()
+
+
+def test_of_one_cell_little_is_lost_to_the_gap_that_is_not_known():
+    p, lost = np.array([0.15, 0.4, 0.6, 0.85]), []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        before, later = (rng.integers(n // 2, n, 4).astype(float) for n in (400, 100))
+        reference, window = (Cells(n, n * p, rng.binomial(n.astype(int), p).astype(float)) for n in (before, later))
+        known = Reference.of(reference, CUTS_OF_FOUR)
+        gain, slope = known.terms(window)
+        for number, cut in enumerate(CUTS_OF_FOUR):
+            found = known.log_wealth(gain[None], slope[None], number)[0]
+            for unit in range(cut.n_units) if cut.is_of_cells else ():
+                gaps = np.where(cut.unit == unit, np.linspace(-0.14, 0.14, 200)[:, None], 0.0)
+                each = [with_known_gaps(window, reference, gap, cut.unit == unit) for gap in gaps]
+                lost += (np.min(each, axis=0) - found[unit])[np.isfinite(found[unit])].tolist()
+    assert 0.0 <= np.min(lost) <= np.median(lost) < 0.1
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.1, -0.15])

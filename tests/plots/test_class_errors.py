@@ -152,3 +152,7 @@ def test_the_legend_leaves_room_for_a_title():
     key = ax.get_legend().get_window_extent()
     assert ax.get_window_extent().x1 <= key.x0
     assert key.x1 <= ax.figure.bbox.x1
+
+
+def test_bars_stand_on_zero():
+    assert errors().plot().get_ylim()[0] == 0.0

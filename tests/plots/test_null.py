@@ -173,3 +173,7 @@ def test_nothing_is_clipped(result):
     assert box.x1 <= page.x1
     assert page.y0 <= box.y0
     assert box.y1 <= page.y1
+
+
+def test_the_axis_of_a_law_that_is_one_value_reaches_to_the_observed_one():
+    assert TestResult("odd", 3.0, 0.0, chi_squared(0), ()).plot().get_xlim()[1] > 3.0

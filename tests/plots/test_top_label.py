@@ -6,6 +6,7 @@ import pytest
 from calibrant import EqualMass, load_digits_forecast
 from calibrant.curves import top_label_curve
 from calibrant.plots import plot_top_label, plot_top_label_bin
+from calibrant.plots.top_label import _write_distances
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -254,3 +255,9 @@ def test_what_cannot_be_drawn_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(curve)
     assert plt.get_fignums() == []
+
+
+def test_distances_are_written_to_the_side_that_has_room():
+    ax = plt.subplots()[1]
+    _write_distances(ax, np.array([0.2, 0.8]), np.array([1.0, 0.0]), np.array([0.9, 0.9]))
+    assert [text.get_ha() for text in ax.texts] == ["left", "right"]

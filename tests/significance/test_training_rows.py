@@ -144,6 +144,14 @@ def test_fewer_than_five_shared_rows_or_other_labels_are_left_alone():
     assert n_shared(as_problem(label, prob), relabelled) == 0
 
 
+def test_fewer_than_one_in_a_hundred_shared_rows_are_left_alone():
+    rng = np.random.default_rng(0)
+    (label, prob), (other_label, other) = made(rng, 1000), made(rng, 1000)
+    for shared, found in ((8, 0), (12, 12)):
+        both = as_problem(np.concatenate([other_label, label[:shared]]), np.concatenate([other, prob[:shared]]))
+        assert n_shared(as_problem(label, prob), both) == found
+
+
 def test_rows_repeated_within_their_own_set_are_not_shared():
     rng = np.random.default_rng(0)
     (label, prob), (other_label, other) = made(rng, 200), made(rng, 200)

@@ -13,7 +13,8 @@ from calibrant.lenses.cumulative import Cumulative, largest, largest_within, spr
 from calibrant.lenses.smooth import Smooth, fixed_point, fixed_point_within
 from calibrant.notions import Binary
 from calibrant.sums import Plan, scan
-from calibrant.sums.fine_cells import rounded
+from calibrant.sums.fine_cells import SummedWeights, rounded
+from calibrant.sums.sums import Unit
 
 ROUNDING = 1e-12
 
@@ -66,3 +67,8 @@ def test_cells_without_both_outcomes_leave_nothing_open():
     _, cells = both((np.zeros(3, int), np.array([0.3, 0.3001, 0.9]), np.ones(3)), FineGrid(4))
     assert (cells.cells.rise == 0.0).all()
     np.testing.assert_allclose(cells.cells.fall, [0.6001, 0.9], rtol=1e-12)
+
+
+def test_weights_of_cells_are_rows_only_where_each_is_one():
+    unit = Unit(are_counts=True, rows_per_weight=1.0)
+    assert [SummedWeights.of(np.array(own), unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]

@@ -36,6 +36,7 @@ from calibrant import (
 )
 from calibrant.binning import Unique
 from calibrant.calibrators import EvidenceScaling
+from calibrant.calibrators.around.groups import as_groups
 from calibrant.calibrators.around.model_output import forecast_of, pooled
 from calibrant.exceptions import CalibrationWarning
 
@@ -398,6 +399,10 @@ def test_groups_are_whatever_says_which_rows_belong_together(make, cv, numbered)
     assert len(SEEN) == 3
     for fitted, scored in SEEN:
         assert not {group[int(row)] for row in fitted} & {group[int(row)] for row in scored}
+
+
+def test_a_number_and_the_word_for_it_are_two_groups():
+    assert np.unique(as_groups([1, "1", 1, "1"])).size == 2
 
 
 @pytest.mark.parametrize("gap", [float("nan"), None, np.datetime64("NaT"), pd.NA])

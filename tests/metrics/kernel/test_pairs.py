@@ -338,6 +338,15 @@ def test_the_interval_covers_at_calibration_and_away_from_it():
         assert covered / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
+def test_the_upper_end_is_as_far_as_the_value_spreads():
+    """Of a forecast that is far off, values are about normal, and the upper end stands 1.96 of their deviations above."""
+    drawn = [miscalibrated(600, 3, seed, 0.0) for seed in range(150)]
+    values = np.array([kernel_calibration_error(*rows) for rows in drawn])
+    found = [assess(*rows, metrics=["skce"], n_resamples=199)["skce"] for rows in drawn[:15]]
+    reach = np.mean([one.upper - one.value for one in found])
+    assert reach == pytest.approx(1.96 * values.std(ddof=1), rel=0.3)
+
+
 def test_labels_and_rows_drawn_again_make_noise_of_the_same_spread_at_calibration():
     label, prob = miscalibrated(300, 3)
     problem = as_problem(label, prob)

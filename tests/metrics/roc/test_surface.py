@@ -16,9 +16,9 @@ from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant._kernels.roc_surface import best_along
 from calibrant.metrics.roc.corners import number_of_corners, trees
-from calibrant.metrics.roc.hull import Hull
+from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, corner_thresholds, grid_thresholds, own_side_sums, surface_points
-from calibrant.metrics.roc.thresholds import _sample, as_thresholds
+from calibrant.metrics.roc.thresholds import _directions, _sample, as_thresholds
 from calibrant.metrics.roc.tuples import sorted_right
 from calibrant.metrics.roc.volume import Rays, hull_volume, influence
 from calibrant.metrics.roc.vus import _variance
@@ -139,6 +139,21 @@ def test_the_best_part_of_a_threshold_reaches_what_it_says_and_no_other_reaches_
     at, best = best_along(rows.prob, rows.label, rows.share, direction, gamma, k)
     assert reached(at) == pytest.approx(best, abs=1e-9)
     assert best >= max(reached(part) for part in np.linspace(-3.0, 3.0, 41) + 1e-6) - 1e-9
+
+
+def test_a_part_that_does_best_without_rows_on_its_side_lies_above_all_of_them():
+    rows = rows_of(np.array([1, 1, 0]), np.array([[0.95, 0.05], [0.05, 0.95], [0.5, 0.5]]), np.ones(3))
+    at, best = best_along(rows.prob, rows.label, rows.share, np.array([0.0, 1.0]), np.zeros(2), 0)
+    assert (at > 0.9, best) == (True, 1.0)
+
+
+def test_the_most_classes_that_have_a_hull_take_their_directions_from_it():
+    points = np.vstack([np.eye(MOST_CLASSES), np.full(MOST_CLASSES, 0.9)])
+    found, farthest = _directions(points, 100, 0)
+    outward = np.maximum(Hull.of(points).normals, 0.0)
+    assert len(found) == len(outward)
+    assert {tuple(one) for one in found.round(9)} == {tuple(one) for one in outward.round(9)}
+    assert (found * points[farthest]).sum(axis=1) == pytest.approx((found @ points.T).max(axis=1))
 
 
 def test_the_rows_on_which_thresholds_are_moved_are_like_all_of_their_class(monkeypatch):
