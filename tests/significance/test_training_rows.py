@@ -146,8 +146,8 @@ def test_fewer_than_five_shared_rows_or_other_labels_are_left_alone():
 
 def test_fewer_than_one_in_a_hundred_shared_rows_are_left_alone():
     rng = np.random.default_rng(0)
-    (label, prob), (other_label, other) = made(rng, 1000), made(rng, 1000)
-    for shared, found in ((8, 0), (12, 12)):
+    (label, prob), (other_label, other) = made(rng, 2000), made(rng, 2000)
+    for shared, found in ((15, 0), (25, 25)):
         both = as_problem(np.concatenate([other_label, label[:shared]]), np.concatenate([other, prob[:shared]]))
         assert n_shared(as_problem(label, prob), both) == found
 

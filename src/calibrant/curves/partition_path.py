@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import list_of_names, refuse, require
-from calibrant._core.problem import BinaryProblem, IntArray, Problem
+from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.validation import DataOptions, as_problem
@@ -153,7 +153,7 @@ def partition_path(
     return PartitionPath(
         n_regions=np.array(regions, dtype=np.intp),
         value=np.array(values),
-        before=np.array(_measured(entries, problem, _table(problem))),
+        before=np.array(_measured(entries, problem, as_simplex(problem).prob)),
         metrics=tuple(entry.name for entry in entries),
         symbols=tuple(entry.symbol for entry in entries),
         calibrator=type(calibrator[0] if several else calibrator).__name__,
@@ -206,10 +206,6 @@ def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
     if isinstance(problem, BinaryProblem):
         return problem.log_odds if as_logits else problem.score
     return problem.forecast.log_prob if as_logits else problem.prob
-
-
-def _table(problem: Problem) -> FloatArray:
-    return np.column_stack([1.0 - problem.score, problem.score]) if isinstance(problem, BinaryProblem) else problem.prob
 
 
 def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list[float]:

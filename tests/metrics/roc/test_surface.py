@@ -142,7 +142,7 @@ def test_the_best_part_of_a_threshold_reaches_what_it_says_and_no_other_reaches_
 
 
 def test_a_part_that_does_best_without_rows_on_its_side_lies_above_all_of_them():
-    rows = rows_of(np.array([1, 1, 0]), np.array([[0.95, 0.05], [0.05, 0.95], [0.5, 0.5]]), np.ones(3))
+    rows = rows_of(np.array([1, 1, 0]), np.array([[0.95, 0.05], [0.05, 0.95], [0.03, 0.97]]), np.ones(3))
     at, best = best_along(rows.prob, rows.label, rows.share, np.array([0.0, 1.0]), np.zeros(2), 0)
     assert (at > 0.9, best) == (True, 1.0)
 
