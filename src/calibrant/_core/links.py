@@ -30,7 +30,8 @@ def clipped(prob: FloatArray) -> FloatArray:
 
 def log_prob_of_prob(prob: FloatArray) -> FloatArray:
     """Logarithms of probabilities, clipped at ``EPSILON``."""
-    return np.log(clipped(prob))
+    raised = np.asarray(clipped(prob))
+    return np.log(raised, out=raised)
 
 
 def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:

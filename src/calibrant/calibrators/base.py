@@ -51,7 +51,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
     """
 
-    block: ClassVar[int] = 1 << 17
+    block: ClassVar[int] = 1 << 16
     """Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
 
     unstored: ClassVar[Mapping[str, Any]] = MappingProxyType({})

@@ -140,7 +140,7 @@ class Objective:
         self.ridge, self.centre = ridge, centre
         self.share = problem.weight / problem.weights.total
         self.equal = problem.weights.is_unit
-        self.scale = max(1.0, float(self.share @ np.abs(z).max(axis=1)))
+        self.scale = max(1.0, float(self.share @ np.maximum(z.max(axis=1), -z.min(axis=1))))
         self.dense = dense or centre.size <= design.most_dense
         self.prob: Any = np.empty(z.shape, np.float64 if self.dense else np.float32)
         self.single: Any = z if self.dense else z.astype(np.float32)

@@ -12,6 +12,7 @@ from calibrant._core.parameters import numbers, refuse, require
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant.binning.base import require_bins
+from calibrant.binning.even_index import UNITS
 from calibrant.binning.partition import Partition
 from calibrant.binning.simplex.base import SimplexBinning
 
@@ -122,9 +123,18 @@ def _width(n_bins: int) -> int:
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
     """Append the bins of columns to a code, as digits of a number."""
     for column in prob.T:
-        # The number of edges below, as `locate` finds it, without an array of all edges; the product may be rounded across one.
-        bin = np.clip(np.ceil(column * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-        bin -= (bin > 0) & (bin / n_bins >= column)
-        bin += (bin < n_bins - 1) & ((bin + 1) / n_bins < column)
-        code = code * n_bins + bin
+        code = code * n_bins + _bin(column, n_bins)
     return code
+
+
+def _bin(score: FloatArray, n_bins: int) -> IntArray:
+    """Return the number of edges below each score, as `even_index` does, without an array of all edges, which may be many."""
+    place = score * n_bins
+    at: IntArray = np.ceil(place).astype(np.int64) - 1
+    unsure = np.flatnonzero(np.abs(place - np.rint(place)) <= UNITS * n_bins * np.finfo(np.float64).eps)
+    if unsure.size:  # next to an edge, which has the last word
+        near, beside = np.clip(at[unsure], 0, n_bins - 1), score[unsure]
+        near -= (near > 0) & (near / n_bins >= beside)
+        near += (near < n_bins - 1) & ((near + 1) / n_bins < beside)
+        at[unsure] = near
+    return at

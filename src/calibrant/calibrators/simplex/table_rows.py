@@ -11,7 +11,7 @@ import numpy as np
 
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
-from calibrant._core.problem import BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.problem import BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex, row_blocks
 from calibrant.solvers.multinomial import Design, Objective, ObjectiveInBatches
 from calibrant.sums.unread import UnreadSimplex
 
@@ -54,7 +54,7 @@ class RowsInMemory:
     @property
     def largest(self) -> float:
         """Largest size of a log-probability."""
-        return float(np.abs(self.z).max())
+        return max(float(self.z.max()), -float(self.z.min()))
 
     def in_units(self, size: float) -> RowsInMemory:
         """Return the rows with log-probabilities in units of a size."""
@@ -72,10 +72,17 @@ class RowsInMemory:
 
     def put_right(self, design: Design, ways: Sequence[FloatArray]) -> list[bool]:
         """Whether along each of these tables no row loses and some row gains."""
-        return [
-            bool(not lose and gain)
-            for lose, gain in zip(*_moved(design, self.z, self.problem.label, ways), strict=True)
-        ]
+        return [self._puts_right(design, way) for way in ways]
+
+    def _puts_right(self, design: Design, way: FloatArray) -> bool:
+        """Look at some rows at a time: as a rule one of the first loses, and the others need no look."""
+        gains = False
+        for rows in row_blocks(self.problem):
+            ((lose,), (gain,)) = _moved(design, self.z[rows], self.problem.label[rows], [way])
+            if lose:
+                return False
+            gains |= bool(gain)
+        return gains
 
 
 def _moved(design: Design, z: FloatArray, label: IntArray, ways: Sequence[FloatArray]) -> FloatArray:
