@@ -32,6 +32,9 @@ SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 STRETCHES = (1.1, 1.25, 1.5)
 """What the last of these gaps is multiplied with, so that truths beyond the observed one are tried."""
 
+Seen = list[FloatArray]
+"""What a lens sees of each part, arrays (m, d)."""
+
 EVENNESS = 0.2
 """Part of what noise leaves unknown of a squared gap that is taken to be there. Without it true errors that are spread
 over all bins lie above the interval too often, with all of it those of one class below (decision 30)."""
@@ -54,35 +57,32 @@ class Noise:
 
     def law(self, sizes: Sizes) -> Law:
         """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
+        if self.bootstrap is not None:
+            return self._law_of_groups(sizes, self.bootstrap)
         value = float(sizes(self.cells.deviation[None])[0])
         steps = steps_for(value, sizes(self.consistent))
-        if self.bootstrap is not None:
-            found = _law_of(value, _observed(sizes, self._by_rows(self.bootstrap, steps)))
-            return replace(found, shifts=self._shifts(sizes, value, self.bootstrap))
         stretched = steps[:, None] * self.cells.gap
         gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
         found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)))
 
-    def _shifts(self, sizes: Sizes, value: float, bootstrap: FloatArray) -> FloatArray | None:
-        """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
+    def _law_of_groups(self, sizes: Sizes, bootstrap: FloatArray) -> Law:
+        """Law of the observed deviations times each step; the noise goes from that of calibration to the bootstrap's.
 
-        What is seen through a lens is rougher than the truth, and to stretch it is to stretch its noise: the largest of many
-        bumps is seldom small. A convex size is shifted by no less than one that is so large.
+        What a lens sees of a sum is the sum of what it sees, so that each kind is looked at once.
         """
-        reach = float(sizes(bootstrap).max())
-        if value <= FAR * np.finfo(float).eps * reach:
-            return None
-        far = FAR * max(reach, value) / value * self.cells.deviation
-        shifts: FloatArray = sizes(far + bootstrap) - sizes(far[None])[0]
-        return shifts
+        kinds = (self.cells.deviation[None], self.consistent, bootstrap)
+        observed, drawn, resampled = (sizes.look(kind) for kind in kinds)
+        value = float(sizes.size(observed)[0])
 
-    def _by_rows(self, bootstrap: FloatArray, steps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the observed deviations times each step; the noise goes from that of calibration to the bootstrap's."""
-        for step in steps:
-            part = min(float(step), 1.0)
-            noise = np.sqrt(1.0 - part) * self.consistent + np.sqrt(part) * bootstrap
-            yield step * self.cells.deviation, noise
+        def at(step: float) -> tuple[float, FloatArray]:
+            part = min(step, 1.0)
+            true = [step * one for one in observed]
+            noise = (np.sqrt(1.0 - part) * d + np.sqrt(part) * b for d, b in zip(drawn, resampled, strict=True))
+            return float(sizes.size(true)[0]), sizes.size([t + own for t, own in zip(true, noise, strict=True)])
+
+        found = _law_of(value, map(at, steps_for(value, sizes.size(drawn)).tolist()))
+        return replace(found, shifts=_shifts(sizes, value, observed, resampled))
 
     def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
@@ -167,6 +167,20 @@ def _law_of(value: float, observed: Iterable[tuple[float, FloatArray]]) -> Law:
     """Return the law of all steps."""
     truth, found = zip(*observed, strict=True)
     return Law(value, np.maximum.accumulate(truth), np.array(found))
+
+
+def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> FloatArray | None:
+    """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
+
+    What is seen through a lens is rougher than the truth, and to stretch it is to stretch its noise: the largest of many
+    bumps is seldom small. A convex size is shifted by no less than one that is so large.
+    """
+    reach = float(sizes.size(resampled).max())
+    if value <= FAR * np.finfo(float).eps * reach:
+        return None
+    far = [FAR * max(reach, value) / value * one for one in observed]
+    shifts: FloatArray = sizes.size([f + own for f, own in zip(far, resampled, strict=True)]) - sizes.size(far)[0]
+    return shifts
 
 
 def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
