@@ -34,8 +34,8 @@ def _method(make: Callable[[], Any]) -> Callable[[np.ndarray, np.ndarray], Metho
 
 platt = _method(parametric.PlattCalibrator)
 beta = _method(parametric.BetaCalibrator)
-isotonic = _method(isotonics.IsotonicCalibration)
-centered_isotonic = _method(isotonics.CenteredIsotonicCalibration)
+isotonic = _method(isotonics.IsotonicCalibrator)
+centered_isotonic = _method(isotonics.CenteredIsotonicCalibrator)
 histogram = _method(binning.HistogramBinningCalibrator)
 scaling_binning = _method(binning.ScalingBinningCalibrator)
 bbq = _method(bayesian.BBQCalibrator)
