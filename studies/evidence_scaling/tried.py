@@ -1,7 +1,8 @@
 """What each part of evidence scaling is worth, and what was tried in its place: python -m studies.evidence_scaling.tried
 
 Forecasts of the arena's data sets for design, with up to 15 classes, and one random draw of the rows to fit. For each variant
-the change of the mean log loss of held-out rows is printed, in thousandths, with an interval over data sets. It takes ten minutes.
+the change of the mean log loss of held-out rows is printed, in thousandths, with an interval over data sets. It takes up to
+ten minutes.
 """
 
 from __future__ import annotations
