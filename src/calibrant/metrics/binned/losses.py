@@ -217,19 +217,16 @@ class NormOfBins(Size):
 
     def _norm_of(self, found: Sequence[tuple[float, Bins, FloatArray]]) -> float:
         """Return the norm of the losses of bins, of problems with these shares."""
-        values, weights, shares = [], [], []
-        for share, bins, loss in found:
-            held = bins.weight > 0
-            values.append(loss[held])
-            weights.append(bins.weight[held] / np.add.reduce(bins.weight))
-            shares.append(share)
+        held = [_of_held(bins, loss) for _, bins, loss in found]
+        shares = [share for share, _, _ in found]
         if self.across is not None:
-            own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
+            own = [self.norm(*pair) for pair in held]
             return self.across(np.array(own), np.array(shares))
-        scaled = [share * weight for share, weight in zip(shares, weights, strict=True)]
-        if len(values) == 1:
-            return self.norm(values[0], scaled[0])
-        return self.norm(np.concatenate(values), np.concatenate(scaled))
+        if len(held) == 1:
+            ((values, weights),) = held
+            return self.norm(values, shares[0] * weights)
+        scaled = [share * weights for share, (_, weights) in zip(shares, held, strict=True)]
+        return self.norm(np.concatenate([values for values, _ in held]), np.concatenate(scaled))
 
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
         """Return the norms of gaps."""
@@ -258,6 +255,12 @@ class NormOfBins(Size):
         for norm in chosen:
             highest = norm(np.array([highest]), np.ones(1))
         return 0.0, highest
+
+
+def _of_held(bins: Bins, loss: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the losses of the bins that hold rows, and their shares of the weight."""
+    held = bins.weight > 0
+    return loss[held], bins.weight[held] / np.add.reduce(bins.weight)
 
 
 def norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import lru_cache
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from calibrant.sums import Plan, Sums
 from calibrant.sums.draws import Bootstrap
 from calibrant.sums.recut import fine_pair
 from calibrant.sums.unread import is_unread
+
+M = TypeVar("M", bound="ThroughLens")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,6 +99,9 @@ class ThroughLens(Metric):
 
     def recut(self, binning: int | Binning) -> Self:
         """Return the metric over these bins; one whose lens has none is as it was."""
+        if type(binning) is int:
+            over: Self = _over(self, binning)
+            return over
         return self.changed(lens=self.lens.recut(as_binning(binning)))
 
     @property
@@ -112,6 +118,12 @@ class ThroughLens(Metric):
     def draws_labels(self) -> bool:
         """Yes, in cells or anew."""
         return True
+
+
+@lru_cache
+def _over(metric: M, n_bins: int) -> M:
+    """Return the metric over so many bins, which is asked for again and again."""
+    return metric.changed(lens=metric.lens.recut(as_binning(n_bins)))
 
 
 def point(
