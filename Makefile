@@ -69,9 +69,10 @@ wheel:
 	build/wheel/bin/pip install --quiet "$$(ls build/wheel/dist/*.whl)[report]"
 	cd build/wheel && env -u PYTHONPATH bin/python -I ../../tools/smoke.py
 
-# The documentation, with every warning an error, and whether its search finds what people type.
+# The documentation, all pages anew (-E: its search loses entries of pages that are not read again), with every warning an error,
+# and whether its search finds what people type.
 docs: .venv-docs/installed
-	.venv-docs/bin/sphinx-build -W --keep-going -b html docs docs/_build/html
+	.venv-docs/bin/sphinx-build -E -W --keep-going -b html docs docs/_build/html
 	.venv-docs/bin/python -m tools.pages.search docs/_build/html
 
 # The claims, tables and figures of each paper, from the data in $$CALIBRANT_DATA (or ../shared/data). Each states its time
