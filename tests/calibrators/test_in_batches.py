@@ -292,3 +292,12 @@ def test_where_a_cell_holds_one_score_the_map_is_exact(method, data):
     ours = clone(method).fit(as_read(label, score, weight, labels=[0, 1]))
     rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
     np.testing.assert_allclose(ours.calibrate(score), rows.calibrate(score), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [PlattScaling, BetaCalibration, QuadraticScaling], ids=lambda kind: kind.__name__)
+def test_equal_scores_in_batches_give_the_map_of_rows_in_memory(kind):
+    label, score = np.array([0, 1, 1, 0, 1, 1]), np.full(6, 0.3)
+    found = kind().fit(as_read(label, score, np.ones(6), labels=[0, 1]))
+    expected = kind(labels=[0, 1]).fit(score, label)
+    new = np.array([0.1, 0.3, 0.8])
+    np.testing.assert_allclose(found.predict_proba(new), expected.predict_proba(new), rtol=1e-9)

@@ -256,3 +256,15 @@ sys.exit(cli.main(["decide", "in.csv", "--costs", "0,1;4,0", "-o", "out.csv"]))
     assert run.returncode == 128 + signal.SIGTERM
     assert said.endswith("calibrant: terminated; no file was left half written\n")
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a mask of permissions is there on POSIX alone")
+def test_the_mask_of_permissions_stays_as_it_was(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with whole_file(tmp_path / "out.txt") as beside:
+            beside.write_text("new")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o640
