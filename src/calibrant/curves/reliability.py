@@ -20,7 +20,7 @@ from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.curves.intervals import INTERVALS
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import BinnedProblem, Plan, Predictions, scan
+from calibrant.sums import BinnedProblem, Predictions, cells_of
 
 IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
@@ -153,7 +153,7 @@ def curve_of(
     require_level(level)
     if interval is not None:
         choice("interval", interval, INTERVALS, also=" or None")
-    return curve_of_sums(scan(problem, Plan.of_cells([(notion, binning)])).cells[0], notion, binning, level, interval)
+    return curve_of_sums(cells_of(problem, notion, binning), notion, binning, level, interval)
 
 
 def curve_of_sums(
