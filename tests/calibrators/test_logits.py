@@ -16,8 +16,8 @@ from calibrant import (
     log_loss,
     save_calibrator,
 )
+from calibrant._core.checksum import checksum_of
 from calibrant.calibrators import MatrixScaling
-from calibrant.interop.persistence import _checksum
 
 WORDS = ("as-given", "log-softmax", "reference")
 SCALINGS = (VectorScaling, MatrixScaling)
@@ -210,7 +210,7 @@ def test_a_file_from_before_there_was_the_word_keeps_its_map(scaling, tmp_path):
     save_calibrator(fitted, tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
     del document["calibrator"]["parameters"]["logits"], document["checksum"]
-    (tmp_path / "old.json").write_text(json.dumps(document | {"checksum": _checksum(document)}))
+    (tmp_path / "old.json").write_text(json.dumps(document | {"checksum": checksum_of(document)}))
     old = load_calibrator(tmp_path / "old.json")
     assert old.logits == "log-softmax"
     np.testing.assert_array_equal(old.calibrate(logit), fitted.calibrate(logit))

@@ -2,14 +2,18 @@
 
 import json
 import os
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calibrant import Monitor, cli
-from calibrant.cli.watch_state import WatchState
-from calibrant.cli.watched_files import files_of
+from calibrant._core.checksum import checksum_of
+from calibrant.cli.watch_state import WatchState, files_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.batches import addresses
 from calibrant.interop.tables import read_table, write_table
@@ -369,19 +373,133 @@ def damaged(plain):
     group = plain["groups"][""]
     for name in group:
         yield json.dumps({**plain, "groups": {"": {**group, name: "x"}}})
+    for change in ({"pages": {"out.csv": [3]}}, {"pages": [""]}, {"reported": {"": {"drift": "x"}}}, {"version": 3}):
+        yield json.dumps({**plain, **change})
 
 
-def test_a_damaged_state_is_one_error_in_words(run):
+def made_up(text):
+    """Return a state with checksums that fit, as far as it is one."""
+    try:
+        plain = json.loads(text)
+        for one in (*plain["groups"].values(), plain):
+            one["checksum"] = checksum_of(one)
+        return json.dumps(plain)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return text
+
+
+@pytest.mark.parametrize("change", ["damaged", "made up"])
+def test_a_damaged_state_is_one_error_in_words(run, change):
     run("days/day_1.csv", "--state", "state.json")
     plain = json.loads(Path("state.json").read_text())
-    for text in damaged(plain):
+    for text in damaged(plain) if change == "damaged" else map(made_up, damaged(plain)):
+        if text == json.dumps(plain):  # the checksum alone was damaged
+            continue
         Path("state.json").write_text(text)
         code, out, error = run("days/day_1.csv", "--state", "state.json")
         assert (code, out, error.count("\n")) == (2, "", 1), text[:200]
         assert "--state must be a file that `calibrant monitor` wrote; state.json is not" in error, text[:200]
+        assert error.endswith(
+            "Put back a copy of it, or remove it and name all files again: their rows are then read anew.\n"
+        )
         assert Path("state.json").read_text() == text
     Path("state.json").write_bytes(b"\xff\xfe")
     assert run("days/day_1.csv", "--state", "state.json")[0] == 2
+
+
+def test_a_state_with_one_digit_changed_anywhere_is_refused(run):
+    first = [f"days/day_{k}.csv" for k in range(1, 6)]
+    run(*first, "--time", "day", "--state", "state.json", "-o", "out.csv", "--fail-on-alarm")
+    text = Path("state.json").read_text()
+    numbers = [digit.start() for digit in re.finditer(r"(?<![\d.])\d", text)]  # first digits: they change any value
+    for at in numbers:
+        changed = f"{text[:at]}{'8' if text[at] == '9' else int(text[at]) + 1}{text[at + 1 :]}"
+        Path("state.json").write_text(changed)
+        with pytest.raises(
+            ValueError, match=r"--state must be a file that `calibrant monitor` wrote; state\.json is not"
+        ):
+            WatchState.read("state.json")
+    assert len(numbers) > 1000
+    Path("state.json").write_text(text)
+    assert run("days", "--state", "state.json")[0] == 0
+
+
+# A command that runs each night
+
+COMMAND = next(
+    line
+    for line in (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("calibrant monitor ")
+)
+NIGHTS, A_DAY = 30, 100
+SCORE = RNG.beta(1, 3, (NIGHTS, A_DAY))
+OUTCOME = (RNG.random((NIGHTS, A_DAY)) < np.where(np.arange(NIGHTS)[:, None] < 18, SCORE, SCORE**3)).astype(int)
+
+
+def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(run):
+    pytest.importorskip("matplotlib")
+    for file in Path("days").iterdir():
+        file.unlink()
+    monitor, failed, before = Monitor(window="1d", reference=14), [], 0
+    for night in range(NIGHTS):
+        at = f"2026-01-{night + 1:02}"
+        columns = {"date": np.full(A_DAY, at), "label": OUTCOME[night], "p": SCORE[night]}
+        write_table(f"days/day_{night + 1}.csv", columns)
+        monitor.update(OUTCOME[night], SCORE[night], at=at)
+        new, before = len(monitor.alarms) - before, len(monitor.alarms)
+        for _ in range(2 if night == 0 or new else 1):  # a job that is run again after it failed fails again
+            code, _, said = run(*shlex.split(COMMAND)[2:])
+            assert (code, f"gate failed: {new} new alarm" in said) == (int(new > 0), new > 0), said
+            assert (f"{before} alarm" in said and "none is new" in said) == (before > 0 and not new), said
+        page = Path("monitor.html").read_text(encoding="utf-8")
+        assert (at in page, page.count("class=alarm")) == (True, before)
+        failed += [night] * (new > 0)
+    assert held("monitor.json").to_dict() == monitor.to_dict()
+    assert len(failed) > 0
+    assert 18 <= failed[0] <= failed[-1] < NIGHTS - 1
+    assert sorted(file.name for file in Path().iterdir()) == ["days", "monitor.html", "monitor.json"]
+
+
+def held(path="state.json"):
+    return WatchState.read(path).monitors[""]
+
+
+def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
+    assert run("days", "--state", "state.json")[0] == 0
+    assert [run("days", "--state", "state.json", "--fail-on-alarm")[0] for _ in range(2)] == [1, 1]
+    write_table("days/day_13.csv", {"y": Y[0], "p": P[0], "day": np.full(N, "2026-11-13"), "country": np.full(N, "A")})
+    assert run("days", "--state", "state.json", "--fail-on-alarm")[0] == 0
+
+
+def test_an_output_is_replaced_only_if_the_state_wrote_it(run):
+    words = ["--state", "state.json", "-o", "out.csv"]
+    assert run("days/day_1.csv", *words)[0] == run("days/day_2.csv", *words)[0] == 0
+    assert len(read_table("out.csv")["window"]) == 2
+    Path("out.csv").write_text("notes of my own")
+    code, _, said = run("days/day_3.csv", *words)
+    assert (code, "out.csv" in said, "--force" in said, held().n_windows) == (2, True, True, 2)
+    assert Path("out.csv").read_text() == "notes of my own"
+    assert [run("days", *words, *more)[0] for more in (["--force"], [], ["-o", "days.json"])] == [0, 0, 0]
+    Path("out.csv").replace("days.json")  # a page of this state, but not what it wrote there
+    assert run("days", *words, "-o", "days.json")[0] == 2
+
+
+@pytest.mark.parametrize(("ends_at", "windows"), [(1, 1), (2, 2)])
+def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run, ends_at, windows):
+    """It ends as it replaces the state, or the page behind it; nothing is cleaned up, as where a machine loses power."""
+    words = ["--state", "state.json", "-o", "out.csv"]
+    assert run("days/day_1.csv", *words)[0] == 0
+    page = Path("out.csv").read_bytes()
+    ends = "import os, sys; n = []; put = os.replace\n"
+    ends += f"os.replace = lambda *of: put(*of) if n.append(0) or len(n) < {ends_at} else os._exit(9)\n"
+    ends += "from calibrant import cli; sys.exit(cli.main(['monitor', *sys.argv[1:]]))"
+    code = subprocess.run([sys.executable, "-c", ends, "days/day_2.csv", *words], check=False).returncode
+    assert (code, held().n_windows, Path("out.csv").read_bytes() == page) == (9, windows, True)
+    for lock in Path().glob(".*.lock"):  # it was held; some minutes later it is that of no run
+        assert run("days/day_2.csv", *words)[0] == 2
+        os.utime(lock, (0, 0))
+    assert run("days/day_2.csv", "days/day_3.csv", *words)[0] == 0
+    assert (held().n_rows, held().n_windows, len(read_table("out.csv")["window"])) == (3 * N, 3, 3)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="devices have no path on Windows")
@@ -395,7 +513,7 @@ def test_a_state_that_is_no_file_is_not_read(run, state):
 def test_nothing_that_is_read_is_written(run):
     run("days/day_1.csv", "--state", "state.json", "-o", "out.csv")
     for words, said in (
-        (["-o", "out.csv"], "must not exist yet"),
+        (["-o", "days/day_3.csv"], "must not exist yet"),
         (["-o", "days/day_2.csv", "--force"], "must not be what is read"),
         (["-o", "state.json", "--force"], "--output must not be the state"),
         (["-o", "new.json", "--state", "new.json"], "--output must not be the state"),

@@ -24,11 +24,12 @@ from calibrant import (
     load_calibrator,
     save_calibrator,
 )
+from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
 from calibrant.interop.descriptions import Reader, Writer
-from calibrant.interop.persistence import FORMAT, VERSION, _checksum, from_document, to_document
+from calibrant.interop.persistence import FORMAT, VERSION, from_document, to_document
 from calibrant.interop.values import decode, encode
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
@@ -160,7 +161,7 @@ def test_any_float_comes_back_to_the_last_bit(value):
 def test_parameters_that_give_no_probabilities_are_refused_though_the_checksum_fits(change):
     document = to_document(FITTED["temperature"]())
     document["calibrator"]["fitted"] = change
-    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    document["checksum"] = checksum_of(document)
     with pytest.raises(ValueError, match="must describe a calibrator fully"):
         from_document(document)
 
@@ -258,7 +259,7 @@ def test_a_method_that_annotates_nothing_is_tried(monkeypatch):
 def resigned(document):
     """The document with a checksum that fits: as someone would write it who wants to harm."""
     body = {key: value for key, value in document.items() if key != "checksum"}
-    return body | {"checksum": _checksum(body)}
+    return body | {"checksum": checksum_of(body)}
 
 
 @pytest.fixture

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibrant._core.checksum import checksum_of
 from calibrant._core.elsewhere import RENAMED
 from calibrant._core.registry import entries
 from calibrant.interop import old_names
 from calibrant.interop.fitted import annotated
-from calibrant.interop.persistence import _checksum, from_document, to_document
+from calibrant.interop.persistence import from_document, to_document
 
 SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
 KINDS = ("calibrator", "notion", "binning", "simplex-binning")
@@ -24,7 +25,7 @@ KINDS = ("calibrator", "notion", "binning", "simplex-binning")
 def resigned(document):
     """The document with a checksum that fits."""
     body = {key: value for key, value in document.items() if key != "checksum"}
-    return body | {"checksum": _checksum(body)}
+    return body | {"checksum": checksum_of(body)}
 
 
 # Files of the first version

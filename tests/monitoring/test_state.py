@@ -1,13 +1,16 @@
-"""States of monitors: what is damaged or made up is refused in words, and what NumPy gave is JSON."""
+"""States of monitors: one that was changed is refused, one that is made up is refused in words, and what NumPy gave is JSON."""
 
 import copy
 import json
+import re
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from calibrant import Monitor
+from calibrant._core.checksum import checksum_of
 
 RNG = np.random.default_rng(0)
 P = RNG.random(900)
@@ -30,6 +33,7 @@ def places(plain, at=()):
 
 
 def with_entry(plain, at, value):
+    """Return a state that was made up: its checksum is made to fit."""
     plain = copy.deepcopy(plain)
     inside = plain
     for key in at[:-1]:
@@ -38,7 +42,43 @@ def with_entry(plain, at, value):
         del inside[at[-1]]
     else:
         inside[at[-1]] = value
+    if at != ("checksum",):
+        plain["checksum"] = checksum_of(plain)
     return plain
+
+
+def changes(inside):
+    """Change each number of a state by one digit, rename each entry, and swap it with the next, one at a time and in place."""
+    for key, value in list(inside.items() if isinstance(inside, dict) else enumerate(inside)):
+        if isinstance(value, (dict, list)):
+            yield from changes(value)
+        if isinstance(value, (int, float)):
+            other = re.sub(
+                r"\d", lambda digit: "8" if digit[0] == "9" else str(int(digit[0]) + 1), repr(value), count=1
+            )
+            inside[key] = not value if isinstance(value, bool) else type(value)(other)
+            yield f"{key}: {value}"
+            inside[key] = value
+    if isinstance(inside, dict):
+        whole = dict(inside)
+        for key, other in pairwise([*whole, next(iter(whole))]):
+            for renamed in ({key: f"{key}_"}, {key: other, other: key}):
+                inside.clear()
+                inside.update({renamed.get(name, name): value for name, value in whole.items()})
+                if inside != whole:
+                    yield f"{renamed}"
+        inside.clear()
+        inside.update(whole)
+
+
+def test_a_state_with_any_number_changed_or_entries_swapped_is_refused(state):
+    state, seen = copy.deepcopy(state), []
+    for change in changes(state):
+        seen.append(change)
+        with pytest.raises(ValueError, match=r"must match its checksum; got|must be the state of a monitor, version"):
+            Monitor.from_dict(state)
+    assert len(seen) > 1000
+    Monitor.from_dict(state)
 
 
 @pytest.mark.parametrize("value", [None, "x", -5, 0.5, [], {}, True, float("nan"), 1e300, KeyError])
@@ -53,7 +93,7 @@ def test_a_damaged_entry_is_refused_in_words_or_changes_no_sum(state, value):
             assert "; got " in str(error)  # noqa: PT017 - many entries, each of which may do
             said += 1
             continue
-        if damaged == state:
+        if {**damaged, "checksum": ""} == {**state, "checksum": ""}:
             continue
         read += 1
         assert found.n_windows == sound.n_windows

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import io
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.watch import Watch
-from calibrant.cli.watch_state import ALL, WatchState
-from calibrant.cli.watched_files import files_of
+from calibrant.cli.watch_state import ALL, WatchState, files_of
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -22,7 +23,8 @@ def run_monitor(arguments: argparse.Namespace) -> int:
     """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
     state = WatchState.read(arguments.state)
-    _require_places(arguments, [file.path for file in files], output)
+    is_own = output is not None and bool(state.own(output))
+    _require_places(arguments, [file.path for file in files], output, is_own=is_own)
     watch = Watch(arguments, state)
     for file in files:
         watch.add(file)
@@ -31,20 +33,26 @@ def run_monitor(arguments: argparse.Namespace) -> int:
     for path in watch.without_rows:
         print(f"{path}: it has no rows, and is read again next time", file=sys.stderr)
     tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(state.monitors.items())}
-    state.write()
+    alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
+    failing = [state.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
+    _write(state, output, tables, force=arguments.force)
     _print(arguments, tables, "" if state.reading is None else state.reading.by)
     if output is not None:
-        _write(output, tables, force=arguments.force)
         print(f"wrote {output}", file=sys.stderr if arguments.json else sys.stdout)
-    alarms = sum(len(table.alarms) for table in tables.values())
-    if alarms and arguments.fail_on_alarm:
-        print(f"calibrant: gate failed: {alarms} {'alarm' if alarms == 1 else 'alarms'}", file=sys.stderr)
+    if any(failing):
+        new = sum(failing)
+        print(f"calibrant: gate failed: {new} new {'alarm' if new == 1 else 'alarms'}", file=sys.stderr)
         return 1
+    if failing:
+        print(
+            f"{len(failing)} {'alarm' if len(failing) == 1 else 'alarms'} of an earlier run, none is new",
+            file=sys.stderr,
+        )
     return 0
 
 
-def _require_places(arguments: argparse.Namespace, files: list[str], output: Path | None) -> None:
-    """Refuse places to write to that are taken, or are read."""
+def _require_places(arguments: argparse.Namespace, files: list[str], output: Path | None, *, is_own: bool) -> None:
+    """Refuse places to write to that are taken, or are read; an output that the state wrote is its own."""
     from calibrant.interop.writing import require_free
 
     reference = arguments.reference
@@ -66,7 +74,7 @@ def _require_places(arguments: argparse.Namespace, files: list[str], output: Pat
             f"--output must not be a table in a folder that is watched; got {output} in {around[0]}, which the next run would "
             "read. Choose another folder."
         )
-    require_free(output, force=arguments.force, inputs=inputs)
+    require_free(output, force=arguments.force or is_own, inputs=inputs)
 
 
 def _is_in(path: Path, folder: str) -> bool:
@@ -107,20 +115,38 @@ def _plain(value: Any) -> Any:
     return "Infinity" if value > 0 else None  # else it is NaN
 
 
-def _write(path: Path, tables: dict[str, MonitorTable], *, force: bool) -> None:
-    from calibrant.interop.tables import write_table
+def _write(state: WatchState, output: Path | None, tables: dict[str, MonitorTable], *, force: bool) -> None:
+    """Write the state and then the output, which the state knows as its own before it is written: a run may end between."""
     from calibrant.interop.writing import whole_file
+
+    if output is None:
+        state.write()
+        return
+    data, own = _bytes(output.suffix.lower(), tables), state.own(output)
+    state.pages[str(output)] = [*own, hashlib.sha256(data).hexdigest()]
+    state.write()
+    with whole_file(output, force=force or bool(own)) as beside:
+        beside.write_bytes(data)
+
+
+def _bytes(kind: str, tables: dict[str, MonitorTable]) -> bytes:
+    """Return what an output of this kind holds."""
     from calibrant.report.monitor import monitor_page
 
-    kind = path.suffix.lower()
-    if kind == ".csv":
-        import numpy as np
+    if kind == ".html":
+        return monitor_page(tables).encode()
+    if kind == ".json":
+        return json.dumps(document_of(tables), indent=2, allow_nan=False).encode()
+    import numpy as np
 
-        columns = [table.columns for table in tables.values()]
-        joined = {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}
-        groups = np.repeat(np.array(list(tables)), [len(one["window"]) for one in columns])
-        write_table(path, joined if list(tables) == [ALL] else {"group": groups, **joined}, force=force)
-        return
-    text = monitor_page(tables) if kind == ".html" else json.dumps(document_of(tables), indent=2, allow_nan=False)
-    with whole_file(path, force=force) as beside:
-        beside.write_text(text, encoding="utf-8")
+    from calibrant.interop.columns import Values
+    from calibrant.interop.csv_files import write_rows
+    from calibrant.interop.file_table import FileTable
+
+    columns = [table.columns for table in tables.values()]
+    joined = {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}
+    if list(tables) != [ALL]:
+        joined = {"group": np.repeat(np.array(list(tables)), [len(one["window"]) for one in columns]), **joined}
+    text = io.StringIO(newline="")
+    write_rows(text, FileTable({name: Values(values) for name, values in joined.items()}), names=True)
+    return text.getvalue().encode()

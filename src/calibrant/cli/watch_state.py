@@ -1,16 +1,18 @@
-"""What `calibrant monitor` keeps between runs: how files are read, which were read, and a monitor for each group."""
+"""The files of `calibrant monitor`, and what it keeps between runs: how they are read, which were, a monitor for each group."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.watched_files import Content, WatchedFile, require_own_window
+from calibrant._core.checksum import checksum_of
 
 if TYPE_CHECKING:
     from calibrant.monitoring import Monitor
@@ -20,11 +22,38 @@ STATE = "calibrant_monitor_files"
 VERSION = 2
 """Of the file of a state."""
 
+LONGEST_WRITE = 600
+"""Seconds after which the lock of a state is that of a run that was killed."""
+
 ALL = ""
 """Name of the one group where there are no groups."""
 
 TEXT = (str,)
 OPEN = (str, type(None))
+
+
+@dataclass(frozen=True)
+class WatchedFile:
+    """A file: its ``path`` as it is shown, its ``place`` on this machine, and the ``window`` that it is without --time."""
+
+    path: str
+    place: str
+    window: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file holds: its length and digest, by which it is known wherever it lies."""
+
+    bytes: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: str) -> Content:
+        """Read a file."""
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return cls(file.tell(), digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -79,13 +108,19 @@ class Known(Content):
 
 
 class WatchState:
-    """The state of a watch; ``before`` is what its file held when it was read, None where there was none."""
+    """The state of a watch; ``before`` is what its file held when it was read, None where there was none.
+
+    ``pages`` are digests by --output: of what the last run wrote there, and of what it replaced, as it may have ended between
+    state and page. ``reported`` are alarms by group and test, with the number of files that were known when the gate failed.
+    """
 
     def __init__(self, path: str | None, before: bytes | None = None) -> None:
         self.path, self.before = path, before
         self.reading: Reading | None = None
         self.known: dict[str, Known] = {}
         self.monitors: dict[str, Monitor] = {}
+        self.pages: dict[str, list[str]] = {}
+        self.reported: dict[str, dict[str, int]] = {}
 
     @classmethod
     def read(cls, path: str | None) -> WatchState:
@@ -103,7 +138,7 @@ class WatchState:
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"--state must be a file that `calibrant monitor` wrote; {path} is not: {str(error).removesuffix('.')}. "
-                "Name another, or begin a new one."
+                "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
             ) from error
         return found
 
@@ -112,7 +147,12 @@ class WatchState:
 
         _require(isinstance(plain, dict) and STATE in plain, "the entries of a state")
         _require(plain.get("version") == VERSION, f"a state of version {VERSION}")
+        if plain.get("checksum") != checksum_of(plain):
+            raise ValueError("it does not match its checksum, so it was changed or damaged")
         self.reading = reading = Reading.from_dict(plain["reading"])
+        self.pages, self.reported = plain["pages"], plain["reported"]
+        _require(all(set(map(type, one)) == {str} for one in self.pages.values()), "digests of what was written")
+        _require(all(set(map(type, one.values())) == {int} for one in self.reported.values()), "alarms of groups")
         for place, one in plain[STATE].items():
             _require(
                 sorted(one) == ["bytes", "sha256", "window"]
@@ -158,9 +198,22 @@ class WatchState:
                     f"no file must be read twice; {file.path} has the content of {place}, which was read. Remove the copy; "
                     "if these are other events, add a column that tells, such as their time."
                 )
-            if is_window and one.window == file.window:
-                require_own_window(file, place)
+            if is_window and one.window == file.window and place != file.place:
+                raise ValueError(
+                    f"files must have names that differ without folder and ending, as each is a window; got {place} and "
+                    f"{file.place}. Rename one, name a folder that holds both, or name windows by --time."
+                )
         return None
+
+    def own(self, page: Path) -> list[str]:
+        """Return the digest of a page that stands there, if it is one that this state wrote."""
+        if str(page) not in self.pages or not page.is_file():
+            return []
+        return [one for one in self.pages[str(page)] if one == Content.of(str(page)).sha256]
+
+    def fails_for(self, group: str, test: str) -> bool:
+        """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""
+        return self.reported.setdefault(group, {}).setdefault(test, len(self.known)) == len(self.known)
 
     def write(self) -> None:
         """Write the state, whole or not at all, and only if no other run has written it since it was read."""
@@ -173,8 +226,10 @@ class WatchState:
             "version": VERSION,
             "reading": asdict(self.reading),
             "groups": {name: monitor.to_dict() for name, monitor in sorted(self.monitors.items())},
+            "pages": self.pages,
+            "reported": self.reported,
         }
-        text = json.dumps(state, allow_nan=False)
+        text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
         if self.before is None:
             try:
                 with whole_file(self.path) as beside:
@@ -188,11 +243,6 @@ class WatchState:
             with whole_file(self.path, force=True) as beside:
                 beside.write_text(text, encoding="utf-8")
 
-    def named(self, reading: Reading) -> Reading:
-        """Settle how files are read."""
-        self.reading = reading
-        return reading
-
     def of_first_notion(self) -> None:
         """Take the notion that the first rows decided: all groups have it."""
         if self.reading is not None and self.monitors:
@@ -200,11 +250,45 @@ class WatchState:
             self.reading = replace(self.reading, notion=None if notion is None else notion.name)
 
 
+def files_of(named: list[str]) -> list[WatchedFile]:
+    """Return the files that are named, those of a folder or pattern in the order of their names: day_9 stands before day_10.
+
+    Of a folder these are the files that `calibrant assess` reads: those that end as tables do, in its folders as well, but for
+    hidden ones and those that begin with an underscore.
+    """
+    return [file for name in named for file in _files(name)]
+
+
+def _files(name: str) -> Iterator[WatchedFile]:
+    from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_unread
+    from calibrant.monitoring.windows import in_order
+
+    if "://" in name:
+        raise ValueError(f"files to watch must lie on this machine; got {name}. Copy them, or use Monitor in Python.")
+    path = Path(name)
+    start, pattern = split(PurePosixPath(path.as_posix()), os.path.lexists)
+    folder = Path(start)
+    if not pattern and not folder.is_dir():
+        yield WatchedFile(name, os.path.abspath(name), path.stem)
+        return
+    inside = {file.relative_to(folder.absolute()).as_posix(): file for file in local_files(path)}
+    if not inside:
+        raise FileNotFoundError(
+            f"{name} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
+        )
+    warn_of_unread(name, path)
+    for below, file in sorted(inside.items(), key=lambda pair: in_order(pair[0])):
+        yield WatchedFile(str(folder / below), os.path.abspath(file), str(PurePosixPath(below).with_suffix("")))
+
+
 @contextmanager
 def _alone(path: str) -> Iterator[None]:
     """Hold the place beside a state, for the moment in which it is compared and replaced."""
     target = Path(os.path.realpath(path))
     lock = target.with_name(f".{target.name}.lock")
+    with suppress(OSError):
+        if time.time() - lock.stat().st_mtime > LONGEST_WRITE:
+            lock.unlink()
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
+from calibrant._core.checksum import checksum_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.interop.class_names import require_text
 from calibrant.interop.descriptions import restored_whole, whole_of
@@ -24,9 +24,6 @@ VERSION = 1
 
 MOST_LEVELS = 64
 """Lists and objects in a file that stand in one another: some fifteen calibrators."""
-
-PIECE = 1 << 10
-"""Numbers that are hashed at a time."""
 
 
 def save_calibrator(
@@ -152,7 +149,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "column_names": columns_of(calibrator) if columns is None else _named_columns(columns, calibrator),
         **whole_of(calibrator),
     }
-    return body | {"checksum": _checksum(body)}
+    return body | {"checksum": checksum_of(body)}
 
 
 def from_document(document: Any, *, where: str = "the document") -> Calibrator:
@@ -161,12 +158,11 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
         raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
     _require_version(document, where)
     _require_levels(document, where)
-    body = {key: value for key, value in document.items() if key != "checksum"}
-    if document.get("checksum") != _checksum(body):
+    if document.get("checksum") != checksum_of(document):
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
-        calibrator = restored_whole(body)
-        if (names := body.get("column_names")) is not None:
+        calibrator = restored_whole(document)
+        if (names := document.get("column_names")) is not None:
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
@@ -199,34 +195,3 @@ def _require_levels(document: dict[str, Any], where: str) -> None:
         if not level:
             return
     raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    found = hashlib.sha256()
-    for piece in _canonical(body):
-        found.update(piece.encode())
-    return f"sha256:{found.hexdigest()}"
-
-
-def _canonical(value: Any) -> Iterator[str]:
-    """Yield JSON without spaces and with sorted keys, in pieces: the whole of it takes more memory than the file."""
-    if isinstance(value, dict) and value:
-        for number, key in enumerate(sorted(value)):
-            yield f"{',' if number else '{'}{json.dumps(key)}:"
-            yield from _canonical(value[key])
-        yield "}"
-    elif isinstance(value, list) and value and isinstance(value[0], (dict, list)):
-        for number, part in enumerate(value):
-            yield "," if number else "["
-            yield from _canonical(part)
-        yield "]"
-    elif isinstance(value, list) and len(value) > PIECE:
-        for start in range(0, len(value), PIECE):
-            yield ("," if start else "[") + _dumped(value[start : start + PIECE])[1:-1]
-        yield "]"
-    else:
-        yield _dumped(value)
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
+from calibrant._core.checksum import checksum_of
 from calibrant._core.parameters import fraction, require, resamples, whole
 from calibrant._core.rows import Rows
 from calibrant._core.validation import Input
@@ -341,9 +342,10 @@ class Monitor:
         Returns
         -------
         dict
-            Options, sums of each window, and those of the reference if it was given.
+            Options, sums of each window, those of the reference if it was given, and a checksum of all this.
         """
-        return {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict()}
+        state = {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict()}
+        return state | {"checksum": checksum_of(state)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -362,7 +364,7 @@ class Monitor:
         Raises
         ------
         ValueError
-            If this is no state of a monitor, or one of another version, or sums in it contradict each other.
+            If this is no state of a monitor, one of another version, or one that was changed since it was written.
         """
         with of_a_state():
             require_version(plain)

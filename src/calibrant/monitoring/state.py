@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.checksum import checksum_of
 from calibrant._core.parameters import refuse, require
 from calibrant.binning import EqualWidth
 from calibrant.binning.equal_width import even_edges
@@ -23,7 +24,7 @@ from calibrant.sums.strata import BITS
 VERSION = 1
 """Of what `Monitor.to_dict` writes."""
 
-ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference"}
+ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference", "checksum"}
 
 ROUNDING = 1e-9
 """How far a sum of probabilities may be beyond the number of its rows, in parts of it."""
@@ -52,6 +53,12 @@ def require_version(plain: object) -> None:
         hint="Pass what Monitor.to_dict gave",
     )
     assert isinstance(plain, Mapping)
+    require(
+        plain.get("checksum") == checksum_of(plain),
+        "the state of a monitor must match its checksum",
+        got="one that was changed or damaged",
+        hint="Take a copy of it, or add the rows to a new monitor",
+    )
     _require(set(plain) == ENTRIES and set(plain["options"]) == set(OPTIONS), "exactly the entries of a state")
     options = plain["options"]
     _require(options["input"] in ("probability", "logit"), "probabilities or logits")

@@ -215,10 +215,11 @@ def test_a_file_keeps_the_word_by_which_a_method_is_declared(tmp_path):
 
 
 def test_a_file_with_an_unknown_word_is_refused(tmp_path):
-    from calibrant.interop.persistence import _checksum, from_document, to_document
+    from calibrant._core.checksum import checksum_of
+    from calibrant.interop.persistence import from_document, to_document
 
     document = to_document(SafeCalibrator("platt").fit(PROB, TRUTH))
     document["calibrator"]["parameters"]["calibrator"] = "plat"
-    document["checksum"] = _checksum({key: value for key, value in document.items() if key != "checksum"})
+    document["checksum"] = checksum_of(document)
     with pytest.raises(ValueError, match=r"calibrator must be one of .*; got 'plat'\. Did you mean 'platt'"):
         from_document(document)

@@ -8,10 +8,11 @@ from reference import projection as twin
 from strategies import tables
 
 from calibrant import load_calibrator, save_calibrator
+from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.interop.persistence import _checksum, from_document, to_document
+from calibrant.interop.persistence import from_document, to_document
 from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -228,7 +229,7 @@ def test_cells_that_are_not_described_fully_are_refused_though_the_checksum_fits
     label, prob, _ = random_rows(50)
     document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
     change(document["calibrator"]["fitted"]["partition_"])
-    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    document["checksum"] = checksum_of(document)
     with pytest.raises(ValueError, match="must describe a calibrator fully"):
         from_document(document)
 
@@ -237,6 +238,6 @@ def test_cells_of_what_is_not_registered_are_refused():
     label, prob, _ = random_rows(50)
     document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
     document["calibrator"]["fitted"]["partition_"]["cells of"] = "os.system"
-    document["checksum"] = _checksum({k: v for k, v in document.items() if k != "checksum"})
+    document["checksum"] = checksum_of(document)
     with pytest.raises(ValueError, match=r"simplex-binning must be one of .*; got 'os\.system'"):
         from_document(document)
