@@ -4,29 +4,39 @@ import pytest
 
 from tools.mutate_files import worker
 from tools.mutate_files.__main__ import mutate
-from tools.mutate_files.originals import calibrators, tables, write, write_calibrator
+from tools.mutate_files.originals import calibrators, tables, write, write_beside
 
 
 def test_a_few_files_have_no_fault(tmp_path):
-    count = mutate(60, 17, tmp_path / "faults", most=25)
+    count = mutate(60, 17, tmp_path / "faults", most=36)
     assert count["faults"] == 0
-    assert count["files"] == count["refused"] + count["read"] == 25
+    assert count["files"] == count["refused"] + count["read"] == 36
     assert count["read"] > 0
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Files that nothing has happened to, and a calibrator for them."""
+    """Files that nothing has happened to, and what they are read with."""
     made = write(tmp_path)
-    write_calibrator(tmp_path)
+    write_beside(tmp_path)
     return made
 
 
 def test_what_nothing_has_happened_to_is_read(files):
-    assert len(files) == len(calibrators()) + 4 * len(tables())
+    assert len(files) == 1 + len(calibrators()) + 4 * len(tables())
     for path in files:
-        if path.suffix == ".json" or "table0" in path.name:
+        if path.suffix in (".json", ".state") or "table0" in path.name:
             assert worker.judged(path, "1") == {"outcome": "read", "faults": []}, path
+
+
+def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
+    state = next(path for path in files if path.suffix == ".state")
+    for name in ("n_rows", "next_row"):
+        state.write_text(state.read_text().replace(f'"{name}": 40', f'"{name}": 41'))
+        assert worker.judged(state, "0") == {"outcome": "refused", "faults": []}
+        monkeypatch.setattr(worker, "calibrant", lambda command: 0)
+        assert worker.judged(state, "0")["faults"] == ["a state that does not match its checksum was read"]
+        monkeypatch.undo()
 
 
 def raises(error):
@@ -48,17 +58,17 @@ def raises(error):
 )
 def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
     monkeypatch.setattr(worker, "load_calibrator", raises(error))
-    (found,) = worker.judged(files[0], "0")["faults"]
+    (found,) = worker.judged(files[1], "0")["faults"]
     assert found.startswith(fault)
 
 
 def test_a_file_left_behind_is_a_fault(files, monkeypatch):
     def leaves(*_):
-        (files[0].parent / ".x.part").write_text("")
+        (files[1].parent / ".x.part").write_text("")
         raise ValueError("c must be whole; got half. Fit anew.")
 
     monkeypatch.setattr(worker, "load_calibrator", leaves)
-    assert worker.judged(files[0], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
+    assert worker.judged(files[1], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
 
 
 @pytest.mark.parametrize("code", [1, 70])

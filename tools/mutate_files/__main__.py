@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from tools.mutate_files.changes import changed
-from tools.mutate_files.originals import write, write_calibrator
+from tools.mutate_files.originals import write, write_beside
 
 PATIENCE = 60
 """Seconds after which a file that is still being read ends its worker."""
@@ -75,7 +75,7 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
         (folder / "work").mkdir()
         originals = [(path.suffix, path.read_bytes()) for path in write(folder / "originals")]
         endings = sorted({ending for ending, _ in originals})
-        write_calibrator(folder / "work")
+        write_beside(folder / "work")
         for number in range(most):
             if time.monotonic() > end:
                 break

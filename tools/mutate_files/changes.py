@@ -100,7 +100,7 @@ OF_BYTES: tuple[Callable[[Random, bytes], bytes], ...] = (
 )
 
 
-# Calibrators: what stands in them, with a checksum that fits
+# Calibrators and states of monitors: what stands in them, with a checksum that fits
 
 
 def _document(random: Random, data: bytes) -> bytes:
@@ -115,9 +115,17 @@ def _document(random: Random, data: bytes) -> bytes:
         at[key] = _list(random, at[key])
     else:
         at[key] = random.choice(VALUES)
-    if isinstance(document, dict) and "checksum" in document and random.random() < 0.95:
-        document["checksum"] = checksum_of(document)
+    if random.random() < 0.95:
+        _fit(document)
     return json.dumps(document, indent=random.choice((None, 2))).encode()
+
+
+def _fit(node: Any) -> None:
+    """Make the checksums of a document fit, those of its parts first."""
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _fit(part)
+    if isinstance(node, dict) and "checksum" in node:
+        node["checksum"] = checksum_of(node)
 
 
 def _places(node: Any) -> Any:
@@ -191,4 +199,9 @@ def _zip(random: Random, data: bytes) -> bytes:
     return packed.getvalue()
 
 
-OF_FORMAT: dict[str, Callable[[Random, bytes], bytes]] = {".json": _document, ".csv": _text, ".npz": _zip}
+OF_FORMAT: dict[str, Callable[[Random, bytes], bytes]] = {
+    ".json": _document,
+    ".state": _document,
+    ".csv": _text,
+    ".npz": _zip,
+}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +13,16 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from calibrant.cli import main as calibrant
+from calibrant.interop.tables import write_table
+
 SAVED = Path(__file__).parents[2] / "tests" / "interop" / "saved_calibrators.json"
 ROWS = 40
 CALIBRATOR = "calibrator.json"
 """A calibrator of three classes, for files of predictions."""
+
+DAY = "day.csv"
+"""A day of predictions, for states of monitors."""
 
 
 def calibrators() -> list[dict[str, object]]:
@@ -21,8 +30,9 @@ def calibrators() -> list[dict[str, object]]:
     return [kept["document"] for kept in json.loads(SAVED.read_text(encoding="utf-8")).values()]
 
 
-def write_calibrator(folder: Path) -> None:
-    """Write a calibrator for files of predictions of three classes."""
+def write_beside(folder: Path) -> None:
+    """Write a calibrator for files of predictions of three classes, and a day for states of monitors."""
+    write_table(folder / DAY, _day(1))
     document = json.loads(SAVED.read_text(encoding="utf-8"))["calibrator temperature"]["document"]
     (folder / CALIBRATOR).write_text(json.dumps(document), encoding="utf-8")
 
@@ -48,9 +58,19 @@ def tables() -> list[pa.Table]:
     ]
 
 
+def _day(number: int) -> dict[str, np.ndarray]:
+    prob = np.random.default_rng(number).random(ROWS)
+    return {"y": (np.arange(ROWS) % 3 == 0).astype(int), "p": prob, "at": np.full(ROWS, f"2026-01-{number + 1:02}")}
+
+
 def write(folder: Path) -> list[Path]:
     """Write all of them, and return the files."""
     made = []
+    with tempfile.TemporaryDirectory() as days, contextlib.redirect_stderr(io.StringIO()):
+        write_table(f"{days}/day.csv", _day(0))
+        made.append(folder / "monitor.state")
+        with contextlib.redirect_stdout(io.StringIO()):
+            calibrant(["monitor", f"{days}/day.csv", "--time", "at", "--state", str(made[-1])])
     for number, document in enumerate(calibrators()):
         made.append(folder / f"calibrator{number}.json")
         made[-1].write_text(json.dumps(document, indent=2), encoding="utf-8")

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from calibrant import load_calibrator
+from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
-from tools.mutate_files.originals import CALIBRATOR
+from tools.mutate_files.originals import CALIBRATOR, DAY
 
 GIGABYTES = 6
 """Of addresses; a library of compiled code takes some of them whether it uses them or not."""
@@ -75,7 +76,8 @@ def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
 
 
 def _run(path: Path, random: Random) -> tuple[str, list[str]]:
-    """Run a command on predictions."""
+    """Run a command on predictions, or on the state of a monitor."""
+    is_as_written = path.suffix != ".state" or _fits(path)
     out = str(path.with_name(f"out{path.suffix}"))
     command = random.choice(
         (
@@ -84,6 +86,8 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
             ["fit", str(path), "--method", "temperature", "-o", str(path.with_name("out.json"))],
             ["fit", str(path), "--label", "label", "--prob", "p_*", "-o", str(path.with_name("out.json"))],
         )
+        if path.suffix != ".state"
+        else (["monitor", str(path.with_name(DAY)), "--state", str(path)],)
     )
     said, printed = io.StringIO(), io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed), warnings.catch_warnings():
@@ -93,12 +97,20 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
         except SystemExit as error:
             return "fault", [f"{command[0]} ended with SystemExit({error.code}): {said.getvalue()[-300:]}"]
     if code == 0:
-        return "read", []
+        return "read", [] if is_as_written else ["a state that does not match its checksum was read"]
     error = said.getvalue().rstrip("\n").split("calibrant: error: ")[-1]
     faults = [] if code == 2 else [f"{command[0]} ended with code {code}"]
     if "Traceback" in said.getvalue():
         return "refused", [*faults, f"a traceback: {said.getvalue()[-500:]}"]
     return "refused", faults + _unclear(error)
+
+
+def _fits(path: Path) -> bool:
+    """Whether a state is as it was written, or as if it were."""
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        plain = json.loads(path.read_bytes())
+        return all(one["checksum"] == checksum_of(one) for one in (plain, *plain["groups"].values()))
+    return False
 
 
 def _unclear(message: str) -> list[str]:

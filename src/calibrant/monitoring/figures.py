@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -89,7 +89,7 @@ class Figures:
         notion, binning = sums.plan.cells[0]
         cells, size = _cells(held), NormOfBins.of()
         noise = Noise(cells, _drawn(cells, n_resamples), cells.count, 0)
-        law = noise.law(cells.sizes(InBins(binning), size))
+        law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
         found = law.estimate(level)
         assert size.of_bins is not None
         assert found.lower is not None
