@@ -316,7 +316,7 @@ def test_an_option_does_something(command, option, run, monkeypatch):
         assert run(case.file, plain, keep=True)[0] == 0
         code, _, err, _ = run(case.file, plain, keep=True)
         assert code == 2
-        assert "must not exist yet" in err
+        assert "already exists. Pass --force" in err
     words = [*plain, *case.words] if case.instead is None else [command, *case.instead]
     code, out, err, written = run(case.file, words)
     assert code == case.code, err

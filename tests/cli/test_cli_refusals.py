@@ -316,10 +316,7 @@ def elsewhere(words, path):
 def test_an_output_that_exists_is_kept_unless_forced(words, refused):
     Path(output(words)).write_text("mine")
     told = refused(*words)
-    assert (
-        told
-        == f"the output must not exist yet; got {output(words)}. Choose another name, or pass --force (force=True)."
-    )
+    assert told == f"{output(words)} already exists. Pass --force (force=True in Python), or choose another name."
     assert cli.main([*words, "--force"]) == cli.OK
     assert Path(output(words)).read_text() != "mine"
 

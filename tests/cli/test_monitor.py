@@ -513,7 +513,7 @@ def test_a_state_that_is_no_file_is_not_read(run, state):
 def test_nothing_that_is_read_is_written(run):
     run("days/day_1.csv", "--state", "state.json", "-o", "out.csv")
     for words, said in (
-        (["-o", "days/day_3.csv"], "must not exist yet"),
+        (["-o", "days/day_3.csv"], "days/day_3.csv already exists. Pass --force"),
         (["-o", "days/day_2.csv", "--force"], "must not be what is read"),
         (["-o", "state.json", "--force"], "--output must not be the state"),
         (["-o", "new.json", "--state", "new.json"], "--output must not be the state"),

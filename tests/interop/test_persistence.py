@@ -202,7 +202,7 @@ def test_the_file_is_json_that_people_can_read(tmp_path):
 
 def test_an_existing_file_is_kept_unless_forced(tmp_path):
     (tmp_path / "c.json").write_text("mine")
-    with pytest.raises(FileExistsError, match="must not exist yet"):
+    with pytest.raises(FileExistsError, match=r"already exists\. Pass --force"):
         save_calibrator(FITTED["temperature"](), tmp_path / "c.json")
     assert (tmp_path / "c.json").read_text() == "mine"
     save_calibrator(FITTED["temperature"](), tmp_path / "c.json", force=True)

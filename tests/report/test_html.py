@@ -205,7 +205,7 @@ def test_one_assessment_needs_no_name(digits, tmp_path):
 def test_a_page_that_exists_is_kept_unless_forced(digits, tmp_path):
     path = tmp_path / "r.html"
     path.write_text("mine")
-    with pytest.raises(FileExistsError, match="must not exist yet"):
+    with pytest.raises(FileExistsError, match=r"already exists\. Pass --force"):
         write_report(digits, path)
     assert path.read_text() == "mine"
     write_report(digits, path, force=True)

@@ -232,7 +232,9 @@ def _monitor_options(monitor: argparse.ArgumentParser) -> None:
         metavar="A",
         help="probability of a false alarm, ever, of each test of a group (default: 0.05)",
     )
-    how.add_argument("--fail-on-alarm", action="store_true", help="exit with 1 if there is an alarm")
+    how.add_argument(
+        "--fail-on-alarm", action="store_true", help="exit with 1 if there is an alarm that is new to the state"
+    )
     how.add_argument(
         "--state",
         metavar="JSON",

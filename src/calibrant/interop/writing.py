@@ -113,9 +113,7 @@ def _is_loop(path: Path) -> bool:
 
 def taken(path: Path) -> FileExistsError:
     """Return the error of an output that exists."""
-    return FileExistsError(
-        f"the output must not exist yet; got {path}. Choose another name, or pass --force (force=True)."
-    )
+    return FileExistsError(f"{path} already exists. Pass --force (force=True in Python), or choose another name.")
 
 
 def failed(target: Path, error: OSError) -> OSError:
