@@ -359,7 +359,7 @@ def test_the_hints_of_an_output_are_possible(run, calibrator, tmp_path):
     code, _, err = run("apply", calibrator, "parts", "-o", "link", "--force")
     assert (code, "Name the folder that it points to." in err) == (2, True)
     code, _, err = run("apply", calibrator, "parts", "-o", "out")
-    assert (code, "Choose another name, or pass --force" in err) == (2, True)
+    assert (code, "out already exists. Pass --force" in err) == (2, True)
     assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
     code, _, err = run("apply", calibrator, "parts", "-o", "x/y")
     assert (code, "Create it first." in err) == (2, True)
