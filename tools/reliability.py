@@ -34,7 +34,7 @@ TOOLS: dict[str, tuple[str, str, str]] = {
         "{accidents} accidents ({rest}); after {broken laws} of them a promise was broken",
     ),
     "mutate_files": (
-        "files of calibrators and tables, changed or cut",
+        "files of calibrators, states of monitors and tables, changed or cut",
         "python -m tools.mutate_files 900 0",
         "{files} changed files: {refused in words} were refused with a message, {read} were read as they were; {faults} faults",
     ),
