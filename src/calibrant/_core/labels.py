@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import absent, as_array, is_number, more, some
+from calibrant._core.arrays import NUMERIC, absent, as_array, is_number, more, some
 from calibrant._core.one_pass import BLOCK, are_between, blocks
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.text_columns import text_of
@@ -53,8 +53,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must have one dimension, a label a row; got shape {array.shape}. "
-            f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
+            f"{name} must have one dimension, a label a row; got shape {array.shape}. {_way_out(name, array)}"
         )
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one label; got none. Check how the table was read.")
@@ -77,6 +76,17 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind not in "biuUS":
         raise TypeError(f"{name} must hold integers, strings or booleans; got dtype {array.dtype}. Convert the labels.")
     return array
+
+
+def _way_out(name: str, array: npt.NDArray[Any]) -> str:
+    """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
+    is_table = array.ndim == 2 and array.size and array.dtype.kind in NUMERIC
+    if is_table and np.isin(array, (0, 1)).all() and not (array.sum(axis=1) == 1).all():
+        return (
+            f"Each column of zeros and ones is an event of its own (multilabel): pass one column at a time, "
+            f"np.asarray({name})[:, k] with np.asarray(y_prob)[:, k]."
+        )
+    return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
 
 
 def event_of_score(
