@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,14 @@ NUMERIC = "biuf"
 """Kinds of dtypes that hold real numbers. Whatever is not of them is no number: a length of time, a date, a record, text."""
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[SupportsFloat]:
     """Whether one value is a real number, by its type; booleans are. Lengths of time, integers to NumPy, are none."""
     return value.dtype.kind in NUMERIC if isinstance(value, np.generic) else isinstance(value, (Real, Decimal))
 
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether one value is a whole number, by its type; booleans are none."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and is_number(value)
+    return not isinstance(value, bool) and isinstance(value, Integral) and is_number(value)
 
 
 def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:

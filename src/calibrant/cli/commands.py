@@ -313,15 +313,15 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from calibrant.assessment.table import assess
     from calibrant.calibrators.simplex.temperature import TemperatureScaling
     from calibrant.datasets.digits import load_digits_forecast
-    from calibrant.interop.writing import PAGES, require_free
+    from calibrant.interop.writing import PAGES, require_ending, require_free
     from calibrant.report.comparison import COMPARED, comparison
     from calibrant.report.html import write_report
     from calibrant.significance.difference import paired_difference
 
     target = Path(arguments.output)
-    if target.suffix.lower() in PAGES:  # else it is refused, and no folder is made for it
-        target.parent.mkdir(parents=True, exist_ok=True)
-    require_free(target, force=arguments.force, endings=PAGES)
+    require_ending(target, PAGES)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    require_free(target, force=arguments.force)
     y, prob = load_digits_forecast()
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])

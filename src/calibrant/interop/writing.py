@@ -36,7 +36,13 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings
         raise taken(path)
     if path.exists() and any(path.samefile(file) for file in _read(inputs)):
         raise ValueError(f"the output must not be what is read; got {path}, which would be lost. Choose another name.")
-    if endings and path.suffix.lower() not in endings:
+    if endings:
+        require_ending(path, endings)
+
+
+def require_ending(path: Path, endings: Sequence[str]) -> None:
+    """Refuse an output whose name does not say what is written."""
+    if path.suffix.lower() not in endings:
         must = f"the output must end in {' or '.join(endings)}"
         raise ValueError(f"{must}; got {path.name!r}. The ending says what is written: name it so.")
 
