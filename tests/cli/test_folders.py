@@ -220,7 +220,7 @@ def test_semicolons_and_decimals_have_the_rules_of_a_single_file_in_a_folder(com
     assert (whole[0], found[:2]) == (0, whole[:2])
     (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines, "1;x"]) + "\n")
     code, _, err = run("assess", "semi", *words)
-    assert (code, "column 'p', row 60 must be readable; it is not: invalid value 'x'" in err) == (2, True)
+    assert (code, "a.csv must hold numbers in the column 'p'; got 'x' in row 60." in err) == (2, True)
 
 
 def test_files_of_double_and_single_precision_are_read_together(run, tmp_path):

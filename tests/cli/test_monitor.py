@@ -135,7 +135,7 @@ def test_a_page_holds_picture_and_table(run, tmp_path):
             ["days", "--window", "soon", "--time", "day"],
             "window must be a whole number with one of s, min, h, d, w behind it",
         ),
-        (["days", "-o", "out.txt"], "--output must end in .html, .csv, .json; got 'out.txt'"),
+        (["days", "-o", "out.txt"], "the output must end in .html or .csv or .json; got 'out.txt'"),
         (["days", "-o", "days/below/out.csv"], "--output must not be a table in a folder that is watched"),
         (["nowhere.csv"], "the file must exist; got nowhere.csv"),
         (["days", "--time", "when"], "must have the column 'when'"),

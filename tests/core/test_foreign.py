@@ -12,7 +12,7 @@ import sklearn.metrics
 
 import calibrant
 from calibrant._core.elsewhere import PACKAGES, homes, load, where
-from calibrant._core.foreign import FOREIGN
+from calibrant._core.foreign import FOREIGN, GUESSED
 from calibrant._core.registry import entries
 
 RNG = np.random.default_rng(0)
@@ -37,6 +37,30 @@ def test_a_name_of_another_package_answers_with_lines_that_run(name):
     assert eval(ours, {word: load(word) for word in names_in(ours)} | DATA) is not None
 
 
+@pytest.mark.parametrize("name", GUESSED)
+def test_a_name_that_people_try_first_leads_to_lines_that_run(name):
+    told = where(name)
+    assert told.startswith(f"For {name}: from calibrant")
+    for line in told.removeprefix(f"For {name}: ").split("; "):
+        exec(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("reliability_diagram", "plot_reliability"),
+        ("calibration_plot", "plot_reliability"),
+        ("decision_curve_analysis", "decision_curve"),
+        ("save", "save_calibrator"),
+        ("load", "load_calibrator"),
+        ("compare", "paired_test"),
+    ],
+)
+def test_a_first_guess_is_answered_by_the_front_door(name, ours):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'\. For {name}: .*import {ours}\b"):
+        getattr(calibrant, name)
+
+
 @pytest.mark.parametrize("package", ["calibrant", "calibrant.metrics", "calibrant.calibrators"])
 def test_every_package_answers(package):
     asked = importlib.import_module(package)
@@ -47,8 +71,9 @@ def test_every_package_answers(package):
 
 
 def test_the_table_is_in_order_and_holds_no_name_of_ours():
-    assert list(FOREIGN) == sorted(FOREIGN)
-    assert not set(FOREIGN) & {*homes(), *PACKAGES}
+    assert [*FOREIGN, *GUESSED] == [*sorted(FOREIGN), *sorted(GUESSED)]
+    assert not {*FOREIGN} & {*GUESSED}
+    assert not {*FOREIGN, *GUESSED} & {*homes(), *PACKAGES}
 
 
 def test_names_of_scikit_learn_are_there():

@@ -21,6 +21,7 @@ from calibrant import (
     advise,
     assess,
     equivalence_test,
+    log_loss,
     paired_test,
 )
 from calibrant.exceptions import CalibrationWarning
@@ -34,6 +35,7 @@ Y = (RNG.random(N) < P).astype(int)
 WORDS = np.array(["no", "yes"])[Y]
 TABLE = RNG.dirichlet(np.ones(3), N)
 LABEL = RNG.integers(0, 3, N)
+EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
 LOGIT = np.linspace(30.0, 60.0, N)
 X = RNG.normal(size=(N, 2))
 FOUND = assess(LABEL, TABLE, n_resamples=9)
@@ -44,6 +46,16 @@ HINTS = {
         lambda: BetaCalibration().fit(TABLE, LABEL),
         r"Say how: ByNotion\(BetaCalibration\(\), 'class-wise'\)\.",
         lambda: ByNotion(BetaCalibration(), "class-wise").fit(TABLE, LABEL),
+    ),
+    "several events a row": (
+        lambda: log_loss(EVENTS, TABLE),
+        r"an event of its own \(multilabel\): .* np\.asarray\(y_true\)\[:, k\] with np\.asarray\(y_prob\)\[:, k\]\.",
+        lambda: [log_loss(np.asarray(EVENTS)[:, k], np.asarray(TABLE)[:, k]) for k in range(3)],
+    ),
+    "one-hot rows": (
+        lambda: log_loss(np.eye(3)[LABEL], TABLE),
+        r"If it is one-hot encoded, pass y_true\.argmax\(axis=1\)",
+        lambda: log_loss(np.eye(3)[LABEL].argmax(axis=1), TABLE),
     ),
     "labels that are words": (
         lambda: paired_test(WORDS, P, P**2),

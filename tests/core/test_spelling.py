@@ -52,6 +52,8 @@ def test_the_word_that_was_meant_is_one_that_is_declared():
         ("metric", "TOP_LABEL_EC", "'top-label-ece'"),
         ("notion", "top-lable", "'top-label'"),
         ("binning", "EqualMas", "'equal-mass'"),
+        ("binning", "quantile", "'equal-mass'"),
+        ("binning", "Uniform", "'equal-width'"),
         ("calibrator", "temprature", "'temperature'"),
         ("test", "Spiegelhalt", "'spiegelhalter'"),
     ],

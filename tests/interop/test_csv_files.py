@@ -62,10 +62,9 @@ def test_a_broken_csv_is_refused(text, why, engine, tmp_path):
         read_table(write(tmp_path / "table.csv", text))
 
 
-@pytest.mark.parametrize("cell", ["00.3", "1_0", "\uff10.5", "0.5\0", "18446744073709551616", "half", "0,5"])
+@pytest.mark.parametrize("cell", ["00.3", "1_0", "\uff10.5", "0.5\0", "half", "0,5"])
 def test_a_cell_that_is_no_number_is_named_by_its_own_row(cell, engine, tmp_path):
-    others = ("1", "0") if cell.isdecimal() else (".5", ".2")
-    path = write(tmp_path / "table.csv", f'label,p\n1,{others[0]}\n0,{others[1]}\n0,"{cell}"\n')
+    path = write(tmp_path / "table.csv", f'label,p\n1,.5\n0,.2\n0,"{cell}"\n')
     with pytest.raises(TypeError, match=f"numbers in the column 'p'; got {re.escape(repr(cell))} in row 2\\."):
         read_forecast(path)
 

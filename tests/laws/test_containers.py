@@ -5,6 +5,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Mapping
+from datetime import date, time, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -50,6 +51,8 @@ def tables_of(values):
     made["pyarrow"] = pa.table(named) if is_table else pa.array(values)
     if not is_table:
         made["chunked"] = pa.chunked_array([values[:ROW], values[ROW:]])
+        made["dictionary"] = pa.array(values).dictionary_encode()
+        made["category"] = pd.Series(values, dtype="category")
     return made
 
 
@@ -60,6 +63,10 @@ def accepted(plain):
         "list": plain.tolist(),
         "unmasked": np.ma.array(plain),
         "object": plain.astype(object),
+        "half precision": plain.astype(np.float16),
+        "extended precision": plain.astype(np.longdouble),
+        "other bytes": plain.astype(plain.dtype.newbyteorder()),
+        "sparse": pd.DataFrame(plain).astype("Sparse") if plain.ndim == 2 else pd.Series(plain).astype("Sparse"),
         "decimal": decimals,
         "rows": list(plain),
     }
@@ -351,3 +358,241 @@ def test_what_is_no_table_in_memory_is_refused_with_a_cure(given, message):
     assert ca.brier_score_loss(
         Y, pl.DataFrame({"a": 1.0 - P, "b": P}).lazy().collect(), labels=[0, 1]
     ) == ca.brier_score_loss(Y, TWO)
+
+
+# Kinds of columns: lists say which hold numbers, and which labels
+
+WORDS = list("01101011")
+SECONDS = [timedelta(seconds=int(word)) for word in WORDS]
+DAYS = [date(2020, 1, 1 + int(word)) for word in WORDS]
+TIMES = [time(int(word)) for word in WORDS]
+LISTS, RECORDS = [[0.5]] * 8, [{"a": 0.5}] * 8
+
+
+def in_arrow(arrays):
+    """Return columns of Arrow, and pandas' of the same, by their types."""
+    return {f"Arrow {a.type}": a for a in arrays} | {
+        f"pandas {a.type}": pd.Series(a, dtype=pd.ArrowDtype(a.type)) for a in arrays
+    }
+
+
+TEXT = {
+    "strings": np.array(WORDS),
+    "StringDType": np.array(WORDS, dtype=np.dtypes.StringDType()),
+    "bytes": np.array(WORDS).astype("S"),
+    "a list of words": WORDS,
+    "pandas text": pd.Series(WORDS),
+    "pandas categories": pd.Series(WORDS, dtype="category"),
+    "polars String": pl.Series(WORDS),
+    "polars Categorical": pl.Series(WORDS, dtype=pl.Categorical),
+    "polars Enum": pl.Series(WORDS, dtype=pl.Enum(["0", "1"])),
+} | in_arrow([pa.array(WORDS), pa.array(WORDS, pa.large_string()), pa.array(WORDS).dictionary_encode()])
+"""A column of each kind of words: labels may be words, numbers may not."""
+
+NEITHER = {
+    f"NumPy {dtype}": np.array([0, 1, 1, 0, 1, 0, 1, 1]).astype(dtype)
+    for dtype in ("m8", "m8[s]", "m8[D]", "M8[s]", "M8[D]", "c8", "c16", "V8")
+}
+NEITHER |= in_arrow(
+    [
+        pa.array(SECONDS, pa.duration("s")),
+        pa.array(SECONDS).dictionary_encode(),
+        pa.array(DAYS),
+        pa.array(DAYS, pa.date64()),
+        pa.array(DAYS).cast(pa.timestamp("s")),
+        pa.array(TIMES, pa.time32("s")),
+        pa.array(TIMES, pa.time64("us")),
+        pa.array([(1, 1, 1)] * 8, pa.month_day_nano_interval()),
+        pa.array([b"0"] * 8),
+        pa.array(LISTS),
+        pa.array(LISTS, pa.list_(pa.float64(), 1)),
+        pa.array(RECORDS),
+        pa.nulls(8),
+    ]
+)
+NEITHER |= {
+    "a list of timedelta64": [np.timedelta64(1, "s")] * 8,
+    "objects of timedelta64": np.array([np.timedelta64(1, "s"), None], dtype=object)[[0] * 8],
+    "a list of timedelta": SECONDS,
+    "a list of Timedelta": list(pd.to_timedelta(SECONDS)),
+    "a list of dates": DAYS,
+    "a list of complex numbers": [1j] * 8,
+    "records": np.zeros(8, dtype=[("a", float)]),
+    "a TimedeltaIndex": pd.TimedeltaIndex(SECONDS),
+    "pandas lengths of time": pd.Series(pd.to_timedelta(SECONDS)),
+    "pandas times": pd.Series(pd.to_datetime(DAYS)),
+    "pandas times of a zone": pd.Series(pd.to_datetime(DAYS).tz_localize("UTC")),
+    "pandas periods": pd.Series(pd.PeriodIndex(DAYS, freq="D")),
+    "pandas intervals": pd.Series(pd.interval_range(0, 8)),
+    "pandas categories of lengths of time": pd.Series(SECONDS, dtype="category"),
+    "polars Duration": pl.Series(SECONDS),
+    "polars Date": pl.Series(DAYS),
+    "polars Time": pl.Series(TIMES),
+    "polars Binary": pl.Series([b"0"] * 8),
+    "polars List": pl.Series(LISTS),
+    "polars Struct": pl.Series(RECORDS),
+    "polars Object": pl.Series([object()] * 8, dtype=pl.Object),
+    "polars Int128": pl.Series([0] * 8, dtype=pl.Int128),
+    "polars Null": pl.Series([None] * 8),
+}
+"""A column of each kind that holds neither numbers nor labels."""
+
+COSTS = np.array([[0.0, 1.0], [5.0, 0.0]])
+BASE = ROWS | {
+    "posterior": P, "truth": TWO, "calibrated": P, "cost_matrix": COSTS, "threshold": P, "at": P, "thresholds": THREE[:3],
+    "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "other_true": Y, "other_prob": P, "groups": GROUP, "gamma": THREE[0],
+    "old_true": Y, "old_prob": P, "old_weight": W, "old_prior": TWO[0], "new_prior": TWO[1],
+    "class_weight": np.array([1.0, 2.0]), "kept": np.array([0.5, 1.0]),
+}  # fmt: skip
+"""What is passed to each parameter that takes an array, or may; ``train_prior`` has a test of its own."""
+OF_THREE_CLASSES, OF_TWO = OTHER | {"sample_weight": W}, {"y_prob": TWO}
+OTHERWISE = {
+    "calibration_regret": OF_TWO,
+    "decide": OF_TWO,
+    "shift_prior": OF_TWO,
+    "undo_class_weight": OF_TWO,
+    "undo_undersampling": OF_TWO,
+    "estimate_prior": {"old_prior": None},
+    "estimate_volume_under_surface": OF_THREE_CLASSES,
+    "roc_surface": OF_THREE_CLASSES,
+    "volume_under_surface_score": OF_THREE_CLASSES,
+    "simplex_points": OF_THREE_CLASSES,
+}
+"""Where that is something else."""
+LABELS = ("y_true", "y_true_b", "old_true", "other_true", "groups")
+BESIDE = {
+    "metric": "brier",
+    "test": ca.spiegelhalter_test,
+    "n_resamples": 5,
+    "n_samples": 50,
+    "points_per_bin": 10,
+    "n": 9,
+    "error": 0.1,
+    "source": [(Y, P)],
+    "n_bins": 5,
+    "n_classes": 2,
+    "cost_false_positive": 1.0,
+    "cost_false_negative": 1.0,
+}
+SUMS, STAGES = ca.calibrators.SortedCumulativeIsotonic(), ca.calibrators.MulticlassRecursivePartitioning()
+CALIBRATOR = {
+    "cumulative_calibration_map": SUMS.fit(TWO, Y),
+    "partition_path": STAGES.fit(TWO, Y),
+    "simplex_points": None,
+}
+CALIBRATOR |= dict.fromkeys(
+    ("simplex_lattice", "simplex_map", "simplex_partition"), ca.calibrators.VectorScaling().fit(THREE, OF_THREE)
+)
+FITTED = ca.IsotonicCalibration().fit(P, Y)
+
+
+def array_parameters(name):
+    """Return an array for each parameter of a public function that takes one, and what else it is called with."""
+    parameters = inspect.signature(load(name)).parameters
+    takes = [
+        p for p, facts in parameters.items() if "ArrayLike" in str(facts.annotation) or p in ("class_weight", "kept")
+    ]
+    takes += ["sample_weight"] if takes and "data" in parameters else []
+    arrays = {p: OTHERWISE.get(name, {}).get(p, BASE.get(p)) for p in takes}
+    if "old_prior" in OTHERWISE.get(name, {}):
+        arrays["old_prior"] = None
+    needed = {p for p, facts in parameters.items() if facts.default is facts.empty} | {"n_resamples"}
+    beside = {p: BESIDE[p] for p in parameters if p in BESIDE and p in needed}
+    beside |= {"calibrator": CALIBRATOR.get(name, FITTED)} if "calibrator" in parameters else {}
+    beside |= {"rows_for": {"detect": 0.2}, "optimal_threshold": {"old_prior": 0.5, "new_prior": 0.2}}.get(name, {})
+    return {p: plain for p, plain in arrays.items() if plain is not None}, beside
+
+
+def shaped(held, plain):
+    """Return a column as one of the length of an array, or as a table of its columns."""
+    cut = held[: len(plain)]
+    if plain.ndim == 1:
+        return cut
+    if isinstance(cut, list):
+        return [[cell] * plain.shape[1] for cell in cut]
+    if isinstance(cut, np.ndarray):
+        return np.repeat(cut[:, None], plain.shape[1], axis=1)
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(cut).__module__.split(".")[0]]
+    return make({str(j): cut for j in range(plain.shape[1])})
+
+
+def refuses_kinds(name, parameter, plain, call):
+    """Whether a call refuses each kind of column that holds no numbers, or no labels, in words about the parameter."""
+    for kind, held in (NEITHER if NAMES.get(parameter, parameter) in LABELS else NEITHER | TEXT).items():
+        with pytest.raises((ValueError, TypeError)) as caught:
+            quiet(call, **{parameter: shaped(held, plain)})
+        said = str(caught.value)
+        assert re.search(
+            rf"(?s)^{NAMES.get(parameter, parameter)} must .*; got .*\. [A-Z]|Complex data not supported", said
+        ), (
+            parameter,
+            kind,
+            said,
+        )
+
+
+TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]
+
+
+@pytest.mark.parametrize("name", TAKING_ARRAYS)
+def test_kinds_that_hold_no_numbers_are_refused_by_every_parameter_of_every_function(name):
+    arrays, beside = array_parameters(name)
+    assert quiet(load(name), **arrays, **beside) is not None
+    for parameter, plain in arrays.items():
+        refuses_kinds(name, parameter, plain, lambda **held: load(name)(**(arrays | held), **beside))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_kinds_that_hold_no_numbers_are_refused_by_every_calibrator(name):
+    rows = {"X": TWO, "y": Y, "sample_weight": W}
+    for parameter, plain in rows.items():
+        refuses_kinds(name, parameter, plain, lambda **held: METHODS[name]().fit(**(rows | held)))
+    fitted = quiet(METHODS[name]().fit, X=TWO, y=Y)
+    refuses_kinds(name, "X", TWO, fitted.predict_proba)
+
+
+def test_a_length_of_time_in_place_of_a_number_has_a_way_out_that_works():
+    times = np.array([0, 1000, 1000, 0], dtype="m8[ms]")
+    with pytest.raises(
+        TypeError, match=r"divide by a unit of time first: np\.asarray\(times\) / np\.timedelta64\(1, 's'\)"
+    ):
+        ca.log_loss([1, 0, 0, 1], times)
+    held = [times, list(times), pd.Series(times), pl.Series(times), pa.array(times), times.astype(object)]
+    assert [ca.brier_score_loss([1, 0, 0, 1], np.asarray(one) / np.timedelta64(1, "s")) for one in held] == [1.0] * 6
+
+
+def takes_numbers(name):
+    """Return the parameters of a public function or estimator that take a single number."""
+    if not (inspect.isfunction(load(name)) or hasattr(load(name), "fit")):
+        return []
+    found = inspect.signature(load(name)).parameters.items()
+    return [
+        p
+        for p, facts in found
+        if re.search(r"\b(int|float)\b", str(facts.annotation)) and facts.kind != facts.VAR_KEYWORD
+    ]
+
+
+ASKS_ONE_QUESTION = "rows_for"
+"""Of its numbers some exclude others."""
+SINGLE = [
+    (name, parameter)
+    for name in homes()
+    if name != ASKS_ONE_QUESTION and not name.startswith("plot_")
+    for parameter in takes_numbers(name)
+]
+
+
+def called_with(name, parameter, value):
+    if not inspect.isfunction(load(name)):
+        return load(name)(**{parameter: value}).fit(TWO, Y)
+    arrays, beside = array_parameters(name)
+    return load(name)(**(arrays | beside | {parameter: value}))
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(1, "s"), pd.Timedelta(1, "s"), np.array(1, "m8[s]")], ids=repr)
+def test_a_length_of_time_is_none_of_the_numbers_that_a_parameter_takes(value):
+    assert len(SINGLE) > 150
+    for name, parameter in SINGLE:
+        with pytest.raises((ValueError, TypeError), match=rf"^({parameter}|n_bins|sizes)\b.* must .*; got .*\. \S"):
+            quiet(called_with, name=name, parameter=parameter, value=value)

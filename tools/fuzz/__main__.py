@@ -1,4 +1,4 @@
-"""Run: python -m tools.fuzz [SECONDS] [SEED]"""
+"""Run: python -m tools.fuzz [SECONDS] [SEED] [--calls N]"""
 
 from __future__ import annotations
 
@@ -69,16 +69,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument("seconds", type=float, nargs="?", default=60)
     parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--calls", type=int, default=10**9, metavar="N", help="stop after so many calls")
     parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
     parser.add_argument("--only", default="", metavar="A,B", help="only these public names")
     arguments = parser.parse_args()
-    count = fuzz(arguments.seconds, arguments.seed, names=tuple(filter(None, arguments.only.split(","))))
+    names = tuple(filter(None, arguments.only.split(",")))
+    count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.calls)
     told = ", ".join(f"{count[what]} {what}" for what in ("calls", "accepted", "refused", "broken"))
     print(f"fuzz: {told} ({len(targets())} public names, seed {arguments.seed})")
     if arguments.record:
         figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
         figures |= {"broken laws": count["broken"], "public names": len(targets())}
-        record("fuzz", figures, command=f"python -m tools.fuzz {arguments.seconds:g} {arguments.seed}")
+        until = f" --calls {arguments.calls}" if count["calls"] == arguments.calls else ""
+        record("fuzz", figures, command=f"python -m tools.fuzz {arguments.seconds:g} {arguments.seed}{until}")
     return 1 if count["broken"] else 0
 
 

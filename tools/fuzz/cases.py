@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-IMPORTS = "import numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant"
+IMPORTS = """import datetime as dt, numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant
+from decimal import Decimal
+from fractions import Fraction"""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 
 import calibrant
 from tools.fuzz.cases import Case, made
@@ -194,6 +195,12 @@ def _print(value: Any) -> Any:
         return value.dtype, value.shape, value.strides, value.flags.writeable, value.tobytes()
     if hasattr(value, "to_pydict"):
         return value.to_pydict()
+    if hasattr(value, "to_pylist"):
+        return str(value.type), value.to_pylist()
+    if isinstance(value, (pandas.DataFrame, pandas.Series, pandas.api.extensions.ExtensionArray)):
+        kinds = value.dtypes.tolist() if isinstance(value, pandas.DataFrame) else [value.dtype]
+        index = list(getattr(value, "index", ()))
+        return list(map(str, kinds)), index, list(map(str, value.to_numpy().ravel().tolist()))  # pickled: with caches
     try:
         return pickle.dumps(value)
     except Exception:

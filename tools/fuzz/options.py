@@ -19,8 +19,12 @@ HOSTILE = (
     "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('nan')", "float('inf')", "10**30", "-1e300", "True",
     "''", "'xyzzy'", "b'x'", "[]", "{}", "()", "object()", "np.int64(3)", "np.float32(0.25)", "np.array([0.5, 0.5])",
     "np.nan", "(lambda *_: 0.5)", "1j", "int", "[None]", "np.datetime64('NaT')", "'\\x1b[2J'",
+    "np.timedelta64(1, 's')", "np.timedelta64(5)", "pd.Timedelta(1, 's')", "dt.timedelta(1)", "np.array(3, 'm8[s]')",
 )  # fmt: skip
-NEVER = ("float('nan')", "np.nan", "'xyzzy'", "object()", "1j", "b'x'", "np.datetime64('NaT')", "'\\x1b[2J'")
+NEVER = (
+    "float('nan')", "np.nan", "'xyzzy'", "object()", "1j", "b'x'", "np.datetime64('NaT')", "'\\x1b[2J'",
+    "np.timedelta64(1, 's')", "np.timedelta64(5)", "pd.Timedelta(1, 's')", "dt.timedelta(1)", "np.array(3, 'm8[s]')",
+)  # fmt: skip
 """What no option of numbers, words or flags allows."""
 
 NOTIONS = (

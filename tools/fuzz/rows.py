@@ -10,7 +10,62 @@ SIZES = (1, 2, 3, 5, 10, 30, 60, 150)
 # What may be done to them. "same": the numbers stay, so must every result. A reason: it must be refused. "": either.
 Change = tuple[str, str]
 
+TIMES = ("dt.timedelta(1)", "dt.date(2020, 1, 1)", "dt.datetime(2020, 1, 1)", "dt.time(1)")
+
+
+def of(kind: str, numbers: str) -> str:
+    """Return source text of these numbers in a kind."""
+    return kind.replace("{x}", numbers)
+
+
+NO_NUMBERS = (
+    *(f"np.array({{x}}).astype({kind!r})" for kind in ("m8[s]", "m8[D]", "m8", "M8[s]", "M8[D]", "c8", "V8")),
+    "np.array([np.timedelta64(1, 's')] * n, dtype=object)",
+    "[dt.timedelta(1)] * n",
+    "[pd.Timedelta(1, 's')] * n",
+    "np.zeros(n, dtype=[('a', float)])",
+    "pd.Series(pd.to_timedelta(range(n)))",
+    "pd.Series(pd.to_datetime(range(n)))",
+    "pd.Series(pd.to_datetime(range(n))).dt.tz_localize('UTC')",
+    "pd.Series(pd.period_range('2020', periods=n))",
+    "pd.Series(pd.interval_range(0, n, n))",
+    "pd.Series(pd.to_timedelta(range(n))).astype('category')",
+    "pd.Series([dt.timedelta(1)] * n, dtype='duration[s][pyarrow]')",
+    *(f"pl.Series([{cell}] * n)" for cell in TIMES),
+    *(f"pl.Series([{cell}] * n)" for cell in ("b'1'", "[0.5]", "{'a': 0.5}", "None")),
+    *(f"pa.array([{cell}] * n)" for cell in TIMES),
+    *(f"pa.array([{cell}] * n)" for cell in ("b'1'", "[0.5]", "{'a': 0.5}", "None", "(1, 1, 1)")),
+    "pa.array([dt.timedelta(1)] * n).dictionary_encode()",
+    "pa.array([dt.date(2020, 1, 1)] * n, pa.date64())",
+)
+"""Columns of all kinds of NumPy, pandas, polars and Arrow that hold neither numbers nor labels."""
+
+NUMBERS = (
+    *(f"np.array({{x}}).astype({kind!r})" for kind in ("f4", "f8", "g", ">f8", ">f4", "O")),
+    *(f"pd.array(np.ravel({{x}}).astype(float), dtype={kind!r})" for kind in ("Float64", "double[pyarrow]")),
+    "pd.Series(np.ravel({x}), dtype='category')",
+    "pd.Series(np.ravel({x}), dtype='Sparse[float]')",
+    "pl.Series(np.ravel({x})).cast(pl.Float64)",
+    "pa.array(np.ravel({x}), pa.float64())",
+    "pa.array(np.ravel({x}), pa.float64()).dictionary_encode()",
+    "pa.chunked_array([np.ravel({x})[:1], np.ravel({x})[1:]])",
+    "[Decimal(float(cell)) for cell in np.ravel({x})]",
+    "[Fraction(float(cell)) for cell in np.ravel({x})]",
+)
+"""The same numbers in all kinds that hold any."""
+
+WHOLE = (
+    *(f"np.array({{x}}).astype({kind!r})" for kind in ("i1", "i2", "u1", "u2", "u4", "f2", ">i4")),
+    *(f"pd.array({{x}}, dtype={kind!r})" for kind in ("Int8", "UInt64", "Float32", "int64[pyarrow]", "uint8[pyarrow]")),
+    "pd.Series({x}).astype(pd.ArrowDtype(pa.decimal128(21, 2)))",
+    *(f"pl.Series({{x}}).cast(pl.{kind})" for kind in ("Int8", "UInt64", "Float32", "Decimal(9, 2)")),
+    *(f"pa.array({{x}}).cast(pa.{kind})" for kind in ("int8()", "uint64()", "float32()", "decimal128(20, 1)")),
+)
+"""Whole numbers in all kinds that hold any."""
+
 LABELS: tuple[Change, ...] = (
+    *(("same", f"y = {of(kind, 'y')}") for kind in WHOLE),
+    *((f"labels of a kind that holds none: {kind}", f"y = {of(kind, 'y')}") for kind in NO_NUMBERS),
     ("same", "y = y.astype(np.int8)"),
     ("same", "y = y.tolist()"),
     ("same", "y = tuple(y.tolist())"),
@@ -59,6 +114,20 @@ LABELS: tuple[Change, ...] = (
 )
 
 PREDICTIONS: tuple[Change, ...] = (
+    *(("same" if "f4" not in kind else "", f"p = p if p.ndim > 1 else {of(kind, 'p')}") for kind in NUMBERS),
+    *((f"predictions of a kind that holds none: {kind}", f"p = {of(kind, 'p')}") for kind in NO_NUMBERS),
+    *(
+        (f"predictions of a kind that holds none: {kind}", f"p = (p * 9).astype({kind!r})")
+        for kind in ("m8[s]", "m8[D]", "m8", "M8[s]")
+    ),
+    ("lengths of time of pandas for predictions", "p = pd.DataFrame(p).astype('m8[ns]')"),
+    ("lengths of time of polars for predictions", "p = pl.DataFrame(p).cast(pl.Int64).cast(pl.Duration)"),
+    ("dates of polars for predictions", "p = pl.DataFrame(p).cast(pl.Int32).cast(pl.Date)"),
+    ("lengths of time of Arrow for predictions", "p = pa.table({'a': pa.array([dt.timedelta(0)] * n)})"),
+    *(
+        ("same", f"p = pd.DataFrame(p).astype({kind!r}) if p.ndim == 2 else p")
+        for kind in ("Float64", "double[pyarrow]", "category", "Sparse[float]", "O")
+    ),
     ("same", "p = p.tolist()"),
     ("same", "p = np.asfortranarray(p)"),
     ("same", "p = np.repeat(p, 2, axis=0)[::2]"),
@@ -108,7 +177,6 @@ PREDICTIONS: tuple[Change, ...] = (
     ("complex predictions", "p = p + 0j"),
     ("words for predictions", "p = p.astype(str)"),
     ("bytes for predictions", "p = p.astype('S')"),
-    ("dates for predictions", "p = (p * 9).astype('M8[D]')"),
     ("a word for predictions", "p = 'p_*'"),
     ("a set of predictions", "p = set(p.ravel().tolist())"),
     ("a generator of predictions", "p = iter(p.tolist())"),
@@ -119,11 +187,20 @@ PREDICTIONS: tuple[Change, ...] = (
     ("predictions in three dimensions", "p = np.full((len(p), 2, 2), 0.5)"),
 )
 
-WEIGHTS: tuple[Change, ...] = (
+PLAIN_COUNTS: tuple[Change, ...] = (
     ("count", "w = rng.integers(1, 4, n)"),
     ("count", "w = rng.integers(1, 4, n).astype(float)"),
     ("count", "w = rng.integers(1, 4, n).astype(np.float32)"),
     ("count", "w = pd.Series(rng.integers(1, 4, n))"),
+)
+
+WEIGHTS: tuple[Change, ...] = (
+    *(("count", f"w = rng.integers(1, 4, n); w = {of(kind, 'w')}") for kind in WHOLE),
+    *(
+        (f"weights of a kind that holds none: {kind}", f"w = {of(kind, 'rng.integers(1, 4, n)')}")
+        for kind in NO_NUMBERS
+    ),
+    *PLAIN_COUNTS,
     ("", "w = rng.random(n) + 0.1"),
     ("", "w = np.ones(n)"),
     ("", "w = np.arange(n)"),
@@ -189,7 +266,7 @@ def drawn_rows(random: Random, *, hostile: float) -> Rows:
     base = [f"rng = np.random.default_rng({random.randrange(10**6)})", f"n = {n}", *_table(random, n_classes)]
     base += [_labels(random, n_classes), *([] if is_table else ["p = p[:, 1].copy()"])]
     base += ["q = p**2 / (p**2).sum(1, keepdims=True)" if is_table else "q = p**2", "t = y.copy()"]
-    weight = random.choice(WEIGHTS[:4]) if random.random() < 0.4 else ("usual", "w = None")
+    weight = random.choice(PLAIN_COUNTS) if random.random() < 0.4 else ("usual", "w = None")
     if random.random() < hostile:
         weight = random.choice(WEIGHTS)
     changes = [random.choice(of) if random.random() < hostile else ("usual", "") for of in (LABELS, PREDICTIONS)]

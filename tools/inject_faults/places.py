@@ -128,7 +128,7 @@ def closed_output(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
     words = [job.name, *COMMANDS[job.name][job.output], "-o", job.output]
     with folder_with(inputs) as folder:
         end = _in_shell(words, kind, folder)
-        codes = {"pipe": {0, 141}, "full": {2}, "closed": {0}}[kind]
+        codes = {"pipe": {0, 141}, "full": {2}, "closed": {2}}[kind]
         laws = broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
         return [law for law in laws if not (end.code == 141 and "not one sentence" in law)]
 

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+NUMERIC = "biuf"
+"""Kinds of dtypes that hold real numbers. Whatever is not of them is no number: a length of time, a date, a record, text."""
+
+
+def is_number(value: object) -> TypeGuard[SupportsFloat]:
+    """Whether one value is a real number, by its type; booleans are. Lengths of time, integers to NumPy, are none."""
+    return value.dtype.kind in NUMERIC if isinstance(value, np.generic) else isinstance(value, (Real, Decimal))
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether one value is a whole number, by its type; booleans are none."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and is_number(value)
 
 
 def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -62,8 +77,25 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     if isinstance(native, (nw.DataFrame, nw.Series)):
         if native.implementation.is_pyarrow():
             native = nw.from_native(_decoded(data), allow_series=True)
-        return np.asarray(native.to_numpy())
+        return _of_columns(name, native)
     return _of_object(name, data)
+
+
+def _of_columns(name: str, native: nw.DataFrame[Any] | nw.Series[Any]) -> npt.NDArray[Any]:
+    import narwhals as nw
+
+    try:
+        array = np.asarray(native.to_numpy())
+    except Exception as error:  # polars has one of its own for 128 bits
+        kinds = native.dtype if isinstance(native, nw.Series) else ", ".join(map(str, native.schema.values()))
+        raise TypeError(
+            f"{name} must have columns that NumPy can hold; got {kinds} ({error}). Cast them first, such as to Float64."
+        ) from None
+    if array.ndim == 2 and isinstance(native, nw.Series) and native.dtype == nw.Struct:
+        raise TypeError(
+            f"{name} must have one value in a cell; got {native.dtype}. Make columns of its fields first: .struct.unnest()."
+        )
+    return array
 
 
 def _decoded(data: Any) -> Any:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from calibrant._core.foreign import FOREIGN, Foreign
+from calibrant._core.foreign import FOREIGN, GUESSED, Foreign
 from calibrant._core.stubs import read_stub
 
 PACKAGES = (
@@ -99,6 +99,8 @@ def where(name: str) -> str:
         return RETIRED[name]
     if name in FOREIGN:
         return _of_other_package(name, FOREIGN[name])
+    if name in GUESSED:
+        return f"For {name}: {'; '.join(map(_import_of, GUESSED[name]))}"
     if answer := _of_metric(name):
         return answer
     near = get_close_matches(name, [*homes(), *RENAMED], n=1, cutoff=0.8)

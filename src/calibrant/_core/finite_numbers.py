@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import reprlib
-from decimal import Decimal
-from numbers import Real
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import absent, as_array, first, index, more
+from calibrant._core.arrays import NUMERIC, absent, as_array, first, index, is_number, more
 from calibrant._core.links import FloatArray
-
-NO_NUMBERS = "OUSTmMV"
-"""Kinds of dtypes that are not numeric by themselves."""
-
-REAL = (Real, Decimal, np.bool_)
-"""Types of cells that are real numbers."""
 
 
 def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
@@ -27,7 +20,7 @@ def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
 
 def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> FloatArray:
     """Return what ``data`` holds as finite float64."""
-    if array.dtype.kind in NO_NUMBERS:
+    if array.dtype.kind not in (*NUMERIC, "c"):
         if array.ndim == 0:
             raise TypeError(
                 f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
@@ -64,7 +57,7 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
 def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
     """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
     cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
-    strange = np.array([not isinstance(cell, REAL) for cell in cells], dtype=bool).reshape(array.shape)
+    strange = np.array([not is_number(cell) for cell in cells], dtype=bool).reshape(array.shape)
     if strange.any():
         where = first(strange)
         cell = cells[int(np.argmax(strange))]
@@ -89,8 +82,12 @@ def _hint_of_cell(cell: object) -> str:
     """Say what to do about a cell that is no number."""
     if isinstance(cell, (str, bytes)):
         return "Choose the numeric columns, or convert the text first, as with .astype(float)."
+    if isinstance(cell, (timedelta, np.timedelta64)):
+        return (
+            "Choose the numeric columns, or divide by a unit of time first: np.asarray(times) / np.timedelta64(1, 's')."
+        )
     try:
         float(cell)  # type: ignore[arg-type]
-    except TypeError as error:  # in Python's words, as scikit-learn's checks ask
+    except (TypeError, ValueError) as error:  # in Python's words, as scikit-learn's checks ask
         return f"Choose the numeric columns: {error}."
     return "Choose the numeric columns, or convert them first."

@@ -100,3 +100,31 @@ FOREIGN: Mapping[str, Foreign] = {
     ),
 }
 """What other packages have, in the order of the names. Where several have it, the one that is used most stands here."""
+
+GUESSED: Mapping[str, tuple[str, ...]] = {
+    "calibration_display": ("plot_reliability",),
+    "calibration_plot": ("plot_reliability",),
+    "compare": ("paired_test", "write_report"),
+    "compare_models": ("paired_test", "write_report"),
+    "decision_curve_analysis": ("decision_curve",),
+    "dump": ("save_calibrator",),
+    "evaluate": ("assess",),
+    "load": ("load_calibrator",),
+    "load_model": ("load_calibrator",),
+    "net_benefit": ("decision_curve",),
+    "plot_calibration": ("plot_reliability",),
+    "plot_calibration_curve": ("plot_reliability",),
+    "reliability_diagram": ("reliability_curve", "plot_reliability"),
+    "reliability_plot": ("plot_reliability",),
+    "save": ("save_calibrator",),
+    "save_model": ("save_calibrator",),
+}
+"""Names that people try first, of no one package, and what to use here."""
+
+WORDS: Mapping[str, str] = {
+    "adaptive": "equal-mass",
+    "equal-frequency": "equal-mass",
+    "quantile": "equal-mass",
+    "uniform": "equal-width",
+}
+"""Words of other packages for binnings, and ours."""

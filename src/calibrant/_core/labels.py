@@ -5,13 +5,12 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
-from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import absent, as_array, more, some
+from calibrant._core.arrays import NUMERIC, absent, as_array, is_number, more, some
 from calibrant._core.one_pass import BLOCK, are_between, blocks
 from calibrant._core.problem import BoolArray, IntArray
 from calibrant._core.text_columns import text_of
@@ -54,8 +53,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must have one dimension, a label a row; got shape {array.shape}. "
-            f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
+            f"{name} must have one dimension, a label a row; got shape {array.shape}. {_way_out(name, array)}"
         )
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one label; got none. Check how the table was read.")
@@ -78,6 +76,17 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind not in "biuUS":
         raise TypeError(f"{name} must hold integers, strings or booleans; got dtype {array.dtype}. Convert the labels.")
     return array
+
+
+def _way_out(name: str, array: npt.NDArray[Any]) -> str:
+    """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
+    is_table = array.ndim == 2 and array.size and array.dtype.kind in NUMERIC
+    if is_table and np.isin(array, (0, 1)).all() and not (array.sum(axis=1) == 1).all():
+        return (
+            f"Each column of zeros and ones is an event of its own (multilabel): pass one column at a time, "
+            f"np.asarray({name})[:, k] with np.asarray(y_prob)[:, k]."
+        )
+    return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
 
 
 def event_of_score(
@@ -155,7 +164,7 @@ def classes_of_score(
 
 def require_label(name: str, value: object) -> None:
     """Refuse what is no single label; None stands for no label."""
-    if value is not None and not isinstance(value, (str, bytes, np.bool_, np.number, Number)):
+    if value is not None and not (is_number(value) or isinstance(value, (str, bytes))):
         raise TypeError(
             f"{name} must be one label: an integer, a string or a boolean; got {reprlib.repr(value)}. Pass one of the labels."
         )
@@ -258,6 +267,11 @@ def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
     hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
     if name == "labels":
         hint = "Name every class, all by words or all by numbers."
+    if len(kinds) == 1 and not absent(cells[0]):
+        raise TypeError(
+            f"{name} must hold integers, strings or booleans; got {reprlib.repr(cells[0])} ({type(cells[0]).__name__}) at "
+            "index 0. Convert the labels, such as to strings."
+        )
     raise TypeError(
         f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))}, the odd one {reprlib.repr(cells[odd])} at "
         f"index {odd}. {hint}"
@@ -269,7 +283,7 @@ def _kind(value: object) -> str:
         return "text"
     if isinstance(value, (bool, np.bool_)):
         return "boolean"
-    return "number" if isinstance(value, Number) else type(value).__name__
+    return "number" if is_number(value) else type(value).__name__
 
 
 def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Labels:

@@ -7,18 +7,21 @@ is a call of `require` there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
-from numbers import Integral, Real
+from decimal import Decimal
 from typing import Any, Literal, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import first, index
+from calibrant._core.arrays import first, index, is_number, is_whole
 from calibrant._core.spelling import meant, nearest, question
 
 Order = Literal["any", "not falling", "rising"]
 
 T = TypeVar("T")
+
+NO_SINGLE_NUMBER = (bool, np.bool_, Decimal)
+"""Numbers of an array that are none of a parameter: what is computed with it is a float."""
 
 MOST = 10_000_000
 """Bins, and draws, that may be asked for: more is a mistake that would take days, or all memory."""
@@ -35,7 +38,7 @@ def number(
     hint: str,
 ) -> float:
     """Return a finite number within its limits; ``above`` and ``below`` are limits that it must not reach."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
         raise TypeError(f"{name} must be a number{_limits(least, most, above, below)}; got {value!r}. {hint}.")
     try:
         found = float(value)
@@ -48,7 +51,7 @@ def number(
 
 def whole(name: str, value: object, *, least: int, most: float = np.inf, hint: str) -> int:
     """Return a whole number that is at least, and at most, so much."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+    if not is_whole(value):
         raise TypeError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
     if value < least:
         raise ValueError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
@@ -64,7 +67,7 @@ def resamples(value: object, *, least: int = 1, hint: str) -> int:
 
 def fraction(name: str, value: object, *, hint: str) -> float:
     """Return a number between 0 and 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
         raise TypeError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")
     if not 0.0 < float(value) < 1.0:
         raise ValueError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from calibrant._core.foreign import WORDS
 from calibrant._core.spelling import folded, meant, nearest, question
 
 Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
@@ -170,7 +171,9 @@ def find(kind: Kind, name: str) -> Entry:
     for entry in known.values():
         if asked in map(folded, (*entry.words, *entry.names)):
             return entry
-    hint = question(_one_word_each(nearest(name, _suggested(known)), known)) or "See `calibrant list`."
+    theirs = meant(name, WORDS)
+    near = [WORDS[theirs]] if theirs and WORDS[theirs] in known else nearest(name, _suggested(known))
+    hint = question(_one_word_each(near, known)) or "See `calibrant list`."
     raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from calibrant._core.arrays import is_whole
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, number, require, whole
 from calibrant._core.registry import declare
@@ -16,9 +17,6 @@ from calibrant.binning.distinct_scores import Ordered
 
 ROUNDING = 1e-12
 """What two sums of fractional weights may differ by and be equal, as a share of either."""
-
-COUNT = (int, np.integer)
-"""What a number of rows is; any other number is a share of them."""
 
 Ending = Literal["bounded", "joined"]
 ENDINGS = ("bounded", "joined")
@@ -84,7 +82,7 @@ class BoundedIsotonic(OrderedBinning):
     def __post_init__(self) -> None:
         _require_size("min_count", self.min_count)
         _require_size("max_count", self.max_count)
-        of_a_kind = isinstance(self.min_count, COUNT) == isinstance(self.max_count, COUNT)
+        of_a_kind = is_whole(self.min_count) == is_whole(self.max_count)
         require(
             self.max_count != 0 and (not of_a_kind or not (self.max_count < self.min_count)),
             "max_count must be above 0 and at least min_count",
@@ -192,14 +190,14 @@ class Blocks:
 
 
 def _weight_of(size: float | int, ordered: Ordered) -> float:
-    if not isinstance(size, COUNT):
+    if not is_whole(size):
         return size * ordered.total
     rows = ordered.total * ordered.rows_per_weight
     return 2.0 * ordered.total if size > 2.0 * rows else int(size) / ordered.rows_per_weight
 
 
 def _require_size(name: str, size: object) -> None:
-    if isinstance(size, COUNT):
+    if is_whole(size):
         whole(name, size, least=0, hint="Pass a number of rows such as 50, or a share of them such as 0.05")
     else:
         number(name, size, least=0.0, most=1.0, hint="Pass a share such as 0.05, or a whole number of rows")

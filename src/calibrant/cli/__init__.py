@@ -49,26 +49,26 @@ LONGEST = 600
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
+    if sys.stdout is None:  # as by >&-: what was asked for would be lost, and the next file opened would get its number
+        print(
+            "calibrant: error: standard output must be open; it is closed. Send it somewhere: > /dev/null.",
+            file=sys.stderr,
+        )
+        return BAD_USE
     try:
         with warnings.catch_warnings(), _ended_by_exception(), _always_printable():
             arguments = parser().parse_args(argv)
             warnings.showwarning = _say_warning
             warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
             code: int = arguments.run(arguments)
-            if sys.stdout is not None:
-                sys.stdout.flush()  # what cannot be printed is found here, and not when Python ends
+            sys.stdout.flush()  # what cannot be printed is found here, and not when Python ends
     except SystemExit:  # --help, or an option that is not known
-        if _is_unprinted():
-            return 128 + PIPE
-        raise
-    except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
-        _is_unprinted()
-        return 128 + PIPE
+        if (lost := _unprinted()) is None:
+            raise
+        return _said(lost)
     except (ValueError, TypeError, OSError, ImportError) as error:
-        _is_unprinted()
-        message = _escaped(_spelled(" ".join(_message_of(error).split())))
-        print(f"calibrant: error: {_shortened(message)}", file=sys.stderr)
-        return BAD_USE
+        _unprinted()
+        return _said(error)
     except (KeyboardInterrupt, _Terminated) as end:
         number = end.number if isinstance(end, _Terminated) else signal.SIGINT
         word = "terminated" if isinstance(end, _Terminated) else "interrupted"
@@ -78,6 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
         return BROKEN
     return code
+
+
+def _said(error: Exception) -> int:
+    """Print an error, and return the exit code; a reader of a pipe that has had enough, such as head, is none."""
+    if isinstance(error, BrokenPipeError):
+        return 128 + PIPE
+    message = _escaped(_spelled(" ".join(_message_of(error).split())))
+    print(f"calibrant: error: {_shortened(message)}", file=sys.stderr)
+    return BAD_USE
 
 
 class _Terminated(BaseException):
@@ -100,16 +109,14 @@ def _message_of(error: Exception) -> str:
     return f"{place} must be readable and writable; the system says: {error.strerror}. Check its rights and its disk."
 
 
-def _is_unprinted() -> bool:
-    """Whether standard output cannot print what it holds; it is then given up, so that Python does not try again at its end."""
-    if sys.stdout is None:
-        return False
+def _unprinted() -> OSError | None:
+    """Return why what is held cannot be printed; the output is then given up, so that Python does not try again at its end."""
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+        return error
+    return None
 
 
 @contextmanager

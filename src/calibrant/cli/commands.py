@@ -204,14 +204,14 @@ def run_report(arguments: argparse.Namespace) -> int:
     from calibrant.cli.advise import advised, differences_from
     from calibrant.cli.shown import Shown, aligned
     from calibrant.interop.persistence import load_calibrator
-    from calibrant.interop.writing import require_free
+    from calibrant.interop.writing import PAGES, require_free
     from calibrant.report.comparison import comparison
     from calibrant.report.html import write_report
     from calibrant.report.simplex import MOST_POINTS
     from calibrant.report.summary import NEEDED, findings
 
     read_files = [*arguments.files, *([arguments.calibrator] if arguments.calibrator else [])]
-    require_free(Path(arguments.output), force=arguments.force, inputs=read_files)
+    require_free(Path(arguments.output), force=arguments.force, inputs=read_files, endings=PAGES)
     if arguments.points > MOST_POINTS:
         raise ValueError(f"--points must be at most {MOST_POINTS}; got {arguments.points}. The default is 1000.")
     names = arguments.names.split(",") if arguments.names else [Path(file).stem for file in arguments.files]
@@ -313,12 +313,13 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from calibrant.assessment.table import assess
     from calibrant.calibrators.simplex.temperature import TemperatureScaling
     from calibrant.datasets.digits import load_digits_forecast
-    from calibrant.interop.writing import require_free
+    from calibrant.interop.writing import PAGES, require_ending, require_free
     from calibrant.report.comparison import COMPARED, comparison
     from calibrant.report.html import write_report
     from calibrant.significance.difference import paired_difference
 
     target = Path(arguments.output)
+    require_ending(target, PAGES)
     target.parent.mkdir(parents=True, exist_ok=True)
     require_free(target, force=arguments.force)
     y, prob = load_digits_forecast()

@@ -17,7 +17,7 @@ FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "p
 
 NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
-GATE = re.compile(rf"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.({'|'.join(FIELDS)}))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
+GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
 DRAWS = 1000
 """Draws behind a p-value of `calibrant test`, where no number is asked for."""
@@ -86,6 +86,7 @@ class Gate:
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
+    from calibrant._core.parameters import choice
     from calibrant.metrics.kinds.metric import metric_named
 
     match = GATE.fullmatch(text)
@@ -94,6 +95,8 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
             f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
         )
     metric, field, comparison, number = match.groups()
+    if field is not None:
+        choice(f"the figure of {metric} in --fail-if", field, FIELDS)
     known = metric_named(metric)
     gate = Gate(text.strip(), known.word_for(metric), field or "value", comparison, float(number))
     if gate.field != "pvalue":

@@ -196,7 +196,7 @@ def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 
     if arguments.weight is None:
         return None
-    return forecast.table[select_one(list(forecast.table), arguments.weight, "--weight", where=forecast.file)]
+    return forecast.table.numbers(select_one(list(forecast.table), arguments.weight, "--weight", where=forecast.file))
 
 
 def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:

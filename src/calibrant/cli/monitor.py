@@ -62,10 +62,6 @@ def _require_places(arguments: argparse.Namespace, files: list[str], output: Pat
         inputs.append(arguments.state)
     if output is None:
         return
-    if output.suffix.lower() not in OUTPUTS:
-        raise ValueError(
-            f"--output must end in {', '.join(OUTPUTS)}; got {output.name!r}. The ending sets what is written."
-        )
     if arguments.state is not None and output.absolute() == Path(arguments.state).absolute():
         raise ValueError(f"--output must not be the state; got {output} for both. Choose another name.")
     watched = [name for name in arguments.files if Path(name).is_dir()]
@@ -74,7 +70,7 @@ def _require_places(arguments: argparse.Namespace, files: list[str], output: Pat
             f"--output must not be a table in a folder that is watched; got {output} in {around[0]}, which the next run would "
             "read. Choose another folder."
         )
-    require_free(output, force=arguments.force or is_own, inputs=inputs)
+    require_free(output, force=arguments.force or is_own, inputs=inputs, endings=OUTPUTS)
 
 
 def _is_in(path: Path, folder: str) -> bool:

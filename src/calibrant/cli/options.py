@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import re
+import sys
+from typing import Any, NoReturn
 
 from calibrant.cli import commands
 from calibrant.cli.advise import run_advise
@@ -27,9 +29,36 @@ from calibrant.cli.plan import run_plan
 from calibrant.cli.whole_numbers import natural, positive
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says what an unknown word was meant for, and whether its help could not be printed."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is left over here: the command knows which options are near."""
+        found, left_over = super().parse_known_args(args, namespace)
+        if left_over:
+            self.error(f"unrecognized arguments: {' '.join(left_over)}")
+        return found, left_over
+
+    def error(self, message: str) -> NoReturn:
+        """Add the nearest words to a message about an unknown one."""
+        from calibrant._core.spelling import nearest, question
+
+        known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
+        if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
+            message += f". {question(nearest(option[1], known))}".rstrip(". ")
+        elif word := re.match(r"argument \S+: invalid choice: '([^']*)'", message):
+            choices = [one for action in self._actions for one in action.choices or ()]
+            message += f". {question(nearest(word[1], choices))}".rstrip(". ")
+        super().error(message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if (where := file or sys.stderr) is not None:
+            where.write(message)  # argparse would say nothing of a full disk
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="calibrant",
         description="Measure, test, calibrate and plot the probabilities of classifiers.",
         epilog="calibrant COMMAND --help lists its options. Exit codes: 0 success, 1 a --fail-if gate failed, 2 bad use.",

@@ -185,7 +185,7 @@ def _require_cumulative(calibrator: Any) -> None:
 
 def _ranks_of(ranks: int | Sequence[int], most: int) -> list[int]:
     """Return the ranks by number: the first so many, or those listed."""
-    if not isinstance(ranks, (list, tuple, range, np.ndarray)):
+    if not isinstance(ranks, (list, tuple, range, np.ndarray)) or np.ndim(ranks) == 0:
         return list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), most) + 1))
     require(len(ranks), "ranks must name at least one rank", got="none", hint=HINT)
     return [whole("ranks", rank, least=1, hint=HINT) for rank in ranks]

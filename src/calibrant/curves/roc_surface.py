@@ -16,7 +16,7 @@ from calibrant._core.table import Table
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
 from calibrant.metrics.roc.surface import SurfaceRows, surface_points, warn_of_absent
-from calibrant.metrics.roc.thresholds import as_thresholds
+from calibrant.metrics.roc.thresholds import as_thresholds, is_grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,4 +151,4 @@ def roc_surface(
 def _source(thresholds: Any) -> str:
     if isinstance(thresholds, str):
         return thresholds
-    return f"grid of step 1/{thresholds}" if np.ndim(thresholds) == 0 else "given"
+    return f"grid of step 1/{thresholds}" if is_grid(thresholds) else "given"

@@ -229,9 +229,10 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
 
 def _drawn(n: int, most: int | None, rng: np.random.Generator | int | None) -> IntArray:
     """Return the rows to show, in their order."""
+    seed = source("rng", rng)
     if most is None or n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(source("rng", rng)).choice(n, most, replace=False))
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:

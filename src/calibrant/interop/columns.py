@@ -22,6 +22,9 @@ CODE = r"^[+-]?0[0-9]"
 FIGURE = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", re.IGNORECASE)
 """A number: what pyarrow parses, and not the other spellings of Python, such as 1_0 and full-width digits."""
 
+BLANKS = " \t"
+"""What may stand around a number. Other spaces, such as one that does not break a line, make a cell a word."""
+
 PLUS, MINUS, ZERO, BASE = *map(np.uint8, b"+-0"), np.uint8(10)
 """Signs, and the bytes of digits: so many from that of zero on."""
 
@@ -131,12 +134,23 @@ class Text:
         found = _of_one_kind(distinct, self.decimal)
         return found if code is None else found[code]
 
+    @cached_property
+    def numbers(self) -> Array:
+        """The cells in double precision, missing ones as NaN; as words where one is neither, or all are missing."""
+        distinct, code = _distinct(self.data)
+        found = (_floats_of_list if isinstance(distinct, list) else _floats_of_arrow)(distinct)
+        if found is None and self.decimal == ",":
+            found = _floats_of_list([cell.replace(",", ".") for cell in _listed(distinct)])
+        if found is None:
+            return np.array(self.cells())
+        return found if code is None else found[code]
+
     def wrong_cell(self) -> int:
         """Return the row of the first cell for which the column is none of numbers; of a missing one only if no other is."""
         point = [cell.replace(",", ".") if self.decimal == "," else cell for cell in self.cells()]
         wrong = [row for row, cell in enumerate(point) if not is_figure(cell)]
-        known = [row for row in wrong if point[row].strip() not in MISSING]
-        return next(iter([*known, *wrong]), int(np.argmax([len(cell.strip()) for cell in point])))
+        known = [row for row in wrong if point[row].strip(BLANKS) not in MISSING]
+        return next(iter([*known, *wrong]), int(np.argmax([len(cell.strip(BLANKS)) for cell in point])))
 
     def cells(self) -> list[str]:
         """Return the cells."""
@@ -188,9 +202,14 @@ def _listed(data: Any) -> list[str]:
 
 
 def _numbers_of_list(cells: list[str]) -> Array | None:
-    stripped = [cell.strip() for cell in cells]
-    if all(re.match(WHOLE, cell) for cell in stripped):
+    stripped = [cell.strip(BLANKS) for cell in cells]
+    if all(re.fullmatch(WHOLE, cell) for cell in stripped):
         return _or_none(lambda: np.array(stripped).astype(np.int64))
+    return _floats_of_list(stripped)
+
+
+def _floats_of_list(cells: list[str]) -> Array | None:
+    stripped = [cell.strip(BLANKS) for cell in cells]
     if all(cell in MISSING for cell in stripped) or not all(cell in MISSING or is_figure(cell) for cell in stripped):
         return None
     return _or_none(lambda: np.array(["nan" if cell in MISSING else cell for cell in stripped]).astype(np.float64))
@@ -201,14 +220,21 @@ def _numbers_of_arrow(cells: Any) -> Array | None:
     from pyarrow import compute
 
     def trimmed(some: Any) -> Any:
-        return compute.utf8_trim_whitespace(some)
+        return compute.utf8_trim(some, BLANKS)
 
     chunks = getattr(cells, "chunks", [cells])
     if all(compute.all(compute.match_substring_regex(trimmed(chunk), WHOLE), min_count=0).as_py() for chunk in chunks):
         return _or_none(lambda: trimmed(cells).cast(pyarrow.int64()).to_numpy())
+    return _floats_of_arrow(cells)
+
+
+def _floats_of_arrow(cells: Any) -> Array | None:
+    import pyarrow
+    from pyarrow import compute
+
     found = _or_none(lambda: cells.cast(pyarrow.float64()).to_numpy())  # most often nothing is missing, or has spaces
     if found is None or np.isnan(found).all():
-        cells = trimmed(cells)
+        cells = compute.utf8_trim(cells, BLANKS)
         missing = compute.is_in(cells, value_set=pyarrow.array(MISSING))
         if compute.all(missing).as_py():
             return None
@@ -234,7 +260,7 @@ def _has_code(cells: Any) -> bool:
 
 def is_figure(cell: str) -> bool:
     """Whether a cell is a number, and no code with a leading zero: what a column of numbers may hold."""
-    stripped = cell.strip()
+    stripped = cell.strip(BLANKS)
     return FIGURE.fullmatch(stripped) is not None and re.match(CODE, stripped) is None
 
 

@@ -42,6 +42,11 @@ class FileTable(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         return self.columns[name].values()
 
+    def numbers(self, name: str) -> Array:
+        """Parse a column that is to hold numbers: words show that a cell is none."""
+        column = self.columns[name]
+        return column.numbers if isinstance(column, Text) else column.values()
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.arrays import NUMERIC
 from calibrant._core.labels import as_labels
 from calibrant._core.links import FloatArray
 from calibrant._core.validation import Input
@@ -47,7 +48,7 @@ class ForecastTable:
     @property
     def y_prob(self) -> FloatArray | Column:
         """The forecast: one column as a vector, several as a table."""
-        columns = [self.table[name] for name in self.forecast_columns]
+        columns = [self.table.numbers(name) for name in self.forecast_columns]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     @property
@@ -195,11 +196,14 @@ def _require_columns(table: FileTable, chosen: Sequence[str], *, where: str) -> 
 
 def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
     for name in chosen:
-        if table[name].dtype.kind not in "biuf":
+        if table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)
-            raise TypeError(
-                f"{where} must hold numbers in the column {name!r}; got {cell!r} in row {first + row}. {_cure(cell)}"
-            )
+            raise no_number(cell, name, where=where, row=first + row)
+
+
+def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
+    """Return the error of a column of numbers with a cell that is none."""
+    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {_cure(cell)}")
 
 
 def _cure(cell: Any) -> str:
@@ -321,14 +325,14 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 
 def _unpacked_names(table: FileTable, chosen: Sequence[str]) -> tuple[str, ...]:
     return tuple(
-        name if table[name].ndim == 1 else f"{name}_{k}"
+        name if table.axes(name) == 1 else f"{name}_{k}"
         for name in chosen
-        for k in range(1 if table[name].ndim == 1 else table[name].shape[1])
+        for k in range(1 if table.axes(name) == 1 else table[name].shape[1])
     )
 
 
 def _unpacked(table: FileTable, chosen: Sequence[str]) -> FileTable:
     """Return the table with a column for each column of an array that holds the forecast."""
-    arrays = {name: table[name] for name in chosen if table[name].ndim == 2}
+    arrays = {name: table[name] for name in chosen if table.axes(name) == 2}
     places = {name: {f"{name}_{k}": Values(column) for k, column in enumerate(a.T)} for name, a in arrays.items()}
     return table.replaced(places)

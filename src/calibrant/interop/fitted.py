@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from numbers import Real
 from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from calibrant._core.arrays import is_number
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import flag, whole
 from calibrant._core.problem import IntArray
@@ -78,7 +78,7 @@ def _is_list_of_arrays(name: str, value: Any) -> None:
 
 
 def _is_number(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not is_number(value):
         raise TypeError(f"{name} must be a number; got {value!r}")
 
 

@@ -18,8 +18,12 @@ NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EM
 """What a file system answers that has no hard links."""
 
 
-def require_free(path: Path, *, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse an output path that exists, unless asked to replace it, one that is no file, and one of what is read."""
+PAGES = (".html", ".htm")
+"""Endings of a page."""
+
+
+def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings: Sequence[str] = ()) -> None:
+    """Refuse an output path that exists, unless asked to replace it, is no file, is of what is read or has another ending."""
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
     if (path.exists() and not path.is_file()) or _is_loop(path):
@@ -32,6 +36,15 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = ()) -> None
         raise taken(path)
     if path.exists() and any(path.samefile(file) for file in _read(inputs)):
         raise ValueError(f"the output must not be what is read; got {path}, which would be lost. Choose another name.")
+    if endings:
+        require_ending(path, endings)
+
+
+def require_ending(path: Path, endings: Sequence[str]) -> None:
+    """Refuse an output whose name does not say what is written."""
+    if path.suffix.lower() not in endings:
+        must = f"the output must end in {' or '.join(endings)}"
+        raise ValueError(f"{must}; got {path.name!r}. The ending says what is written: name it so.")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.links import CLIP, FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.parameters import is_word, require
 from calibrant._core.problem import BoolArray, SimplexProblem
 from calibrant._core.validation import DataOptions
 from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
@@ -46,7 +46,7 @@ class BrierLoss:
 
     def __post_init__(self) -> None:
         require(
-            self.scale_by_half == "auto" or isinstance(self.scale_by_half, (bool, np.bool_)),
+            is_word(self.scale_by_half, "auto") or isinstance(self.scale_by_half, (bool, np.bool_)),
             "scale_by_half must be True, False or 'auto'",
             value=self.scale_by_half,
             hint="Leave it out to halve the loss of two classes, as scikit-learn does",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
+from calibrant._core.arrays import is_whole
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.problem import Problem
@@ -41,7 +40,7 @@ class OneVsRest(Notion):
 
     def __post_init__(self) -> None:
         require(
-            isinstance(self.column, (int, np.integer, str)) and not isinstance(self.column, bool),
+            is_whole(self.column) or isinstance(self.column, str),
             "column must be a number of a column or a name of a class",
             value=self.column,
             hint="Pass an int or a str",

@@ -9,11 +9,12 @@ import base64
 import hashlib
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.table import Assessment
 from calibrant.curves.simplex_points import SimplexPoints
-from calibrant.interop.writing import whole_file
+from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.report.comparison import Differences
 from calibrant.report.summary import summarise
 
@@ -35,7 +36,8 @@ def write_report(
     assessments : Assessment or dict of name to Assessment
         Results of `assess`, in the order in which forecasts are compared, such as before and after.
     path : str or path-like
-        The page; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
+        The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
+        is whole or absent.
     title : str, default="Calibration report"
         Title of the page.
     simplex : SimplexPoints or dict of name to SimplexPoints, optional
@@ -55,7 +57,7 @@ def write_report(
     FileExistsError
         If the file exists.
     TypeError, ValueError
-        If ``simplex`` holds something else, or too many points.
+        If ``simplex`` holds something else, or too many points, or ``path`` has another ending.
     ImportError
         If jinja2 is not installed.
 
@@ -64,6 +66,7 @@ def write_report(
     >>> from calibrant import assess, load_digits_forecast, write_report
     >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
     """
+    require_free(Path(path), force=force, endings=PAGES)
     named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
     page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
     with whole_file(path, force=force) as beside:

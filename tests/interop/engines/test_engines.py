@@ -295,20 +295,40 @@ def collected(made):
     return made if isinstance(made, np.ndarray) else made.sort_values("row").reset_index(drop=True)
 
 
-def read_all(reader):
-    return reader.read_all().to_pandas() if hasattr(reader, "read_all") else collected(reader)
-
-
 def test_an_engine_calibrates_its_rows_and_keeps_the_others(made, frame):
     source, _ = made
     calibrator = TemperatureScaling().fit(frame[COLUMNS].to_numpy(), frame["y"])
     expected = calibrator.calibrate(frame[COLUMNS].to_numpy())
-    found = read_all(calibrated(source[1] if isinstance(source, tuple) else source, calibrator))
+    found = collected(calibrated(source[1] if isinstance(source, tuple) else source, calibrator))
     if not isinstance(found, np.ndarray):
         assert found.columns.tolist() == frame.columns.tolist()
         assert found["y"].tolist() == frame["y"].tolist()
         found = found[COLUMNS].to_numpy()
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT * FROM rows", "SELECT *, [row] AS l, row::DECIMAL(9, 2) AS d FROM rows WHERE row > 9"]
+)
+def test_a_relation_is_calibrated_on_a_connection_of_its_own(query, frame):
+    """The connection asks for its own calibrated rows, twice, as does a cursor of it, and goes on after an error."""
+    duckdb = pytest.importorskip("duckdb")
+    calibrator = TemperatureScaling().fit(frame[COLUMNS].to_numpy(), frame["y"])
+    with duckdb.connect() as own:
+        own.register("rows", frame)
+        better = calibrated(own.sql(query), calibrator)
+        assert better.schema.names == own.sql(query).columns
+        asked = f"SELECT {COLUMNS[0]}, row FROM better ORDER BY row"
+        first, again = own.sql(asked).fetchall(), own.cursor().sql(asked).fetchall()
+        assert first == again
+        kept = frame[COLUMNS].to_numpy()[[row for _, row in first]]
+        np.testing.assert_array_equal([prob for prob, _ in first], calibrator.calibrate(kept)[:, 0])
+        with pytest.raises(ValueError, match="y_prob must be finite"):
+            calibrated(
+                own.sql(f"SELECT * REPLACE (CASE WHEN row < 9 THEN {COLUMNS[0]} END AS {COLUMNS[0]}) FROM rows"),
+                calibrator,
+            )
+        assert own.sql("SELECT count(*) FROM better").fetchall() == [(len(first),)]
 
 
 def test_calibrated_logits_are_named_by_their_classes(frame):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from calibrant._core.arrays import is_whole
 from calibrant._core.parameters import require
 from calibrant.binning import of_word
 from calibrant.binning.simplex.base import SimplexBinning
@@ -18,7 +17,7 @@ def as_simplex_binning(binning: int | str | SimplexBinning) -> SimplexBinning:
         found: SimplexBinning = of_word("simplex-binning", binning)
         return found
     require(
-        isinstance(binning, (int, np.integer)) and not isinstance(binning, bool),
+        is_whole(binning),
         "binning must be a whole number, a word, or cut the whole simplex",
         value=binning,
         hint="Pass SimplexGrid(5): 5 bins for each class",

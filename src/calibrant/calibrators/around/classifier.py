@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
+from calibrant._core.arrays import is_whole
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import choice, flag, number, require
 from calibrant._core.validation import as_weights
@@ -308,6 +309,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         flag("ensemble", self.ensemble)
         choice("pooling", self.pooling, ("mean", "geometric"))
         number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
+        require(
+            self.n_jobs is None or is_whole(self.n_jobs),
+            "n_jobs must be a whole number or None",
+            value=self.n_jobs,
+            hint="Pass n_jobs=2",
+            error=TypeError,
+        )
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from calibrant._core import links
+from calibrant._core.arrays import is_whole
 from calibrant._core.links import FloatArray, prob_of_scores
 from calibrant._core.parameters import number, require, whole
 from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, as_simplex
@@ -177,14 +177,14 @@ class SafeCalibrator(Calibrator):
         number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
         state = self.random_state
         require(
-            not isinstance(state, bool | np.bool_) and isinstance(state, Integral | np.random.RandomState | None),
+            is_whole(state) or isinstance(state, np.random.RandomState | None),
             "random_state must be a whole number, a RandomState or None",
             value=state,
             hint="Pass random_state=0",
             error=TypeError,
         )
         require(
-            not isinstance(state, Integral) or 0 <= int(state) < 2**32,
+            not is_whole(state) or 0 <= int(state) < 2**32,
             "random_state must be a number from 0 to 2**32 - 1",
             value=state,
             hint="Pass random_state=0",

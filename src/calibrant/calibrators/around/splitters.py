@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy.typing as npt
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
+
+from calibrant._core.arrays import is_whole
 
 
 def splitter_of(cv: Any, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
@@ -22,4 +23,4 @@ def splitter_of_groups(cv: Any) -> Any:
 
 
 def _is_number(cv: Any) -> bool:
-    return cv is None or isinstance(cv, Integral)
+    return cv is None or is_whole(cv)

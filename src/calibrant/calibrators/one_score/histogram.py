@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from calibrant._core.arrays import is_whole
+from calibrant._core.finite_numbers import as_numbers
 from calibrant._core.links import EPSILON, FloatArray
 from calibrant._core.parameters import choice, flag, number, numbers, refuse, require, source
 from calibrant._core.problem import BinaryProblem, BoolArray, IntArray
@@ -199,11 +201,11 @@ class _OwnEdges(Binning):
 
 
 def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
-    if isinstance(binning, (int, str, Binning, np.integer)):
+    if is_whole(binning) or isinstance(binning, (bool, str, Binning)):
         return as_binning(binning)
     try:
-        edges = np.array(binning, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        edges = as_numbers("binning", binning)
+    except TypeError:
         refuse(
             "binning must be a number of bins, a Binning or edges",
             value=binning,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, Literal
 
+from calibrant._core.arrays import is_number
 from calibrant._core.links import FloatArray
 from calibrant._core.parameters import number
 from calibrant._core.problem import BinaryProblem
@@ -122,7 +122,7 @@ def _given(penalty: object) -> float | None:
     """Return the penalty as a number; None where the data are to choose it."""
     if isinstance(penalty, str) and penalty == "bic":
         return None
-    if isinstance(penalty, Real) and penalty == float("inf"):
+    if is_number(penalty) and penalty == float("inf"):
         return float("inf")
     hint = "Pass penalty='bic' to have the data choose it, float('inf') for isotonic regression"
     return number("penalty", penalty, least=0.0, hint=hint)

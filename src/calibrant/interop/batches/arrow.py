@@ -106,6 +106,7 @@ def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
 
 def in_python(message: str) -> str:
     """Return a message to users of the command line in the words of the function."""
+    message = message.replace("--prob or --logit", "prob=")
     for word in ("label", "prob", "logit", "weight"):
         message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
     return message.replace("--classes A,B,...", "labels=")

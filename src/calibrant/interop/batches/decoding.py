@@ -115,7 +115,7 @@ class Decoding:
     def _key(self, word: str) -> Any:
         """Return what a cell of a CSV file stands for, where labels are numbers or truth values."""
         kind = self._classes.dtype.kind if self.is_parsed else "U"
-        if kind in "iu":
+        if kind in "iuf":
             return int(float(word)) if is_figure(word) and float(word).is_integer() else word
         return TRUTH_VALUES.get(word.lower(), word) if kind == "b" else word
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from calibrant._core.parameters import choice, flag, whole
-from calibrant._core.rows import Rows
+from calibrant._core.rows import Rows, one_of
 from calibrant._core.validation import Input
 from calibrant.interop.batches.arrow import Columns
 from calibrant.interop.batches.in_memory import Batches
@@ -107,6 +107,7 @@ def predictions(
     0.004
     """
     choice("on_error", on_error, ("raise", "skip"))
+    one_of(rows)
     flag("progress", progress)
     whole("batch_rows", batch_rows, least=1, hint="65536 is fast")
     if isinstance(source, Predictions):

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from calibrant.interop.batches.addresses import File
+from calibrant.interop.batches.arrow import in_python
 from calibrant.interop.batches.pieces import Damaged
 from calibrant.interop.columns import Text
 from calibrant.interop.csv_files import SEPARATORS, cells_of, parts_alike, require_closed_quotes
+from calibrant.interop.files import no_number
 from calibrant.interop.first_line import first_line
 
 MOST_BEFORE = 1 << 26
@@ -190,12 +192,13 @@ class CsvReader(Reader):
         """Read block after block; other columns are not parsed."""
         import pyarrow
 
-        is_plain = self.separator != ";"  # else a column may have decimal points or commas: its cells tell
-        kinds = dict.fromkeys(columns, pyarrow.float64() if is_plain else pyarrow.string())
+        kinds = dict.fromkeys(
+            columns, pyarrow.string()
+        )  # pyarrow's own reader takes other cells for numbers, such as 00.5
         if label is not None:
             kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         for found in self._read(kinds):
-            yield found if is_plain or isinstance(found, Damaged) else self._parsed(found)
+            yield found if isinstance(found, Damaged) else self._parsed(found)
 
     def _parsed(self, found: Rows) -> Rows | Damaged:
         """Return rows with numbers in the place of text, by the rules of a file that is read whole."""
@@ -204,12 +207,12 @@ class CsvReader(Reader):
         arrays = []
         for name, column in zip(found.batch.schema.names, found.batch.columns, strict=True):
             if pyarrow.types.is_string(column.type):
-                text = Text(column, decimal=",")
-                if text.values().dtype.kind not in "if":
+                text = Text(column, decimal="," if self.separator == ";" else ".")
+                if text.numbers.dtype.kind != "f":
                     row = text.wrong_cell()
-                    where = f"column {name!r}, row {found.row + row}"
-                    return self.damaged(ValueError(f"invalid value {text.cells()[row]!r}"), where, len(found.batch))
-                column = pyarrow.array(text.values(), pyarrow.float64())
+                    error = no_number(text.cells()[row], name, where=self.file.name, row=found.row + row)
+                    return Damaged(TypeError(in_python(str(error))), len(found.batch))
+                column = pyarrow.array(text.numbers)
             arrays.append(column)
         return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
 

@@ -34,7 +34,8 @@ def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str]
     object of the engine
         The same rows. Calibrated probabilities stand in the place of the predictions, in double precision: columns of
         probabilities keep their names, and those of logits become ``p_0``, ``p_1`` and so on, by the classes. Nothing is
-        computed before the engine is asked for it. Of a relation it is a reader of Arrow, which DuckDB queries by its name.
+        computed before the engine is asked for it, but by DuckDB: its query is run, and the result is a table of Arrow on disk,
+        which any connection queries by its name, as often as it likes.
 
     Raises
     ------

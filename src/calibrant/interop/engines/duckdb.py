@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
@@ -18,13 +21,22 @@ ROWS = 65536
 
 
 def calibrated(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
-    """Return a reader of Arrow, which DuckDB takes for a table where a query has its name."""
+    """Return a table of Arrow, which DuckDB takes for one of its own where a query has its name.
+
+    A connection runs one query at a time. A reader of rows would keep that of the relation busy, and wait for ever for a query
+    of the same connection that reads it. So the query is run here, and its rows stand in a file that is mapped into memory and
+    goes with the table (a system that keeps mapped files removes it with the other temporary files).
+    """
     import pyarrow
+    from pyarrow import ipc
 
     change = Calibrated.of(calibrator, source.columns, prob, WHERE)
-    reader = _opened(source, ROWS)
-    batches = (one for batch in reader for one in change(pyarrow.Table.from_batches([batch])).to_batches())
-    return pyarrow.RecordBatchReader.from_batches(change(reader.schema.empty_table()).schema, batches)
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, closing(_opened(source, ROWS)) as reader:
+        path = str(Path(folder) / "calibrated.arrow")
+        with ipc.new_file(path, change(reader.schema.empty_table()).schema) as file:
+            for batch in reader:
+                file.write_table(change(pyarrow.Table.from_batches([batch])))
+        return ipc.open_file(pyarrow.memory_map(path)).read_all()
 
 
 def predictions_of(source: Any, chosen: Chosen) -> Predictions:

@@ -8,6 +8,7 @@ Rows themselves and the middles of two rows, as thresholds, find much less (figu
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import product
 
 import numpy as np
@@ -46,12 +47,17 @@ SEED = 0
 """What is drawn is drawn from the rows in their own order, the same each time."""
 
 
+def is_grid(thresholds: object) -> bool:
+    """Whether thresholds that are no word are a number of steps, and no array or table of a length."""
+    return getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0
+
+
 def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
     """Return the thresholds that were asked for, and those of the corners of the surface."""
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
         found = data_thresholds(rows, n_thresholds)
-    elif np.ndim(thresholds) == 0:
+    elif is_grid(thresholds):
         found = grid_thresholds(rows.n_classes, _steps(thresholds))
     else:
         found = _given(thresholds, rows.n_classes)
