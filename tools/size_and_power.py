@@ -212,7 +212,7 @@ def of_two_forecasts() -> None:
         a, b, rate = make(rng, n)
         y = drawn(rng, rate)
         return [
-            paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="greater").pvalue
+            paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="less").pvalue
             for m in metrics
         ]
 
