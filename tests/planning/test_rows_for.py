@@ -11,12 +11,14 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import calibrant as cb
-from calibrant.binning import Isotonic
+from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
+from calibrant.metrics.kinds.metric import as_metric
 from calibrant.planning import harm
-from calibrant.planning.predictions import of_classes, of_event
+from calibrant.planning.power import Detection
+from calibrant.planning.predictions import of_classes, of_event, of_pilot
 
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -66,6 +68,16 @@ def test_the_rows_to_detect_an_error_have_the_power_that_was_asked_for():
     assert 0.73 < share_found(found.rows, PILOT, truth, 400) < 0.87
     assert share_found(found.rows // 2, PILOT, truth, 400) < 0.65
     assert 0.0 < found.standard_error < 0.1 * found.rows
+
+
+def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypatch):
+    """With seven draws a p-value is a multiple of 1/8 and often equals the level; four standard errors of Beta(4, 4)."""
+    monkeypatch.setattr("calibrant.planning.power.NULL_DRAWS", 7)
+    pilot = of_pilot(PILOT)
+    detection = Detection(as_metric("ece", None), pilot, "over-confident", 0.5, as_binning(15), None)
+    rng = np.random.default_rng(0)
+    found = [detection.power(60, pilot.forecast.prob, rng, rough=True) for _ in range(100)]
+    assert abs(np.mean(found) - 0.5) < 4.0 / np.sqrt(36 * 100)
 
 
 @pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])
