@@ -187,7 +187,10 @@ MULTICLASS = {
 
 
 def of_groups() -> None:
-    """Print the size of the chi-squared tests, with groups of scores and with that many distinct forecasts."""
+    """Print the size of the chi-squared tests, with groups of scores and with that many distinct forecasts.
+
+    The draws are 39, of which 5 % are two: few, and exact.
+    """
     groups = (5, 10, 20)
 
     def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
@@ -195,14 +198,15 @@ def of_groups() -> None:
         y = drawn(rng, prob)
         few = [softmax(rng.normal(0, spread, (m, n_classes)), axis=1)[rng.integers(0, m, n)] for m in groups]
         repeated = [(drawn(rng, of), of) for of in few]
-        for n_resamples in (None, DRAWS):
-            how = {"n_resamples": n_resamples, "rng": rng, "labels": list(range(n_classes))}
-            for m in groups:
-                yield hosmer_lemeshow_test(y, prob, n_bins=m, **how).pvalue
-            for of in repeated:
-                yield pearson_test(*of, **how).pvalue
+        how = {"rng": rng, "labels": list(range(n_classes))}
+        for m in groups:
+            yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
+        yield hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
+        for of in repeated:
+            yield pearson_test(*of, n_resamples=None, **how).pvalue
+        yield pearson_test(*repeated[1], n_resamples=39, **how).pvalue
 
-    columns = [f"{test}, {m}" for test in ("HL law", "Pearson law", "HL draws", "Pearson draws") for m in groups]
+    columns = [f"{test}, {m}" for test in ("Hosmer-Lemeshow", "Pearson") for m in (*groups, "10, draws")]
     print("\n| K | n | predictions | " + " | ".join(columns) + " |\n" + "|---" * (3 + len(columns)) + "|")
     for n_classes in (2, 3, 5, 10):
         for n in (100, 500, 5000):
@@ -232,10 +236,10 @@ PLANS = {
 
 
 def reached(
-    n: int, runs: int, *, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any
+    n: int, runs: int, seed: int, *, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any
 ) -> float:
     """Return how often the p-value of `assess` is at most the level, with n rows of predictions that have the true error."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng([1, seed])
     if "y_prob" in of:
         predictions = of_pilot(of["y_prob"])
     elif "event_rate" in of:
@@ -252,7 +256,7 @@ def reached(
             drawn(rng, truth[rows]),
             score,
             metrics=[metric],
-            n_resamples=199,
+            n_resamples=399,
             rng=rng,
             labels=list(range(prob.shape[1])),
         )
@@ -265,7 +269,7 @@ def of_plans() -> None:
     print("\n| power asked for: 0.8 | rows | reached, mean | each |\n|---|---|---|---|")
     for name, plan in PLANS.items():
         rows = [rows_for(**plan, rng=seed).rows for seed in range(4)]
-        each = [reached(n, RUNS, **plan) for n in rows]
+        each = [reached(n, RUNS, seed, **plan) for seed, n in enumerate(rows)]
         print(
             f"| {name} | {', '.join(map(str, rows))} | {np.mean(each):.3f} | {', '.join(f'{p:.3f}' for p in each)} |",
             flush=True,

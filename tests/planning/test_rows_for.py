@@ -80,6 +80,46 @@ def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypa
     assert abs(np.mean(found) - 0.5) < 4.0 / np.sqrt(36 * 100)
 
 
+def mean_reached(rows, predictions, error, *, metric="ece", wrong="over-confident", times=12):
+    """Mean over answers of the share of data sets in which the test finds the error, over fresh rows and draws."""
+    detection = Detection(as_metric(metric, None), predictions, wrong, 0.05, as_binning(15), None)
+    truth, rng = detection.truth(error), np.random.default_rng(99)
+    return np.mean([detection.power(n, truth, rng) for n in rows for _ in range(times)])
+
+
+def test_answers_reach_the_power_on_average_neither_more_nor_less():
+    """Two answers, each known to about 0.01 in power: four standard errors are 0.03."""
+    rows = [answer(seed).rows for seed in range(2)]
+    assert abs(mean_reached(rows, of_pilot(PILOT), 0.15, times=6) - 0.8) < 0.03
+
+
+PLANS = {
+    "strong": (0.15, {"event_rate": 0.5}, {}),
+    "usual": (0.08, {"event_rate": 0.2}, {}),
+    "weak": (0.02, {"event_rate": 0.2}, {}),
+    "rare events": (0.01, {"event_rate": 0.02}, {}),
+    "rare events, too low": (0.005, {"event_rate": 0.02}, {"wrong": "too low"}),
+    "10 classes": (0.03, {"n_classes": 10}, {}),
+    "3 classes, under-confident": (0.05, {"n_classes": 3}, {"wrong": "under-confident"}),
+    "class-wise": (0.04, {"n_classes": 3}, {"metric": "classwise-ece"}),
+    "cumulative": (0.05, {"event_rate": 0.3}, {"metric": "ks-error", "wrong": "too high"}),
+    "root mean square": (0.1, {"event_rate": 0.5}, {"metric": "rmsce"}),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("plan", PLANS)
+def test_plans_of_all_kinds_reach_the_power_on_average_neither_more_nor_less(plan):
+    """Eight answers, each known to about 0.01 in power: four standard errors are 0.014, and the line bends by 0.003."""
+    error, of, how = PLANS[plan]
+    rows = [cb.rows_for(detect=error, **of, **how, rng=seed).rows for seed in range(8)]
+    if "event_rate" in of:
+        predictions = of_event(of["event_rate"], None)
+    else:
+        predictions = of_classes(of["n_classes"], None, np.random.default_rng(99))
+    assert abs(mean_reached(rows, predictions, error, **how) - 0.8) < 0.018
+
+
 @pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])
 def test_one_probability_for_all_rows_takes_the_rows_of_a_binomial_test(wrong, rate):
     found = cb.rows_for(detect=0.1, y_prob=np.full(20, 0.3), wrong=wrong)

@@ -18,8 +18,8 @@ MOST, MOST_NUMBERS = 1_000_000, 1 << 24
 """Rows, and rows times classes, at which it ends."""
 
 POINTS, REACH, ROUNDS = 10, 0.3, 3
-"""A line is fitted to so many numbers of rows, from exp(-REACH) to exp(REACH) times a first guess, which is moved to where
-the line meets the target at most ``ROUNDS`` times."""
+"""A line is fitted to so many numbers of rows, from exp(-REACH) to exp(REACH) times a first guess, and at most ``ROUNDS`` times
+to as many more about where it meets the target."""
 
 NARROW = REACH / 2.0
 """The last line spans exp(-NARROW) to exp(NARROW), where a power curve is nearly straight."""
@@ -73,8 +73,8 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
     -----
     The rows are doubled until the figure reaches the target, at most 15 times. Then a line is fitted by least squares to 10
     numbers of rows about the place where the last two meet the target: first to rough values, and then, about the place where
-    that line meets the target, to good ones. For the line a + b x and residual variance s², the
-    place x has the variance s² / b² (1 / m + (x - mean)² / sum (x_i - mean)²) to first order.
+    that line meets it, to good ones; and to 10 more where a line meets it elsewhere. For the line a + b x and residual variance
+    s² the place x has the variance s² / b² (1 / m + (x - mean)² / sum (x_i - mean)²) to first order.
     """
     tried = [LEAST]
     seen = [figure(LEAST, True)]
@@ -86,20 +86,24 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
     if len(tried) == 1:
         return Found(LEAST, 0.0, np.array(tried), np.array(seen))
 
-    def met(guess: float, reach: float, rough: bool) -> tuple[float, float]:
+    def look(guess: float, reach: float, rough: bool) -> tuple[FloatArray, FloatArray]:
         at = np.unique(np.clip(np.rint(np.exp(guess + np.linspace(-reach, reach, POINTS))), LEAST, most).astype(int))
         values = np.array([figure(int(n), rough) for n in at])
         tried.extend(at.tolist())
         seen.extend(values.tolist())
-        return _on_line(np.log(at), values, target, guess, reach)
+        return np.log(at), values
 
-    x = _crossing(tried, seen, target)
-    for _ in range(ROUNDS):
-        guess = x
-        x, _error = met(guess, REACH, True)
-        if abs(x - guess) <= REACH:
-            break
-    x, error = met(x, NARROW, False)
+    x, error = _crossing(tried, seen, target), 0.0
+    for reach, rough in ((REACH, True), (NARROW, False)):
+        looked: list[tuple[FloatArray, FloatArray]] = []
+        for _ in range(ROUNDS):
+            guess = x
+            looked.append(look(guess, reach, rough))
+            at, values = (np.concatenate(parts) for parts in zip(*looked, strict=True))
+            near = np.abs(at - guess) <= 3.0 * reach
+            x, error = _on_line(at[near], values[near], target, guess, reach)
+            if abs(x - guess) <= reach / 2.0:
+                break
     if (rows := ceil(exp(x))) > most:
         raise OutOfReachError(most, seen[tried.index(max(tried))])
     order = np.argsort(tried, kind="stable")
