@@ -80,17 +80,17 @@ def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypa
     assert abs(np.mean(found) - 0.5) < 4.0 / np.sqrt(36 * 100)
 
 
-def mean_reached(rows, predictions, error, *, metric="ece", wrong="over-confident", times=12):
-    """Mean over answers of the share of data sets in which the test finds the error, over fresh rows and draws."""
+def reached(rows, predictions, error, *, metric="ece", wrong="over-confident", times=12):
+    """Share of data sets in which the test finds the error, for each answer, over fresh rows and draws."""
     detection = Detection(as_metric(metric, None), predictions, wrong, 0.05, as_binning(15), None)
     truth, rng = detection.truth(error), np.random.default_rng(99)
-    return np.mean([detection.power(n, truth, rng) for n in rows for _ in range(times)])
+    return np.array([np.mean([detection.power(n, truth, rng) for _ in range(times)]) for n in rows])
 
 
 def test_answers_reach_the_power_on_average_neither_more_nor_less():
     """Two answers, each known to about 0.01 in power: four standard errors are 0.03."""
     rows = [answer(seed).rows for seed in range(2)]
-    assert abs(mean_reached(rows, of_pilot(PILOT), 0.15, times=6) - 0.8) < 0.03
+    assert abs(reached(rows, of_pilot(PILOT), 0.15, times=6).mean() - 0.8) < 0.03
 
 
 PLANS = {
@@ -110,14 +110,16 @@ PLANS = {
 @pytest.mark.deep
 @pytest.mark.parametrize("plan", PLANS)
 def test_plans_of_all_kinds_reach_the_power_on_average_neither_more_nor_less(plan):
-    """Eight answers, each known to about 0.01 in power: four standard errors are 0.014, and the line bends by 0.003."""
+    """Eight answers, each known to about 0.01 in power: of the mean four standard errors are 0.014; a line bends 0.003."""
     error, of, how = PLANS[plan]
     rows = [cb.rows_for(detect=error, **of, **how, rng=seed).rows for seed in range(8)]
     if "event_rate" in of:
         predictions = of_event(of["event_rate"], None)
     else:
         predictions = of_classes(of["n_classes"], None, np.random.default_rng(99))
-    assert abs(mean_reached(rows, predictions, error, **how) - 0.8) < 0.018
+    found = reached(rows, predictions, error, **how)
+    assert abs(found.mean() - 0.8) < 0.018
+    assert np.abs(found - 0.8).max() < 0.035
 
 
 @pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])
