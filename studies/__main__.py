@@ -42,7 +42,8 @@ VERDICTS = "\n".join(
         "verdict against the authors rests on more than one network, split or data set and on every reading of their text, "
         "or on a counterexample. That an identity comes out, such as a printed cell or a theorem checked on drawn rows, counts "
         "as holds.",
-        "* **not decided**: the numbers do not suffice, or differ between readings of the text.",
+        "* **not decided**: the numbers do not suffice, or differ between readings of the text; where they would decide, "
+        "the row says why nothing is decided.",
         "* **not judged**: no numbers of ours could contradict it, such as the time of a program on the authors' machine.",
     ]
 )

@@ -51,8 +51,8 @@ class Claim:
     target : str
         What the numbers must show for the sentence to hold.
     says : Verdict
-        The verdict that the page states. The run fails if the numbers give another one; "not decided" and "not judged"
-        claim nothing, and stand beside any numbers.
+        The verdict that the page states. The run fails if the numbers give another one. "Not judged" claims nothing and stands
+        beside any numbers; "not decided" stands beside numbers that decide only with a reason, ``undecided``.
     measure, judge, words : callable
         ``measure()`` returns the numbers; ``judge(**numbers)`` the verdict; ``words(**numbers)`` the sentence of evidence.
     tolerance : str, default="none"
@@ -61,6 +61,8 @@ class Claim:
         Name of the number that is a list with one entry for each network, split, data set or draw behind the verdict.
     one_suffices : str, default=""
         Why a single case can contradict the sentence, such as a counterexample to a statement about all cases.
+    undecided : str, default=""
+        Why the page decides nothing where the numbers give a verdict; the page prints it.
     """
 
     key: str
@@ -74,6 +76,7 @@ class Claim:
     tolerance: str = "none"
     over: str | None = None
     one_suffices: str = ""
+    undecided: str = ""
 
     def judged(self, numbers: Numbers) -> Row:
         """Return the row that these numbers make."""
@@ -106,7 +109,7 @@ class Row:
 
 def overstatement(claim: Claim, row: Row) -> str | None:
     """Return what the claim says beyond its numbers, or None."""
-    if claim.says in (Verdict.OPEN, Verdict.NOT_JUDGED):
+    if claim.says is Verdict.NOT_JUDGED or (claim.says is Verdict.OPEN and claim.undecided):
         return None
     if row.verdict != claim.says:
         return f"{claim.key}: the page says {claim.says!s}, the numbers give {row.verdict!s}: {row.evidence}"
@@ -198,10 +201,13 @@ def claims_table(claims: Iterable[Claim], rows: Iterable[Row]) -> str:
     """Return the claims with evidence and verdict, as markdown."""
     by_key = {row.key: row for row in rows}
     body = [
-        [claim.where, claim.sentence, by_key[claim.key].evidence, _target(claim), f"**{claim.says!s}**"]
-        for claim in claims
+        [claim.where, claim.sentence, by_key[claim.key].evidence, _target(claim), _verdict(claim)] for claim in claims
     ]
     return table(["where", "the paper says", "computed here", "holds if", "verdict"], body)
+
+
+def _verdict(claim: Claim) -> str:
+    return f"**{claim.says!s}**" + (f": {claim.undecided}" if claim.undecided else "")
 
 
 def _target(claim: Claim) -> str:

@@ -1,25 +1,37 @@
 """How often the tests of calibration reject, by simulation: at calibration their size, away from it their power.
 
-Run: python -m tools.size_and_power [runs]. The tables go to docs/testing.md.
+Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes groups; by default all of `PARTS`. The tables go to
+docs/testing.md, that of "plans", the power that is reached with the rows of `rows_for`, to docs/how-many-rows.md.
 """
 
 import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
 
 from calibrant import (
     EqualWidth,
+    assess,
     calibration_error,
     equivalence_test,
     hosmer_lemeshow_test,
+    load_digits_forecast,
     paired_test,
+    rows_for,
     spiegelhalter_test,
 )
+from calibrant.binning import as_binning
+from calibrant.metrics.kinds.metric import as_metric
+from calibrant.planning.power import Detection
+from calibrant.planning.predictions import of_classes, of_event, of_pilot
 from calibrant.significance import (
+    bayes_factor_test,
+    by_class,
     cox_test,
     kernel_test,
     kolmogorov_smirnov_test,
@@ -70,6 +82,12 @@ def rare(rng: np.random.Generator, n: int) -> Forecast:
     return score, score
 
 
+def extreme(rng: np.random.Generator, n: int) -> Forecast:
+    """Calibrated; half of the probabilities are below 0.02 or above 0.98."""
+    score = expit(rng.normal(0, 6, n))
+    return score, score
+
+
 # Forecasts of three classes
 
 
@@ -100,6 +118,11 @@ def drawn(rng: np.random.Generator, rate: np.ndarray) -> np.ndarray:
     if rate.ndim == 1:
         return (rng.random(len(rate)) < rate).astype(int)
     return (rng.random((len(rate), 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, rate.shape[1] - 1)
+
+
+def any_class(test: Callable, y: np.ndarray, prob: np.ndarray) -> Any:
+    """Return the least adjusted p-value of a test of each class, as a result."""
+    return SimpleNamespace(pvalue=min(by_class(test, y, prob, labels=list(range(prob.shape[1]))).adjusted))
 
 
 # Tables
@@ -141,6 +164,7 @@ BINARY = {
     "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
     "resampling of `brier`, draws": partial(resampling_test, metric="brier", n_resamples=DRAWS),
     "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
+    "Bayes factor, draws": partial(bayes_factor_test, n_resamples=DRAWS),
 }
 MULTICLASS = {
     "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
@@ -148,11 +172,108 @@ MULTICLASS = {
     "Pearson, draws": partial(pearson_test, n_resamples=DRAWS),
     "Spiegelhalter, confidence": spiegelhalter_test,
     "Spiegelhalter, class-wise": partial(spiegelhalter_test, notion="class-wise"),
+    "Cox, confidence": cox_test,
+    "Kolmogorov-Smirnov, confidence": kolmogorov_smirnov_test,
     "Kuiper, confidence": kuiper_test,
+    "Kuiper, any class of `by_class`": partial(any_class, kuiper_test),
     "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
     "resampling of `classwise-ece`, draws": partial(resampling_test, n_resamples=DRAWS),
     "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
+    "Bayes factor, draws": partial(bayes_factor_test, n_resamples=DRAWS),
 }
+
+
+# Numbers of classes, rows and groups
+
+
+def of_groups() -> None:
+    """Print the size of the chi-squared tests, with groups of scores and with that many distinct forecasts.
+
+    The draws are 39, of which 5 % are two: few, and exact.
+    """
+    groups = (5, 10, 20)
+
+    def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
+        prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
+        y = drawn(rng, prob)
+        few = [softmax(rng.normal(0, spread, (m, n_classes)), axis=1)[rng.integers(0, m, n)] for m in groups]
+        repeated = [(drawn(rng, of), of) for of in few]
+        how = {"rng": rng, "labels": list(range(n_classes))}
+        for m in groups:
+            yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
+        yield hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
+        for of in repeated:
+            yield pearson_test(*of, n_resamples=None, **how).pvalue
+        yield pearson_test(*repeated[1], n_resamples=39, **how).pvalue
+
+    columns = [f"{test}, {m}" for test in ("Hosmer-Lemeshow", "Pearson") for m in (*groups, "10, draws")]
+    print("\n| K | n | predictions | " + " | ".join(columns) + " |\n" + "|---" * (3 + len(columns)) + "|")
+    for n_classes in (2, 3, 5, 10):
+        for n in (100, 500, 5000):
+            for name, spread in (("moderate", 1.0), ("extreme", 4.0)):
+                found = shares(partial(pvalues, n_classes, n, spread))
+                print(f"| {n_classes} | {n} | {name} | " + " | ".join(found) + " |", flush=True)
+
+
+# The rows of a plan
+
+PLANS = {
+    "digits, ECE 0.02": {"detect": 0.02, "y_prob": load_digits_forecast()[1]},
+    "event rate 0.5, ECE 0.15": {"detect": 0.15, "event_rate": 0.5},
+    "event rate 0.2, ECE 0.08": {"detect": 0.08, "event_rate": 0.2},
+    "event rate 0.2, ECE 0.04": {"detect": 0.04, "event_rate": 0.2},
+    "event rate 0.02, ECE 0.01": {"detect": 0.01, "event_rate": 0.02},
+    "event rate 0.02, ECE 0.005, too low": {"detect": 0.005, "event_rate": 0.02, "wrong": "too low"},
+    "10 classes, ECE 0.03": {"detect": 0.03, "n_classes": 10},
+    "3 classes, ECE 0.05, under-confident": {"detect": 0.05, "n_classes": 3, "wrong": "under-confident"},
+    "3 classes, class-wise ECE 0.04": {"detect": 0.04, "n_classes": 3, "metric": "classwise-ece"},
+    "event rate 0.3, KS 0.05, too high": {
+        "detect": 0.05, "event_rate": 0.3, "metric": "ks-error", "wrong": "too high",
+    },
+    "event rate 0.2, smooth ECE 0.05": {"detect": 0.05, "event_rate": 0.2, "metric": "smooth-ece"},
+    "event rate 0.5, RMSCE 0.1": {"detect": 0.1, "event_rate": 0.5, "metric": "rmsce"},
+}  # fmt: skip
+
+
+def reached(
+    n: int, runs: int, seed: int, *, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any
+) -> float:
+    """Return how often the p-value of `assess` is at most the level, with n rows of predictions that have the true error."""
+    rng = np.random.default_rng([1, seed])
+    if "y_prob" in of:
+        predictions = of_pilot(of["y_prob"])
+    elif "event_rate" in of:
+        predictions = of_event(of["event_rate"], None)
+    else:
+        predictions = of_classes(of["n_classes"], None, np.random.default_rng(0))
+    truth = Detection(as_metric(metric, None), predictions, wrong, LEVEL, as_binning(15), None).truth(detect)
+    found = 0
+    for _ in range(runs):
+        rows = rng.integers(0, len(truth), n)
+        prob = predictions.forecast.prob[rows]
+        score = prob if prob.shape[1] > 2 else prob[:, 1]
+        table = assess(
+            drawn(rng, truth[rows]),
+            score,
+            metrics=[metric],
+            n_resamples=399,
+            rng=rng,
+            labels=list(range(prob.shape[1])),
+        )
+        found += table[metric].pvalue <= LEVEL
+    return found / runs
+
+
+def of_plans() -> None:
+    """Print the power that is reached with the rows of `rows_for`, for a power of 0.8: mean over four seeds, each by itself."""
+    print("\n| power asked for: 0.8 | rows | reached, mean | each |\n|---|---|---|---|")
+    for name, plan in PLANS.items():
+        rows = [rows_for(**plan, rng=seed).rows for seed in range(4)]
+        each = [reached(n, RUNS, seed, **plan) for seed, n in enumerate(rows)]
+        print(
+            f"| {name} | {', '.join(map(str, rows))} | {np.mean(each):.3f} | {', '.join(f'{p:.3f}' for p in each)} |",
+            flush=True,
+        )
 
 
 def logistic_fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -212,7 +333,7 @@ def of_two_forecasts() -> None:
         a, b, rate = make(rng, n)
         y = drawn(rng, rate)
         return [
-            paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="greater").pvalue
+            paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="less").pvalue
             for m in metrics
         ]
 
@@ -264,18 +385,36 @@ def of_equivalence() -> None:
     table("no error", ["`ece`", "`rmsce`"], columns)
 
 
+def of_sizes() -> None:
+    """Print how often calibrated forecasts are rejected."""
+    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)}
+    sizes |= {f"{make.__name__}, n = {n}": (make, n) for make in (rare, extreme) for n in (50, 1000)}
+    of_one_forecast("one event: size", BINARY, sizes)
+    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (calibrated_3, n) for n in (50, 200, 500)})
+
+
+def of_power() -> None:
+    """Print how often forecasts are rejected that are wrong."""
+    for tests, makers in (
+        (BINARY, (over_confident, under_confident, too_high, wave)),
+        (MULTICLASS, (over_confident_3, shifted_3, turned_3)),
+    ):
+        scenes = {make.__name__.removesuffix("_3").replace("_", " "): (make, 500) for make in makers}
+        of_one_forecast("power, n = 500", tests, scenes)
+
+
+PARTS = {
+    "sizes": of_sizes,
+    "groups": of_groups,
+    "power": of_power,
+    "fitted": of_fitted_models,
+    "two": of_two_forecasts,
+    "equivalence": of_equivalence,
+    "plans": of_plans,
+}
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     print(f"Share of {RUNS} runs in which p is at most {LEVEL}, in percent; where labels are drawn, {DRAWS} times.")
-    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)}
-    sizes |= {f"rare, n = {n}": (rare, n) for n in (50, 1000)}
-    of_one_forecast("one event: size", BINARY, sizes)
-    makers = (over_confident, under_confident, too_high, wave)
-    of_one_forecast("power, n = 500", BINARY, {make.__name__.replace("_", " "): (make, 500) for make in makers})
-    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (calibrated_3, n) for n in (50, 200, 500)})
-    makers = (over_confident_3, shifted_3, turned_3)
-    scenes = {make.__name__[:-2].replace("_", " "): (make, 500) for make in makers}
-    of_one_forecast("power, n = 500", MULTICLASS, scenes)
-    of_fitted_models()
-    of_two_forecasts()
-    of_equivalence()
+    for part in sys.argv[2:] or PARTS:
+        PARTS[part]()

@@ -47,7 +47,7 @@ from studies.tce.tables import TABLES
 from studies.tce.uci import page as tce_uci
 
 PAGE = Path(__file__).parents[2] / "docs" / "tce.md"
-FILES = ("tce_simulation.npz", "imagenet_dogs.npz", *tce_uci.FILES)
+FILES = ("tce_simulation.npz", "tce_uci.npz", "imagenet_dogs.npz", *tce_uci.FILES)
 
 
 def page(rows: list[Row]) -> str:

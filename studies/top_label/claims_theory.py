@@ -15,6 +15,7 @@ from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.scores import accuracy
 from calibrant.notions import binary_problems
 from studies.claims import Claim, Verdict
+from studies.judging import all_of, holds
 from studies.top_label import judges
 from studies.top_label.forecasts import cifar, forecasts
 from studies.top_label.guarantee import ALPHA, mean_errors, promised_rates
@@ -104,11 +105,21 @@ def both_errors() -> dict[str, Any]:
     }
 
 
-def accuracies() -> dict[str, Any]:
-    """Return the accuracy before and after top-label binning."""
+def n_changed(before: np.ndarray, after: np.ndarray) -> int:
+    """Return the number of rows whose predicted class is another."""
+    return int((before != after).sum())
+
+
+def predicted_classes() -> dict[str, Any]:
+    """Return in how many rows top-label binning changes the predicted class, and the accuracy before and after."""
     of, test_y = forecasts(), cifar()[3]
-    after = {n: float(np.mean(test_y == f.label)) for n, f in of.items() if f.label is not None}
-    return {"before": accuracy(of["Base"].y, of["Base"].prob), "after": after}
+    before, pairs = of["Base"].prob.argmax(axis=1), {n: f.label for n, f in of.items() if f.label is not None}
+    return {
+        "rows": test_y.size,
+        "changed": {n: n_changed(before, label) for n, label in pairs.items()},
+        "before": accuracy(of["Base"].y, of["Base"].prob),
+        "after": {n: float(np.mean(test_y == label)) for n, label in pairs.items()},
+    }
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -175,13 +186,16 @@ CLAIMS: tuple[Claim, ...] = (
         key="accuracy",
         where="Algorithm 1",
         sentence="The predicted class does not change, and so neither does the accuracy.",
-        target="equal",
+        target="the predicted class of each row is the same, and the accuracy",
         says=Verdict.HOLDS,
-        measure=accuracies,
-        judge=lambda before, after: (
-            Verdict.HOLDS if all(value == before for value in after.values()) else Verdict.FAILS
+        measure=predicted_classes,
+        judge=lambda rows, changed, before, after: all_of(
+            (holds(not any(changed.values())), holds(all(value == before for value in after.values())))
         ),
-        words=lambda before, after: f"{before:.4f} before, {', '.join(f'{v:.4f} ({n})' for n, v in after.items())}",
+        words=lambda rows, changed, before, after: (
+            f"Of {rows:,} rows {', '.join(f'{n} ({name})' for name, n in changed.items())} change the predicted class; "
+            f"accuracy {before:.4f} before, {', '.join(f'{v:.4f} ({n})' for n, v in after.items())}"
+        ),
     ),
     Claim(
         key="theorem-1-constant",

@@ -116,6 +116,11 @@ def test_sums_of_units_are_those_of_their_cells():
     assert not cut.is_of_cells
 
 
+@pytest.mark.parametrize(("n_units", "idle"), [(1, 0.0), (2, 0.0), (3, 3 / 4), (9, 9 / 10)])
+def test_of_more_than_two_units_a_part_of_the_wealth_is_never_bet(n_units, idle):
+    assert Cut(np.arange(n_units)).idle == idle
+
+
 def test_logarithms_of_sums_and_means():
     log = np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf], [700.0, 709.0]])
     np.testing.assert_allclose(log_sum(log)[:2], [np.log(4.0), -np.inf])

@@ -113,6 +113,29 @@ def test_other_predictions_with_the_gaps_of_the_reference_are_no_drift():
     assert (turned < 0.0).all()
 
 
+def test_a_cell_is_bet_on_from_ten_rows_in_the_reference_on():
+    known = Reference.of(sums([9.0, 10.0], np.array([0.3, 0.7]), np.array([0.3, 0.7])), CUTS)
+    assert known.counts.tolist() == [False, True]
+
+
+def test_no_wealth_is_won_where_later_rows_fall_into_other_cells_than_those_of_the_reference():
+    """The error of a cell cannot cancel there: any wealth would be beyond that of bets which know the gaps."""
+    p, rng, lost = np.array([0.15, 0.4, 0.6, 0.85]), np.random.default_rng(0), 0
+    for _ in range(60):
+        before, later = 400.0 * rng.dirichlet(np.ones(4)).round(2) + 20.0, 200.0 * rng.dirichlet(np.ones(4)).round(2)
+        reference, window = sums(before, p, p), sums(later, p, p)
+        known = Reference.of(reference, CUTS_OF_FOUR)
+        gain, slope = known.terms(window)
+        for number, cut in enumerate(CUTS_OF_FOUR):
+            found = known.log_wealth(gain[None], slope[None], number)[0]
+            lost += int(np.isinf(found).sum())
+            for unit in range(cut.n_units):
+                for gap in 0.14 * np.array([*np.eye(4), *-np.eye(4)]):
+                    most = with_known_gaps(window, reference, gap, cut.unit == unit)
+                    assert (found[unit] <= most + 1e-9).all()
+    assert lost > 0
+
+
 def test_cells_without_rows_in_the_reference_say_nothing():
     p = np.array([0.3, 0.7])
     known = Reference.of(sums([5000.0, 0.0], p, p), CUTS)

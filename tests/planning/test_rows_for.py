@@ -11,12 +11,14 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import calibrant as cb
-from calibrant.binning import Isotonic
+from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
+from calibrant.metrics.kinds.metric import as_metric
 from calibrant.planning import harm
-from calibrant.planning.predictions import of_classes, of_event
+from calibrant.planning.power import Detection
+from calibrant.planning.predictions import of_classes, of_event, of_pilot
 
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -66,6 +68,58 @@ def test_the_rows_to_detect_an_error_have_the_power_that_was_asked_for():
     assert 0.73 < share_found(found.rows, PILOT, truth, 400) < 0.87
     assert share_found(found.rows // 2, PILOT, truth, 400) < 0.65
     assert 0.0 < found.standard_error < 0.1 * found.rows
+
+
+def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypatch):
+    """With seven draws a p-value is a multiple of 1/8 and often equals the level; four standard errors of Beta(4, 4)."""
+    monkeypatch.setattr("calibrant.planning.power.NULL_DRAWS", 7)
+    pilot = of_pilot(PILOT)
+    detection = Detection(as_metric("ece", None), pilot, "over-confident", 0.5, as_binning(15), None)
+    rng = np.random.default_rng(0)
+    found = [detection.power(60, pilot.forecast.prob, rng, rough=True) for _ in range(100)]
+    assert abs(np.mean(found) - 0.5) < 4.0 / np.sqrt(36 * 100)
+
+
+def reached(rows, predictions, error, *, metric="ece", wrong="over-confident", times=12):
+    """Share of data sets in which the test finds the error, for each answer, over fresh rows and draws."""
+    detection = Detection(as_metric(metric, None), predictions, wrong, 0.05, as_binning(15), None)
+    truth, rng = detection.truth(error), np.random.default_rng(99)
+    return np.array([np.mean([detection.power(n, truth, rng) for _ in range(times)]) for n in rows])
+
+
+def test_answers_reach_the_power_on_average_neither_more_nor_less():
+    """Two answers, each known to about 0.01 in power: four standard errors are 0.03."""
+    rows = [answer(seed).rows for seed in range(2)]
+    assert abs(reached(rows, of_pilot(PILOT), 0.15, times=6).mean() - 0.8) < 0.03
+
+
+PLANS = {
+    "strong": (0.15, {"event_rate": 0.5}, {}),
+    "usual": (0.08, {"event_rate": 0.2}, {}),
+    "weak": (0.02, {"event_rate": 0.2}, {}),
+    "rare events": (0.01, {"event_rate": 0.02}, {}),
+    "rare events, too low": (0.005, {"event_rate": 0.02}, {"wrong": "too low"}),
+    "10 classes": (0.03, {"n_classes": 10}, {}),
+    "3 classes, under-confident": (0.05, {"n_classes": 3}, {"wrong": "under-confident"}),
+    "class-wise": (0.04, {"n_classes": 3}, {"metric": "classwise-ece"}),
+    "cumulative": (0.05, {"event_rate": 0.3}, {"metric": "ks-error", "wrong": "too high"}),
+    "root mean square": (0.1, {"event_rate": 0.5}, {"metric": "rmsce"}),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("plan", PLANS)
+def test_plans_of_all_kinds_reach_the_power_on_average_neither_more_nor_less(plan):
+    """Eight answers, each known to about 0.01 in power: of the mean four standard errors are 0.014; a line bends 0.003."""
+    error, of, how = PLANS[plan]
+    rows = [cb.rows_for(detect=error, **of, **how, rng=seed).rows for seed in range(8)]
+    if "event_rate" in of:
+        predictions = of_event(of["event_rate"], None)
+    else:
+        predictions = of_classes(of["n_classes"], None, np.random.default_rng(99))
+    found = reached(rows, predictions, error, **how)
+    assert abs(found.mean() - 0.8) < 0.018
+    assert np.abs(found - 0.8).max() < 0.035
 
 
 @pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])

@@ -28,6 +28,13 @@ def test_the_place_is_found_exactly_without_noise():
     assert found.tried.tolist() == sorted(calls)
 
 
+@pytest.mark.parametrize("part", [0.5, 1.0], ids=["of the root of the rows", "of the rows"])
+def test_the_place_is_found_where_the_figure_is_no_line(part):
+    """Normal quantiles of power rise with the root of the rows, where errors are large, or with the rows."""
+    found = rows_where(lambda n, rough: 2.486 * (n / 1000.0) ** part - 1.645, 0.841)
+    assert found.rows == pytest.approx(1000, abs=5)
+
+
 def test_the_standard_error_is_that_of_repeated_searches():
     found = [rows_where(noisy_line(seed, 3000.0, 0.1)[0], 0.0) for seed in range(200)]
     rows, errors = np.array([one.rows for one in found]), np.array([one.standard_error for one in found])
@@ -73,4 +80,4 @@ def test_a_figure_of_noise_alone_does_not_search_forever(seed):
 
     with suppress(OutOfReachError):
         rows_where(figure, 0.5 * seed, most=10**9)
-    assert len(calls) <= 30 + search.ROUNDS * search.POINTS
+    assert len(calls) <= 30 + 2 * search.ROUNDS * search.POINTS

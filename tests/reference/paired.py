@@ -31,8 +31,8 @@ def without(problems, cut, row):
 
 
 def z(problems_a, problems_b, cut, n):
-    value = unbiased(problems_b, cut) - unbiased(problems_a, cut)
-    left_out = [without(problems_b, cut, i) - without(problems_a, cut, i) for i in range(n)]
+    value = unbiased(problems_a, cut) - unbiased(problems_b, cut)
+    left_out = [without(problems_a, cut, i) - without(problems_b, cut, i) for i in range(n)]
     mean = sum(left_out) / n
     variance = (n - 1) / n * sum((v - mean) ** 2 for v in left_out)
     return value, variance

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from strategies import columns
 
+from calibrant import paired_test
 from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import TestResult
 
 OPTIONS = {name: {"n_resamples": 19} for name in ("bayes-factor", "resampling", "equivalence", "kernel")}
-OPTIONS["hosmer-lemeshow"] = {"n_resamples": None}
+OPTIONS |= {name: {"n_resamples": None} for name in ("hosmer-lemeshow", "pearson")}
 BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
+
+SIDES = ("less", "greater", "two-sided")
 
 TESTS = entries("test")
 each_test = pytest.mark.parametrize("name", TESTS)
@@ -106,3 +109,26 @@ def test_strings_are_labels(name):
     y, p = np.array([0, 1, 1, 0, 1] * 8), np.linspace(0.1, 0.9, 40)
     words = np.where(y == 1, "spam", "ham")
     same(run(name, words, p, pos_label="spam").statistic, run(name, y, p).statistic)
+
+
+# Tests of two forecasts
+
+
+@pytest.mark.parametrize("metric", [name for name, metric in entries("metric").items() if not metric.may_be_undefined])
+def test_effect_statistic_and_sides_of_a_paired_test_have_one_sign(metric):
+    """Every result of a test that states a difference is a `PairedResult`; it is looked at with every metric."""
+    assert [one.__name__ for one in TestResult.__subclasses__() if "difference" in one.__dataclass_fields__] == [
+        "PairedResult"
+    ]
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y, a, b = (rng.random(300) < p).astype(int), p, np.clip(p**2, 0.01, 0.99)
+    signs = set()
+    for pair in ((a, b), (b, a)):
+        found = {side: paired_test(y, *pair, metric=metric, n_resamples=99, alternative=side) for side in SIDES}
+        sign = np.sign(found["less"].difference)
+        assert all(np.sign([one.statistic, one.difference]).tolist() == [sign, sign] for one in found.values())
+        if found["two-sided"].pvalue < 0.1:
+            assert sign * (found["less"].pvalue - found["greater"].pvalue) > 0.5
+        signs.add(sign)
+    assert signs in ({-1.0, 1.0}, {0.0})

@@ -12,6 +12,7 @@ from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, 
 from calibrant._core.problem import as_simplex
 from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import observed_expected_ratio
 from calibrant.metrics.kinds.metric import as_metric
 from calibrant.significance import paired, paired_difference
 
@@ -49,7 +50,8 @@ def test_several_problems_are_counted_row_by_row():
         problems.append([[(i, prob[i, j], int(y[i] == j)) for i in range(40) if top[i] == j] for j in range(3)])
     value, variance = reference.z(*problems, two_bins, 40)
     top_label = replace(as_metric("debiased-ece", 2), notion="top-label")
-    found = paired._debiased(top_label, *(as_problem(y, p) for p in (a, b)), "greater")["statistic"]
+    size = paired.difference_of(top_label, *(as_problem(y, p) for p in (a, b)), 0.05, 2, rng)
+    found = paired._debiased(size, as_problem(y, a).weights, "greater")["statistic"]
     assert found == pytest.approx(value / np.sqrt(variance), rel=1e-9)
 
 
@@ -88,11 +90,11 @@ def test_a_forecast_is_no_better_than_itself(metric):
 def test_a_score_is_the_mean_difference_and_its_draws_change_signs():
     rng = np.random.default_rng(0)
     a, b, y = rng.random(12), rng.random(12), rng.integers(0, 2, 12)
-    gain = ((y - b) ** 2 - (y - a) ** 2) / 12
-    found = paired_test(y, a, b, metric="mean-brier", n_resamples=4000, alternative="greater")
-    assert found.statistic == pytest.approx(gain.sum(), rel=1e-12)
+    loss = ((y - a) ** 2 - (y - b) ** 2) / 12
+    found = paired_test(y, a, b, metric="mean-brier", n_resamples=4000, alternative="less")
+    assert found.statistic == pytest.approx(loss.sum(), rel=1e-12)
     signs = 1 - 2 * ((np.arange(2**12)[:, None] >> np.arange(12)) & 1)
-    exact = np.mean(signs @ gain >= gain.sum() - 1e-12)
+    exact = np.mean(signs @ loss <= loss.sum() + 1e-12)
     assert abs(found.pvalue - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
 
 
@@ -175,7 +177,7 @@ def test_an_over_confident_forecast_is_found_worse(metric):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 2, 2000)
     y = rng.random(2000) < sigmoid(z)
-    options = {"metric": metric, "n_resamples": 199, "alternative": "greater"}
+    options = {"metric": metric, "n_resamples": 199, "alternative": "less"}
     assert paired_test(y, sigmoid(z), sigmoid(2 * z), **options).pvalue < 0.01
     assert paired_test(y, sigmoid(2 * z), sigmoid(z), **options).pvalue > 0.9
 
@@ -219,15 +221,19 @@ def test_of_a_perfect_and_a_wrong_forecast_there_is_no_doubt():
     y = np.array([0, 1] * 50)
     with pytest.warns(CalibrationWarning, match="standard error of the difference is zero"):
         found = paired_test(y, y.astype(float), 1.0 - y)
-    assert found.statistic == np.inf
+    assert found.statistic == -np.inf
     assert found.pvalue == 0.0
 
 
-def test_a_metric_with_an_ideal_is_better_nearer_to_it():
+def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     y = rng.random(1000) < p
-    options = {"n_resamples": 99, "alternative": "greater"}
+    options = {"n_resamples": 99, "alternative": "less"}
+    a, b = (observed_expected_ratio(y, q) for q in (p, p**0.5))
+    found = paired_difference(y, p, p**0.5, metric="observed-expected-ratio", n_resamples=99)
+    assert found.difference == pytest.approx(abs(a - 1.0) - abs(b - 1.0), rel=1e-12)
+    assert found.upper < 0.0 < a - b
     assert paired_test(y, p, p**0.5, metric="observed-expected-ratio", **options).pvalue == 0.01
     assert paired_test(y, p**0.5, p, metric="observed-expected-ratio", **options).pvalue > 0.9
 
@@ -330,7 +336,7 @@ def test_each_model_is_judged_by_its_own_answers(metric):
     found = paired_test(right_a, a, b, y_true_b=right_b, **options)
     assert found.pvalue < 0.01
     assert found.upper < 0.0
-    assert found.statistic > 0.0
+    assert found.statistic < 0.0
     equal = answers(np.random.default_rng(0), 2000, shift=0.0)
     assert paired_test(equal[0], *equal[2:], y_true_b=equal[1], **options).pvalue > 0.05
 
@@ -339,7 +345,7 @@ def test_a_mean_over_rows_of_each_model_is_that_of_its_own_answers():
     right_a, right_b, a, b = answers(np.random.default_rng(0), 50, shift=0.1)
     found = paired_test(right_a, a, b, y_true_b=right_b, metric="mean-brier", n_resamples=9)
     assert found.difference == pytest.approx(np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2), rel=1e-12)
-    assert found.statistic == pytest.approx(-found.difference, rel=1e-12)
+    assert found.statistic == found.difference
 
 
 def test_a_swap_takes_the_answer_with_the_forecast():
@@ -487,19 +493,18 @@ def test_whole_weights_beyond_all_numbers_of_rows_are_tested():
     assert np.isfinite(found.null.values).all()
 
 
-def test_a_function_is_a_loss_and_its_negative_turns_the_sides():
+def test_a_function_is_compared_as_it_is_and_its_negative_turns_the_sides():
     sklearn = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 400)
     y, good, bad = rng.random(400) < sigmoid(z), sigmoid(z), sigmoid(z + rng.normal(0, 2, 400))
     options = {"n_resamples": 99, "alternative": "greater"}
-    area = paired_test(y, good, bad, metric=lambda t, p: -sklearn.roc_auc_score(t, p), **options)
-    assert area.pvalue == 0.01
-    assert area.statistic > 0
-    assert paired_test(y, good, bad, metric="roc-auc", **options).pvalue == 0.01
+    for metric in ("roc-auc", sklearn.roc_auc_score):
+        area = paired_test(y, good, bad, metric=metric, **options)
+        assert area.pvalue == 0.01
+        assert area.statistic == area.difference > 0
     assert paired_test(y, good, bad, metric="roc-auc", n_resamples=99, alternative="less").pvalue > 0.9
-    assert paired_test(y, good, bad, metric=sklearn.roc_auc_score, **options).pvalue > 0.9
-    assert "taken for a loss: lower is better" in paired_test.__doc__
+    assert paired_test(y, good, bad, metric=lambda t, p: -sklearn.roc_auc_score(t, p), **options).pvalue > 0.9
 
 
 @pytest.mark.parametrize("compare", [paired_difference, paired_test])
@@ -516,5 +521,5 @@ def test_a_difference_without_spread_is_no_evidence():
     with pytest.warns(
         CalibrationWarning, match=r"standard error .* is zero.*however few the rows are\. Pass metric='brier'"
     ):
-        assert paired_test(y, a, b).statistic == np.inf
+        assert paired_test(y, a, b).statistic == -np.inf
     assert paired_test(y, a, b, metric="brier").pvalue > 0.2

@@ -15,7 +15,7 @@ from calibrant.significance import pearson_test
 def quiet(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        return pearson_test(*args, **options)
+        return pearson_test(*args, n_resamples=None, **options)
 
 
 @given(rows=tables())
@@ -50,7 +50,7 @@ def test_fitted_parameters_take_degrees_of_freedom():
 def test_few_rows_a_forecast_are_warned_of():
     p = np.linspace(0.1, 0.9, 40)
     with pytest.warns(CalibrationWarning, match=r"expected counts of 5 or more; 100% of 80 are smaller"):
-        pearson_test(p > 0.5, p)
+        pearson_test(p > 0.5, p, n_resamples=None)
 
 
 def test_drawn_labels_need_no_many_rows_a_forecast():
@@ -68,13 +68,13 @@ def test_the_size_is_that_of_the_law():
     pvalue = []
     for _ in range(runs):
         label = (rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2)
-        pvalue.append(pearson_test(label, prob).pvalue)
+        pvalue.append(pearson_test(label, prob, n_resamples=None).pvalue)
     for level in (0.05, 0.5):
         assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
 
 def test_an_impossible_class_refutes_the_forecast():
-    assert pearson_test([0, 1] * 20, [0.0] * 40).pvalue == 0.0
+    assert pearson_test([0, 1] * 20, [0.0] * 40, n_resamples=None).pvalue == 0.0
     with_draws = pearson_test([0, 1] * 20, [0.0] * 40, n_resamples=99)
     assert with_draws.statistic == np.inf
     assert with_draws.pvalue == 0.0  # no label set that the forecast draws holds an impossible event
@@ -82,7 +82,7 @@ def test_an_impossible_class_refutes_the_forecast():
 
 def test_certain_forecasts_that_come_true_leave_nothing_to_test():
     with pytest.warns(CalibrationWarning, match="degree of freedom"):
-        assert pearson_test([0, 1] * 20, [0.0, 1.0] * 20).pvalue == 1.0
+        assert pearson_test([0, 1] * 20, [0.0, 1.0] * 20, n_resamples=None).pvalue == 1.0
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,6 @@ def test_a_number_of_parameters_that_is_none_is_refused(n_parameters, error, mes
 
 def test_what_is_assumed_of_a_fitted_forecast_is_what_is_assumed_of_others_but_for_the_first():
     rows = [0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80
-    outside, fitted = (pearson_test(*rows, n_parameters=n).assumptions for n in (0, 1))
+    outside, fitted = (pearson_test(*rows, n_parameters=n, n_resamples=None).assumptions for n in (0, 1))
     assert fitted[0].startswith("1 parameters of the forecast were fitted")
     assert fitted[1:] == outside[1:]

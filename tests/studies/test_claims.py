@@ -89,10 +89,25 @@ def test_a_verdict_beyond_the_numbers_is_an_overstatement():
     assert "the page says holds" in overstatement(of, of.judged(of.measure()))
 
 
-@pytest.mark.parametrize("says", [Verdict.OPEN, Verdict.NOT_JUDGED])
-def test_a_claim_that_decides_nothing_never_says_too_much(says):
-    of = claim(says=says)
+def test_a_claim_that_is_not_judged_stands_beside_any_numbers():
+    of = claim(says=Verdict.NOT_JUDGED)
     assert overstatement(of, of.judged(of.measure())) is None
+
+
+def test_not_decided_beside_numbers_that_decide_needs_a_reason_which_the_page_prints():
+    of = claim(says=Verdict.OPEN)
+    assert "the page says not decided, the numbers give does not hold" in overstatement(of, of.judged(of.measure()))
+    unclear = of.judged({"differences": [1.0, -1.0]})
+    assert overstatement(of, unclear) is None
+    with_reason = replace(of, undecided="two draws are few")
+    row = with_reason.judged(of.measure())
+    assert overstatement(with_reason, row) is None
+    assert "**not decided**: two draws are few" in claims_table([with_reason], [row])
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_a_reason_not_to_decide_stands_beside_nothing_but_not_decided(of):
+    assert all(one.says is Verdict.OPEN for one in of.claims if one.undecided)
 
 
 def test_one_network_cannot_contradict_the_authors():
@@ -131,7 +146,7 @@ def test_a_run_that_says_too_much_fails_and_writes_nothing(tmp_path):
 
 
 def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
-    here = paper(tmp_path, claim(says=Verdict.OPEN, measure=lambda: {"differences": [float("nan"), 1.0]}))
+    here = paper(tmp_path, claim(says=Verdict.NOT_JUDGED, measure=lambda: {"differences": [float("nan"), 1.0]}))
     with pytest.raises(ValueError, match="JSON"):
         run(here, out=io.StringIO())
     assert not here.store.exists()

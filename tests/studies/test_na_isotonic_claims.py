@@ -176,9 +176,13 @@ def test_not_convex_in_one_form_only_holds_in_part(counts, verdict):
     assert methods.judge_convexity(100, *counts) is verdict
 
 
-@pytest.mark.parametrize(("end", "verdict"), [(1.0005, HOLDS), (1.002, FAILS)])
-def test_searches_are_stable_if_they_end_alike(end, verdict):
-    assert methods.judge_stability({"set": {"0.01": [1.0, end]}}, {"set": 0.9}) is verdict
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [([1.0, 1.04], HOLDS), ([1.0, 1.06], FAILS), ([1.1, 1.1], FAILS), ([1.2, 1.2], FAILS)],
+    ids=["alike", "apart by more than the gain", "a search that never moves", "a search that climbs"],
+)
+def test_a_search_converges_stably_if_it_gains_more_than_seeds_differ(ends, verdict):
+    assert methods.judge_stability({"set": {"0.01": ends}}, {"set": 1.1}, {"set": 0.9}) is verdict
 
 
 @pytest.mark.parametrize(("printed", "verdict"), [(0.7, HOLDS), (0.8, FAILS)])

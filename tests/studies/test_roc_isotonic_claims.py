@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from calibrant import IsotonicCalibration
 from calibrant.binning.simplex.lattice import simplex_grid
 from calibrant.solvers.simplex_rows import Rows
 from calibrant.solvers.split_candidates import GivenCandidates
@@ -10,6 +11,7 @@ from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS
 from studies.roc_isotonic.claims_figures import READINGS
+from studies.roc_isotonic.claims_theory import roc_against_hull, roc_corners, upper_hull
 
 HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
 
@@ -23,7 +25,7 @@ def differences(**of):
 
 CASES = {
     "calibrated-on-its-rows": [({"gaps": [0.0, 1e-16]}, HOLDS), ({"gaps": [0.0, 1e-6]}, FAILS)],
-    "roc-hull": [({"gaps": [0.0, 1e-14]}, HOLDS), ({"gaps": [1e-3, 0.0]}, FAILS)],
+    "roc-hull": [({"corners": [[9, 0], [7, 0]]}, HOLDS), ({"corners": [[9, 0], [7, 1]]}, FAILS)],
     "infinite-loss": [({"zeros": [0, 1], "smooth": 0.5}, HOLDS), ({"zeros": [0, 0], "smooth": 0.5}, FAILS)],
     "zero-error": [({"gaps": [1e-16], "published": [0.1]}, HOLDS), ({"gaps": [0.1], "published": [0.0]}, FAILS)],
     "two-classes": [
@@ -102,6 +104,35 @@ def test_every_judge_has_cases():
 def test_a_verdict_follows_from_its_numbers(key, numbers, verdict):
     claim = next(claim for claim in CLAIMS if claim.key == key)
     assert claim.judge(**numbers) is verdict
+
+
+# Theorem 2.1: the curve after against the hull before
+
+
+@pytest.mark.parametrize("decimals", [15, 1], ids=["distinct", "ties"])
+def test_of_isotonic_regression_alone_the_curve_is_the_hull_before(decimals):
+    rng = np.random.default_rng(0)
+    score = rng.random(200).round(decimals)
+    y = (rng.random(200) < score).astype(int)
+    maps = {
+        "isotonic": y,
+        "fitted on shuffled labels": rng.permutation(y),
+        "fitted on the other class": 1 - y,
+    }
+    fitted = {
+        name: IsotonicCalibration(finite=None).fit(score, label).predict_proba(score) for name, label in maps.items()
+    }
+    fitted |= {"identity": np.column_stack([1 - score, score]), "constant": np.full((200, 2), 0.5)}
+    for name, prob in fitted.items():
+        corners, differ = roc_against_hull(y, score, prob[:, 1])
+        assert (differ == 0) == (name == "isotonic"), name
+        assert corners > 3
+
+
+def test_the_hull_is_the_least_concave_curve_above_the_points():
+    points = [(0, 0), (0, 2), (1, 2), (2, 3), (3, 4), (4, 4)]
+    assert upper_hull(points) == [(0, 0), (0, 2), (3, 4), (4, 4)]
+    assert roc_corners(np.array([1, 0, 1]), np.array([0.9, 0.5, 0.5])) == [(0, 0), (0, 1), (1, 2)]
 
 
 # The first split of the published code

@@ -1,5 +1,6 @@
 """Verdicts on the top-label paper, each judge with a case on both sides."""
 
+import numpy as np
 import pytest
 
 from studies.claims import Verdict
@@ -129,9 +130,20 @@ def test_a_counterexample_is_class_wise_calibrated_only(class_wise, canonical, v
     assert BY_KEY["class-wise-not-canonical"].judge(class_wise=class_wise, canonical=canonical) is verdict
 
 
-@pytest.mark.parametrize(("after", "verdict"), [(0.95, HOLDS), (0.94, FAILS)])
-def test_accuracy_does_not_change(after, verdict):
-    assert BY_KEY["accuracy"].judge(before=0.95, after={"TL-HB (50)": 0.95, "TL-HB (100)": after}) is verdict
+@pytest.mark.parametrize(
+    ("changed", "after", "verdict"), [(0, 0.95, HOLDS), (1, 0.95, IN_PART), (0, 0.94, IN_PART), (100, 0.94, FAILS)]
+)
+def test_predicted_classes_and_accuracy_do_not_change(changed, after, verdict):
+    numbers = {"rows": 100, "changed": {"a": 0, "b": changed}, "before": 0.95, "after": {"a": 0.95, "b": after}}
+    assert BY_KEY["accuracy"].judge(**numbers) is verdict
+
+
+def test_other_wrong_classes_of_the_same_accuracy_are_changes():
+    y, before = np.array([0, 1, 2, 2]), np.array([0, 1, 0, 1])
+    shuffled = np.array([0, 1, 1, 0])
+    assert (y == before).mean() == (y == shuffled).mean()
+    assert claims_theory.n_changed(before, before) == 0
+    assert claims_theory.n_changed(before, shuffled) == 2
 
 
 @pytest.mark.parametrize(("bound", "verdict"), [(0.1, HOLDS), (0.11, FAILS)])

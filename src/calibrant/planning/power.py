@@ -19,8 +19,9 @@ from calibrant.notions import Notion
 from calibrant.planning.predictions import OF_TWO_CLASSES, Predictions
 from calibrant.sums.draws import ConsistentLabels
 
-DRAWS, ROUGHLY = 250, 100
-"""Data sets of a number of rows on which the test is tried, and as many for a rough figure."""
+DRAWS, ROUGHLY, TIMES = 250, 100, 4
+"""Data sets on which the test is tried at a time, each time with rows and draws under calibration of its own: a share of one
+time varies by 0.04, of which the draws make half. As many data sets, and one time, for a rough figure."""
 
 NULL_DRAWS = 399
 """Draws under calibration behind its p-values; more where the level is below 0.01."""
@@ -88,15 +89,19 @@ class Detection:
     def power(self, n: int, truth: FloatArray, rng: np.random.Generator, *, rough: bool = False) -> float:
         """Share of the data sets of so many rows in which the test rejects, between 0 and 1.
 
-        The rows are drawn once and the labels of all data sets from their true probabilities. The p-value is that of
-        `assess`: the share of draws from the predictions themselves that reach the error.
+        The p-value is that of `assess`: the share of draws from the predictions themselves that reach the error.
         """
+        size, times = (ROUGHLY, 1) if rough else (DRAWS, TIMES)
+        found = sum(self._found(n, size, truth, rng) for _ in range(times))
+        return (found + 0.5) / (size * times + 1.0)
+
+    def _found(self, n: int, size: int, truth: FloatArray, rng: np.random.Generator) -> int:
+        """Draw rows once and labels of ``size`` data sets from their true probabilities; return how often the test rejects."""
         problem, rates = self.predictions.drawn(n, truth, rng)
         residuals = self.residuals(problem)
         null = residuals.null(max(NULL_DRAWS, int(np.ceil(4.0 / self.level)) - 1), rng)[1]
         # Labels of the truth in the cells of the predictions: only where the labels come from is another.
         table = replace(residuals.cells(), moments=None)
-        labels = ConsistentLabels(rates, ROUGHLY if rough else DRAWS, rng)
+        labels = ConsistentLabels(rates, size, rng)
         (deviations,) = consistent_deviations(replace(problem, forecast=Forecast(rates)), [table], labels, labels)
-        found = [pvalue_of(value, null) <= self.level for value in residuals.sizes(table)(deviations).tolist()]
-        return (sum(found) + 0.5) / (len(found) + 1.0)
+        return sum(pvalue_of(value, null) <= self.level for value in residuals.sizes(table)(deviations).tolist())

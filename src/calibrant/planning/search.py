@@ -18,8 +18,11 @@ MOST, MOST_NUMBERS = 1_000_000, 1 << 24
 """Rows, and rows times classes, at which it ends."""
 
 POINTS, REACH, ROUNDS = 10, 0.3, 3
-"""The line is fitted to so many numbers of rows, from exp(-REACH) to exp(REACH) times a first guess, which is moved to where
-the line meets the target at most ``ROUNDS`` times."""
+"""A line is fitted to so many numbers of rows, from exp(-REACH) to exp(REACH) times a first guess, and at most ``ROUNDS`` times
+to as many more about where it meets the target."""
+
+NARROW = REACH / 2.0
+"""The last line spans exp(-NARROW) to exp(NARROW), where a power curve is nearly straight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +72,9 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
     Notes
     -----
     The rows are doubled until the figure reaches the target, at most 15 times. Then a line is fitted by least squares to 10
-    numbers of rows about the place where the last two meet the target. For the line a + b x and residual variance s², the
-    place x has the variance s² / b² (1 / m + (x - mean)² / sum (x_i - mean)²) to first order.
+    numbers of rows about the place where the last two meet the target: first to rough values, and then, about the place where
+    that line meets it, to good ones; and to 10 more where a line meets it elsewhere. For the line a + b x and residual variance
+    s² the place x has the variance s² / b² (1 / m + (x - mean)² / sum (x_i - mean)²) to first order.
     """
     tried = [LEAST]
     seen = [figure(LEAST, True)]
@@ -81,16 +85,25 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
         raise OutOfReachError(tried[-1], seen[-1])
     if len(tried) == 1:
         return Found(LEAST, 0.0, np.array(tried), np.array(seen))
+
+    def look(guess: float, reach: float, rough: bool) -> tuple[FloatArray, FloatArray]:
+        at = np.unique(np.clip(np.rint(np.exp(guess + np.linspace(-reach, reach, POINTS))), LEAST, most).astype(int))
+        values = np.array([figure(int(n), rough) for n in at])
+        tried.extend(at.tolist())
+        seen.extend(values.tolist())
+        return np.log(at), values
+
     x, error = _crossing(tried, seen, target), 0.0
-    for _ in range(ROUNDS):
-        guess = x
-        at = np.unique(np.clip(np.rint(np.exp(guess + np.linspace(-REACH, REACH, POINTS))), LEAST, most).astype(int))
-        values = np.array([figure(int(n), False) for n in at])
-        tried += at.tolist()
-        seen += values.tolist()
-        x, error = _on_line(np.log(at), values, target, guess)
-        if abs(x - guess) <= REACH:
-            break
+    for reach, rough in ((REACH, True), (NARROW, False)):
+        looked: list[tuple[FloatArray, FloatArray]] = []
+        for _ in range(ROUNDS):
+            guess = x
+            looked.append(look(guess, reach, rough))
+            at, values = (np.concatenate(parts) for parts in zip(*looked, strict=True))
+            near = np.abs(at - guess) <= 3.0 * reach
+            x, error = _on_line(at[near], values[near], target, guess, reach)
+            if abs(x - guess) <= reach / 2.0:
+                break
     if (rows := ceil(exp(x))) > most:
         raise OutOfReachError(most, seen[tried.index(max(tried))])
     order = np.argsort(tried, kind="stable")
@@ -104,17 +117,17 @@ def _crossing(tried: list[int], seen: list[float], target: float) -> float:
     return float(np.log(n) + part * (np.log(m) - np.log(n)))
 
 
-def _on_line(x: FloatArray, values: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return where the line through the points meets the target, at most twice ``REACH`` from the guess, and its error."""
+def _on_line(x: FloatArray, values: FloatArray, target: float, guess: float, reach: float) -> tuple[float, float]:
+    """Return where the line through the points meets the target, at most twice ``reach`` from the guess, and its error."""
     held = np.isfinite(values)
     x, values = x[held], values[held]
     if x.size < 3:
-        return guess + 2.0 * REACH, REACH
+        return guess + 2.0 * reach, reach
     mean, spread = float(x.mean()), float(((x - x.mean()) ** 2).sum())
     slope = float((x - mean) @ values) / spread
     if slope <= 0.0:  # noise alone: look further on
-        return guess + 2.0 * REACH, REACH
+        return guess + 2.0 * reach, reach
     residual = values - values.mean() - slope * (x - mean)
     met = mean + (target - float(values.mean())) / slope
     variance = float(residual @ residual) / (x.size - 2) / slope**2 * (1.0 / x.size + (met - mean) ** 2 / spread)
-    return float(np.clip(met, guess - 2.0 * REACH, guess + 2.0 * REACH)), float(np.sqrt(variance))
+    return float(np.clip(met, guess - 2.0 * reach, guess + 2.0 * reach)), float(np.sqrt(variance))

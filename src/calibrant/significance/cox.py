@@ -65,6 +65,9 @@ def cox_test(
     Use it for the two errors that forecasts have most, over- or under-confidence and a wrong base rate: few tests have as much
     power to find them. It does not see errors that no straight line in log-odds corrects.
 
+    Of 50 rows the chi-squared law rejects 7 % of calibrated forecasts at a level of 5 %, and 9 % where half of the
+    probabilities are below 0.02 or above 0.98; of 1000 such rows, and of 200 with usual scores, 4 to 5 % (docs/testing.md).
+
     Where scores separate the classes, or only one class occurred, the likelihood of the recalibration is the limit that it
     approaches. With equal scores the slope is not identified: ``"both"`` has 1 degree of freedom then, and ``"slope"`` none,
     with p-value 1. Whole weights are numbers of equal rows; other weights are scaled to the number of rows that they are

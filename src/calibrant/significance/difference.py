@@ -32,7 +32,8 @@ class PairedDifference(Result):
     metric : str
         Name of the metric.
     difference : float
-        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares.
+        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares, of a metric with an ideal value,
+        such as a slope of 1, that of their distances from it.
     lower, upper : float
         Ends of the interval of the difference.
     standard_error : float

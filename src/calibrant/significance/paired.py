@@ -23,7 +23,7 @@ from calibrant._core.warnings import warn
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning
 from calibrant.metrics.kinds.metric import Function, Metric, as_metric
-from calibrant.significance.difference import as_level, difference_of, pair_of
+from calibrant.significance.difference import PairedDifference, as_level, difference_of, pair_of
 from calibrant.significance.null import TIE, Draws, require_resamples, standard_normal
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, Alternative, TestResult
 from calibrant.sums.draws import Rng, as_rng
@@ -35,9 +35,9 @@ MANY = 2.0**53
 """Numbers of equal rows from which a float does not hold every one."""
 
 HYPOTHESES: dict[Alternative, str] = {
-    "greater": "A is no better than B",
-    "less": "A is no worse than B",
-    "two-sided": "A and B are as good as each other",
+    "greater": "the metric of A is at most that of B",
+    "less": "the metric of A is at least that of B",
+    "two-sided": "the metrics of A and B are equal",
 }
 
 
@@ -50,7 +50,8 @@ class PairedResult(TestResult):
     name, statistic, pvalue, null, assumptions, alternative, hypothesis : object
         As in `TestResult`.
     difference : float
-        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares.
+        Metric of A less metric of B, with the sign of the statistic; of ``"debiased-ece"`` the difference of their squares, of
+        a metric with an ideal value, such as a slope of 1, that of their distances from it.
     lower, upper : float
         Ends of the interval of the difference.
     level : float
@@ -108,14 +109,13 @@ def paired_test(
         default ``y_true``.
     metric : str or callable, default="debiased-ece"
         What they are compared by: a registered metric, or a function of (y_true, y_prob). What is tested depends on
-        it; see the notes. A function is taken for a loss: lower is better. Of one where higher is better pass the negative,
-        such as ``lambda y, p: -roc_auc_score(y, p)``.
+        it; see the notes.
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins; a number n means ``EqualWidth(n)``. By default as the metric
         does, mostly ``EqualWidth(15)``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Either forecast is better, A is better ("greater"), or B is ("less"): better by the metric, which is lower for a loss
-        and higher for one such as ``"accuracy"``.
+        The metric of A differs from that of B, is greater, or is less, as in `scipy.stats.ttest_rel`. Whether A is better: by a
+        loss or a calibration error ``"less"``, by a score such as ``"accuracy"`` ``"greater"``.
     level : float, default=0.05
         One minus the coverage of the interval of the difference, a fraction in (0, 1). The interval has two ends, whatever
         the alternative.
@@ -129,8 +129,8 @@ def paired_test(
     Returns
     -------
     PairedResult
-        A positive statistic means that A is better. ``difference`` is the metric of A less that of B, with its interval from
-        ``lower`` to ``upper``: see `paired_difference`.
+        ``difference`` is the metric of A less that of B, with its interval from ``lower`` to ``upper``: see
+        `paired_difference`. The statistic has its sign: of a loss both are negative where A is better.
 
     Notes
     -----
@@ -168,11 +168,19 @@ def paired_test(
     measured = as_metric(metric, binning)
     level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    if (seen := measured.residuals(a)) is not None and seen.size.is_debiased:
-        found = _debiased(measured, a, b, alternative)
-    else:
-        found = _by_swaps(measured, a, b, alternative, n_resamples, generator)
+    debiased = (seen := measured.residuals(a)) is not None and seen.size.is_debiased
+    drawn = None if debiased else _swapped(measured, a, b, n_resamples, generator)
     size = difference_of(measured, a, b, level, n_resamples, generator)
+    if drawn is None:
+        found = _debiased(size, a.weights, alternative)
+    else:
+        swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
+        found = {
+            "statistic": size.difference,
+            "pvalue": _pvalue(size.difference, drawn, alternative),
+            "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
+            "assumptions": (OUTSIDE, INDEPENDENT, swap),
+        }
     return PairedResult(
         name=f"paired {measured.name}",
         alternative=alternative,
@@ -185,64 +193,39 @@ def paired_test(
     )
 
 
-def _by_swaps(
-    metric: Metric, a: Problem, b: Problem, alternative: Alternative, n_resamples: int, rng: np.random.Generator
-) -> dict[str, Any]:
-    """Return statistic, p-value and draws of random swaps."""
-    statistic, drawn = _swapped(metric, a, b, n_resamples, rng)
-    swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
-    return {
-        "statistic": statistic,
-        "pvalue": _pvalue(statistic, drawn, alternative),
-        "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
-        "assumptions": (OUTSIDE, INDEPENDENT, swap),
-    }
-
-
 # Swaps
 
 
-def _swapped(
-    metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator
-) -> tuple[float, FloatArray]:
-    """Return by how much A is better, and by how much it is after each of many random swaps."""
-    sign = -1.0 if metric.higher_is_better else 1.0
+def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the metric of A less that of B after each of many random swaps."""
     losses, others = metric.losses(a), metric.losses(b)
     if losses is not None and others is not None:
         for name, problem in (("prob_a", a), ("prob_b", b)):
             metric.warn_impossible(problem, name)
-        return _flipped(sign * (others - losses) / a.weights.total, a.weights, n_resamples, rng)
-
-    def badness(problem: Problem) -> float:
-        value = metric.value(problem)
-        return value if metric.ideal is None else abs(value - metric.ideal)
-
+        return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
     for number in range(n_resamples):
         swap = rng.random(a.size) < 0.5
-        drawn[number] = badness(_mixed(b, a, swap)) - badness(_mixed(a, b, swap))
-    statistic = badness(b) - badness(a)
+        drawn[number] = metric.compared(_mixed(a, b, swap)) - metric.compared(_mixed(b, a, swap))
     require(
-        np.isfinite(statistic) and np.isfinite(drawn).all(),
+        np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all(),
         "metric must be a number on both forecasts and their mixtures",
         given=f"{metric.name} is not",
         hint="Choose a metric that is defined for them",
     )
-    return sign * statistic, sign * drawn
+    return drawn
 
 
-def _flipped(
-    gain: FloatArray, weights: Weights, n_resamples: int, rng: np.random.Generator
-) -> tuple[float, FloatArray]:
-    """Return the weighted sum of gains, and the sums with random signs, one for each of the rows that a whole weight is."""
+def _flipped(each: FloatArray, weights: Weights, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the weighted sums of differences with random signs, one for each of the rows that a whole weight is."""
     weight, counted = weights.values, weights.are_counts and not weights.is_unit
-    each = gain if counted else gain * weight
-    total, step, sums = float(gain @ weight), max(1, BLOCK // gain.size), []
+    total, step, sums = float(each @ weight), max(1, BLOCK // each.size), []
+    each = each if counted else each * weight
     for start in range(0, n_resamples, step):
-        size = (min(step, n_resamples - start), gain.size)
+        size = (min(step, n_resamples - start), each.size)
         kept = _kept(weight, size, rng) if counted else rng.integers(0, 2, size=size, dtype=np.int8)
         sums.append(2.0 * (kept @ each) - total)
-    return total, np.concatenate(sums)
+    return np.concatenate(sums)
 
 
 def _kept(count: FloatArray, size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
@@ -276,22 +259,21 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
 # Squared errors without their bias
 
 
-def _debiased(metric: Metric, a: Problem, b: Problem, alternative: Alternative) -> dict[str, Any]:
+def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative) -> dict[str, Any]:
     """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
-    difference, error, _ = metric.difference(a, b, 0, as_rng(0))  # nothing is drawn
+    difference, error = size.difference, size.standard_error
     if error == 0 and difference != 0:
         warn(
             "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "
             "few the rows are. Pass metric='brier', which swaps the forecasts of rows and so counts them."
         )
-    z = -difference / error if error > 0 else float(np.sign(-difference)) * np.inf
-    z = 0.0 if difference == 0.0 else z
+    z = difference / error if error > 0 else float(np.copysign(np.inf, difference)) if difference else 0.0
     law = standard_normal()
     tails = {"greater": float(law.sf(z)), "less": float(law.sf(-z)), "two-sided": float(2.0 * law.sf(abs(z)))}
     assumptions = (
         OUTSIDE,
         INDEPENDENT,
-        *a.weights.assumptions,
+        *weights.assumptions,
         "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
     )
-    return {"statistic": float(z), "pvalue": tails[alternative], "null": law, "assumptions": assumptions}
+    return {"statistic": z, "pvalue": tails[alternative], "null": law, "assumptions": assumptions}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant import EqualWidth
+from calibrant import EqualWidth, expected_calibration_error
 from calibrant._core.weights import Weights
 from calibrant.notions import BinaryProblem
+from studies.data import data_dir
 from studies.markdown import table
 from studies.tce.uci.data import DATA_SETS
 from studies.tce.uci.measured import N_BINS, floors, measure, pvalues, values
@@ -65,6 +66,14 @@ def of_averages() -> dict[str, float]:
         name: float(np.median([abs(of.y.mean() - of.prob.mean()) / measure(of, "ECE") for of in forecasts(name)]))
         for name in DATA_SETS
     }
+
+
+def of_published(name: str) -> float:
+    """The same of the authors' own predictions for a data set of theirs."""
+    with np.load(data_dir() / "tce_uci.npz") as data:
+        y, probs = data[f"{name}_y"], [data[f"{name}_{algorithm}"] for algorithm in ALGORITHMS]
+    gaps = [abs(y.mean() - prob.mean()) / expected_calibration_error(y, prob, binning=N_BINS) for prob in probs]
+    return float(np.median(gaps))
 
 
 def agreement() -> str:

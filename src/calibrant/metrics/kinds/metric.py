@@ -140,15 +140,20 @@ class Metric(Entry, ABC):
         """Return the value from sums of the problem that hold all that `plan` asks for."""
         return self.value(problem)
 
+    def compared(self, problem: Problem) -> float:
+        """Return what two forecasts are compared by: the value, or where there is an ideal one the distance from it."""
+        value = self.value(problem)
+        return value if self.ideal is None else abs(value - self.ideal)
+
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference of the metrics of two problems of the same rows, with the standard error of the bootstrap."""
-        value = self.value(a) - self.value(b)
+        value = self.compared(a) - self.compared(b)
         return Difference(value, self._spread(self._drawn_differences(a, b, n_resamples, rng), n_resamples))
 
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
-        return np.array([self.value(a.taken(drawn)) - self.value(b.taken(drawn)) for drawn in rows])
+        return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
 
     def _spread(self, draws: FloatArray, n_resamples: int) -> float:
         must = "n_resamples must be at least 2 for a standard error"
