@@ -19,8 +19,23 @@ CLIP = float(np.finfo(np.float64).eps)
 LEAST_SCORE = -700.0
 """A calibrated score ends this far below the highest of its row, so that no probability becomes zero."""
 
+UNITS = 1e12
+"""Sums, differences and products of probabilities that agree to 1 / UNITS are ties; `grouped` makes them one number."""
+
 MANY_COLUMNS = 64
 """Length of rows along which NumPy sums as fast as down columns; along shorter ones it takes up to six times as long."""
+
+
+def grouped(sums: FloatArray) -> FloatArray:
+    """Round sums of probabilities to multiples of 1e-12, so that .8 + .1 and .7 + .2 are one number.
+
+    What a sum becomes depends on nothing but itself: it is the same in ``fit`` and for new rows. Two sums of decimals with up
+    to twelve digits are one number afterwards if and only if they are equal: half a unit lies between each and the next
+    border. Probabilities themselves are never grouped: as given they are equal or not, and tiny ones keep their digits.
+    """
+    units: FloatArray = np.rint(sums * UNITS)
+    units /= UNITS
+    return units
 
 
 def clipped(prob: FloatArray) -> FloatArray:
