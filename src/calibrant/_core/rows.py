@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import first, index, more
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, as_decimals
 from calibrant._core.parameters import choice
 
 Rows = Literal["as-given", "normalize", "percent"]
@@ -112,7 +112,7 @@ def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> Float
             f"rows of {name} must have a positive sum to be normalised; got 0 in row {int(np.argmax(empty))}{more(empty)}. "
             f"Drop {'these rows' if empty.sum() > 1 else 'this row'}."
         )
-    shares: FloatArray = values / sums[:, None]
+    shares: FloatArray = values / as_decimals(sums)[:, None]
     return shares
 
 

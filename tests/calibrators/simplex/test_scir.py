@@ -207,7 +207,9 @@ def test_it_equals_the_exact_solution_of_a_small_problem():
     ],
 )
 def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir, monkeypatch):
-    monkeypatch.setattr(points_of_rows, "grouped", lambda sums: sums)  # the prototype parted sums that differ by rounding
+    monkeypatch.setattr(
+        points_of_rows, "grouped", lambda sums: sums
+    )  # the prototype parted sums that differ by rounding
     label, prob = half_of(np.load(data_dir / f"{name}.npz"))
     rows = cumulated(as_problem(label, prob[:5000]), share=True)
     points = rows.points()

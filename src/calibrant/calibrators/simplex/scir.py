@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._core.links import FloatArray, grouped
+from calibrant._core.links import FloatArray, grouped, sum_of_rows
 from calibrant._core.parameters import choice, each, flag, is_word, number, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
@@ -211,7 +211,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         raised = self._rises(forecast) + self.epsilon_
-        raised /= raised.sum(axis=1, keepdims=True)
+        raised /= sum_of_rows(raised)
         return raised
 
     def _require_parameters(self) -> None:
