@@ -10,11 +10,14 @@ from reference import isotonic as one_rank
 from reference import scir as twin
 from scipy.optimize import LinearConstraint, minimize
 from scipy.special import xlogy
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
 from calibrant._core.validation import as_problem
 from calibrant._core.weights import Weights
 from calibrant._kernels.staircase import next_set
+from calibrant.calibrators.simplex import scir
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
 from calibrant.solvers import scir_rows as points_of_rows
 from calibrant.solvers import staircase
@@ -111,6 +114,24 @@ def test_many_rows_of_decimals_are_fitted_as_their_fractions(parts):
     exact = twin.fit_by_minimum_cuts(held)
     expected = twin.calibrated(exact, fractions, 1e-4, share=True, near=lambda sums: sums)
     np.testing.assert_allclose(fitted((label, rows / parts, None)).predict_proba(rows / parts), expected, atol=1e-12)
+
+
+def test_votes_of_neighbours_have_as_many_sums_as_there_are(monkeypatch):
+    """Raw sums of 20 votes make a third to a half more points than there are, and that moves predictions by more than a hundredth."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(2).permutation(len(y))
+    train, fit, test = np.split(order, [898, 1122])
+    model = KNeighborsClassifier(20).fit(X[train], y[train])
+    prob, new = model.predict_proba(X[fit]), model.predict_proba(X[test])
+    votes = np.cumsum(-np.sort(-np.rint(20 * prob), axis=1), axis=1)[:, :-1]
+    exact = {(votes, rank) for row in votes.tolist() for rank, votes in enumerate(row)}
+    assert cumulated(as_problem(y[fit], prob, labels=range(10)), share=True).points().score.size == len(exact)
+    found = fitted((y[fit], prob, None)).predict_proba(new)
+    for module in (points_of_rows, scir):
+        monkeypatch.setattr(module, "grouped", lambda sums: sums)
+    raw = cumulated(as_problem(y[fit], prob, labels=range(10)), share=True).points()
+    assert raw.score.size > 1.3 * len(exact)
+    assert np.abs(fitted((y[fit], prob, None)).predict_proba(new) - found).max() > 0.01
 
 
 def test_decimals_and_eighths_that_are_alike_have_the_same_map():
