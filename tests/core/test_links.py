@@ -11,12 +11,12 @@ from scipy.special import logit, softmax
 from calibrant._core.links import (
     LEAST_SCORE,
     MANY_COLUMNS,
-    as_decimals,
     grouped,
     log_odds_of_logits,
     log_prob_of_logit,
     prob_of_logit,
     prob_of_scores,
+    quotients,
     sum_of_rows,
 )
 
@@ -110,15 +110,25 @@ def test_the_sum_of_a_row_does_not_depend_on_the_order_of_its_numbers(row):
     np.testing.assert_allclose(first, float(sum(map(Fraction, row))), rtol=1e-13)
 
 
-@given(parts=st.lists(st.integers(0, 100), min_size=1, max_size=12), unit=st.sampled_from([1, 3, 37, 100, 999]))
-def test_sums_of_decimals_that_rounding_moved_are_these_decimals(parts, unit):
-    row = np.array([*parts, 1]) / unit
-    found = as_decimals(row.sum(keepdims=True))
-    np.testing.assert_allclose(found, row.sum(), rtol=2e-15)
-    if unit in (1, 100):
-        assert found[0] == (sum(parts) + 1) / unit
+@given(
+    row=st.lists(st.integers(0, 1000), min_size=2, max_size=12).filter(any),
+    unit=st.sampled_from([1, 7, 37, 100, 999, 12345]),
+    scale=st.sampled_from([1, 100, 1000, 10**6]),
+)
+def test_a_row_of_decimals_is_divided_as_its_fractions(row, unit, scale):
+    table = unit * np.array([row, row[::-1]]) / scale
+    expected = [part / sum(row) for part in row]  # rounded once
+    np.testing.assert_array_equal(quotients(table, table.sum(axis=1, keepdims=True)), [expected, expected[::-1]])
 
 
-def test_sums_that_are_no_decimals_stay_as_they_are():
-    sums = np.array([1 / 3, np.pi, 2 / 7, 5e-324, 1e-310, 1e300])
-    np.testing.assert_array_equal(as_decimals(sums), sums)
+@pytest.mark.parametrize("parts", [3, 7, 30, 70])
+def test_fractions_that_sum_to_one_are_divided_by_one(parts):
+    table = np.random.default_rng(0).multinomial(parts, np.full(5, 0.2), 500) / parts
+    assert (table.sum(axis=1) != 1.0).any() or parts == 3
+    np.testing.assert_array_equal(quotients(table, table.sum(axis=1, keepdims=True)), table)
+
+
+def test_rows_of_any_size_are_divided():
+    table = np.random.default_rng(0).random((200, 4)) * np.logspace(-280, 280, 200)[:, None]
+    sums = table.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(quotients(table, sums), table / sums, rtol=2e-15)

@@ -22,11 +22,11 @@ LEAST_SCORE = -700.0
 UNITS = 1e12
 """Sums, differences and products of probabilities that agree to 1 / UNITS are ties; `grouped` makes them one number."""
 
-DIGITS = 14
-"""Digits of decimals; a sum of numbers in double precision that differs from one by rounding alone is that decimal."""
+EXACT = 2.0**53
+"""Sums of whole numbers below this are exact."""
 
 SLACK = 8.0 * CLIP
-"""How far rounding moves such a sum, relative to it."""
+"""How far rounding moves decimals and sums of them, relative to them."""
 
 AT_A_TIME = 1 << 15
 """Numbers summed at a time: they stay in the processor's cache."""
@@ -47,16 +47,20 @@ def grouped(sums: FloatArray) -> FloatArray:
     return units
 
 
-def as_decimals(sums: FloatArray) -> FloatArray:
-    """Return positive sums as the decimals of at most 14 digits that they would be but for rounding; others as they are.
+def quotients(table: FloatArray, sums: FloatArray) -> FloatArray:
+    """Divide rows by their sums, shape (n, 1), so that equal quotients of decimals are equal numbers.
 
-    Divided by a sum of 0.9999999999999999 in one row, and of 1 in the next, equal numbers become two.
+    A row of decimals is one of whole multiples of 1e-12, whose quotients are rounded once. A sum of other numbers, such as
+    thirds, that rounding alone parts from a decimal is that decimal: divided by 0.9999999999999999 in one row, and by 1 in the
+    next, equal numbers would become two.
     """
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(sums)))
-        near = np.rint(sums * scale) / scale
-        # Where the scale is out of range this is no number, and the sum stays as it is.
-        return np.where(np.abs(near - sums) <= SLACK * sums, near, sums)
+    whole = np.rint(table * UNITS)
+    total = whole.sum(axis=1, keepdims=True)
+    is_exact = (total < EXACT) & (np.abs(whole / UNITS - table) <= SLACK * table).all(axis=1, keepdims=True)
+    near = grouped(sums)
+    divisor = np.where(np.abs(near - sums) <= SLACK * sums, near, sums)
+    shares: FloatArray = np.where(is_exact, whole, table) / np.where(is_exact, total, divisor)
+    return shares
 
 
 def sum_of_rows(table: FloatArray) -> FloatArray:

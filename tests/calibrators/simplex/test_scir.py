@@ -117,7 +117,7 @@ def test_many_rows_of_decimals_are_fitted_as_their_fractions(parts):
 
 
 def test_votes_of_neighbours_have_as_many_sums_as_there_are(monkeypatch):
-    """Raw sums of 20 votes make a third to a half more points than there are, and that moves predictions by more than a hundredth."""
+    """Raw sums of 20 votes make a third more points than there are, which moves predictions by more than a hundredth."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(2).permutation(len(y))
     train, fit, test = np.split(order, [898, 1122])
