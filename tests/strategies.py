@@ -31,3 +31,11 @@ def tables(draw, min_rows=1, max_rows=20, n_classes=two_to_four, weights=whole_w
     label = draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
     weight = draw(st.lists(weights, min_size=n, max_size=n))
     return np.array(label), raw / raw.sum(axis=1, keepdims=True), np.array(weight, dtype=float)
+
+
+def votes(n_classes, seed=0, n=80, parts=20):
+    """Outcomes and rows of whole numbers that sum to 20: as decimals their sums differ from one by rounding."""
+    rng = np.random.default_rng(seed)
+    rows = rng.multinomial(parts, rng.dirichlet(np.full(n_classes, 2.0), n))
+    outcome = [rng.choice(n_classes, p=row) for row in (rows + 0.5) / (rows + 0.5).sum(axis=1, keepdims=True)]
+    return np.array(outcome), rows

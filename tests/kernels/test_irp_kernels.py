@@ -1,6 +1,9 @@
 """Kernels of multi-class isotonic recursive partitioning, each against its definition."""
 
+from itertools import product
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import multiclass_irp as twin
@@ -22,6 +25,23 @@ def points(data, n_classes):
     """Points that forecasts may lie on, and that sides may miss."""
     rows = data.draw(tables(n_classes=st.just(n_classes), max_rows=5))[1]
     return np.vstack([rows, np.eye(n_classes), np.full((1, n_classes), 1 / n_classes)])
+
+
+@pytest.mark.parametrize("parts", [3, 10, 20, 30])
+def test_differences_of_decimals_and_of_thirds_tie_as_those_of_their_fractions(parts):
+    pairs = np.array(list(product(range(parts + 1), repeat=2)))
+    p, child, split = pairs / parts, np.array([[1, 2]]), np.array([0, -1, -1])
+    low, high = np.empty((2, 2, 2))
+    found = np.empty(len(p), dtype=np.int64)
+    for whole, gamma in zip(pairs, p, strict=True):
+        over = pairs - whole
+        side = (over[:, 1] > over[:, 0]).astype(int)
+        irp.node_of(p, gamma[None], child, split, 1, found)
+        np.testing.assert_array_equal(found, side + 1)
+        for row in np.flatnonzero(over[:, 0] == over[:, 1]):
+            assert irp.side_of(p[row], gamma) == 0
+            irp.differences(p, np.array([row]), low, high)
+            assert irp.sides_met(p, np.array([row]), low, high, gamma) == 1
 
 
 @given(rows=tables(weights=fractions), data=st.data(), least=st.sampled_from([0.0, 1.0, 3.0]))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from strategies import columns, tables
+from strategies import columns, tables, votes
 
 from calibrant import ByNotion, HistogramBinning, load_calibrator, save_calibrator
 from calibrant._core.registry import entries
@@ -300,3 +300,24 @@ def test_blocks_of_rows_do_not_show(key, monkeypatch):
     monkeypatch.setattr(type(calibrator), "block", 7)
     for forecast, expected in zip(forecasts, whole, strict=True):
         np.testing.assert_allclose(calibrator.calibrate(forecast), expected, rtol=1e-14)
+
+
+def treats_classes_alike(calibrator, prob, turned):
+    return np.allclose(calibrator.predict_proba(prob[:, turned]), calibrator.predict_proba(prob)[:, turned], atol=1e-12)
+
+
+ALIKE = ["temperature", "ensemble-temperature", "irm", "na-fir", "scir", "isotonic by flattened"]
+
+
+@each
+def test_the_same_numbers_in_another_order_become_the_same_numbers_in_that_order(key):
+    """Of a map that treats classes alike: votes of (.6, .3, .1) and of (.3, .6, .1) have one confidence afterwards."""
+    y, rows = votes(2 if key in OF_TWO_CLASSES else 3)
+    prob, turned = rows / 20, np.arange(rows.shape[1]) - 1
+    calibrator = fitted(key, (y, prob, np.ones(len(y))))
+    is_alike = treats_classes_alike(calibrator, prob, turned)
+    assert is_alike or key not in ALIKE
+    if is_alike:
+        np.testing.assert_array_equal(
+            calibrator.predict_proba(prob[:, turned]), calibrator.predict_proba(prob)[:, turned]
+        )

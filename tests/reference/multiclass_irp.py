@@ -6,11 +6,12 @@ import numpy as np
 from scipy.optimize import linprog
 
 ROUNDING = 1e-12
+TIE = 1e-12
 
 
 def side(p, gamma):
     over = [a - g for a, g in zip(p, gamma, strict=True)]
-    return over.index(max(over))
+    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 
 
 def grid(n_classes, steps):

@@ -1,12 +1,12 @@
 """Projection histogram binning (Gupta and Ramdas, Algorithm 10, with its errata), from the definition."""
 
+from fractions import Fraction
+
 
 def product(row, direction):
-    total = 0.0
-    for p, q in zip(row, direction, strict=True):
-        if q != 0:
-            total += q * p
-    return total
+    """In exact fractions; sums of several terms that agree to 1e-12 are one."""
+    terms = [Fraction(float(q)) * Fraction(float(p)) for p, q in zip(row, direction, strict=True) if q != 0]
+    return float(terms[0]) if len(terms) == 1 else float(Fraction(round(sum(terms) * 10**12), 10**12))
 
 
 def cuts(prob, n_bins, directions):

@@ -1,5 +1,9 @@
 """Regions split at the mean of the points of a grid in them, in the order in which they were made."""
 
+from fractions import Fraction
+
+TIE = 1e-12
+
 
 def lattice(n_classes, steps):
     """All rows of multiples of 1 / steps that sum to one."""
@@ -17,13 +21,13 @@ def sides(point, gamma):
 def side(point, gamma):
     """The one side of a row: the first where it lies highest."""
     over = [p - g for p, g in zip(point, gamma, strict=True)]
-    return over.index(max(over))
+    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 
 
 def split(prob, n_splits, steps):
     """Return the splitting points, and the rows of each region at the end."""
     n_classes = len(prob[0])
-    grid = [[i / steps for i in point] for point in lattice(n_classes, steps)]
+    grid = [[Fraction(i, steps) for i in point] for point in lattice(n_classes, steps)]
     queue = [(list(range(len(prob))), grid)]
     gammas, whole = [], []
     while queue and len(gammas) < n_splits:

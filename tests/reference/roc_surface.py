@@ -5,10 +5,12 @@ from itertools import permutations, product
 import numpy as np
 from scipy.spatial import ConvexHull
 
+TIE = 1e-12
+
 
 def side(row, gamma):
     over = [p - g for p, g in zip(row, gamma, strict=True)]
-    return over.index(max(over))
+    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 
 
 def point(prob, label, weight, gamma):

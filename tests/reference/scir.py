@@ -9,17 +9,25 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 
-def points(prob, label, weight, *, share):
-    """Return {(score, rank): [weight, weight of events]} over the ranks of all rows but the last."""
+def near(score):
+    """The nearest multiple of 1e-12, as a float."""
+    return float(Fraction(round(score * 10**12), 10**12))
+
+
+def points(prob, label, weight, *, share, near=near):
+    """Return {(score, rank): [weight, weight of events]} over the ranks of all rows but the last.
+
+    Sums are of exact fractions, and those that are ``near`` each other are one.
+    """
     found = {}
     for row, y, w in zip(prob, label, weight, strict=True):
         order = sorted(range(len(row)), key=lambda j: -row[j])  # stable: of equal ones the first
         tied = [r for r, j in enumerate(order) if row[j] == row[y]] if share else [order.index(y)]
-        score = 0.0
+        score = Fraction(0)
         for r in range(len(row) - 1):
-            score += row[order[r]]
+            score += Fraction(row[order[r]])
             occurred = Fraction(sum(place <= r for place in tied), len(tied))
-            held = found.setdefault((score, r + 1), [Fraction(0), Fraction(0)])
+            held = found.setdefault((near(score), r + 1), [Fraction(0), Fraction(0)])
             held[0] += Fraction(w)
             held[1] += Fraction(w) * occurred
     return found
@@ -83,26 +91,26 @@ def value_at(fitted, score, rank):
     return max((v for p, v in fitted.items() if below(p, (score, rank))), default=min(fitted.values()))
 
 
-def calibrated(fitted, prob, epsilon, *, share, spread=False):
+def calibrated(fitted, prob, epsilon, *, share, spread=False, near=near):
     rows = []
     for row in prob:
-        raised = rises(fitted, row, share=share, spread=spread)
+        raised = rises(fitted, row, share=share, spread=spread, near=near)
         total = sum(v + epsilon for v in raised)
         rows.append([(v + epsilon) / total for v in raised])
     return np.array(rows)
 
 
-def rises(fitted, row, *, share, spread):
+def rises(fitted, row, *, share, spread, near):
     """By how much the map rises at each class; what ties, or waits for a rise, gets it together."""
     order = sorted(range(len(row)), key=lambda j: -row[j])
-    score, last, raised, waiting = 0.0, 0, [0.0] * len(row), []
+    score, last, raised, waiting = Fraction(0), 0, [0.0] * len(row), []
     for r, j in enumerate(order):
-        score += row[j]
+        score += Fraction(row[j])
         waiting.append(j)
         is_last = r + 1 == len(row)
         if share and not is_last and row[order[r + 1]] == row[j]:
             continue
-        here = 1 if is_last else value_at(fitted, score, r + 1)
+        here = 1 if is_last else value_at(fitted, near(score), r + 1)
         if spread and here == last and not is_last:
             continue
         mass = sum(row[own] for own in waiting)

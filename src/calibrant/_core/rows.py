@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import first, index, more
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, quotients
 from calibrant._core.parameters import choice
 
 Rows = Literal["as-given", "normalize", "percent"]
@@ -106,14 +106,13 @@ def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> Float
         values = np.maximum(values, 0.0)
     if (high := values.max()) > LARGEST:
         values = values / high
-    sums = values.sum(axis=1)
-    if (empty := sums == 0).any():
+    sums = values.sum(axis=1, keepdims=True)
+    if (empty := sums[:, 0] == 0).any():
         raise ValueError(
             f"rows of {name} must have a positive sum to be normalised; got 0 in row {int(np.argmax(empty))}{more(empty)}. "
             f"Drop {'these rows' if empty.sum() > 1 else 'this row'}."
         )
-    shares: FloatArray = values / sums[:, None]
-    return shares
+    return quotients(values, sums)
 
 
 def _require_sums(name: str, prob: FloatArray, scale: float, remedies: Remedies) -> None:

@@ -34,16 +34,19 @@ from calibrant._kernels.simplex_regions import (
 )
 
 MARGIN = 1e-12
-"""Differences that are nearer than this to a border may lie on either side of it, for all that rounding leaves to say."""
+"""Differences p - g that agree to this are equal: .8 - .7 and .2 - .1 are one number.
+
+Differences of these that are nearer than twice as much to a border may lie on either side of it.
+"""
 
 
 @kernel
 def side_of(p: FloatArray, g: FloatArray) -> int:  # pragma: no cover - compiled
-    """Return the side of g that a forecast lies on."""
+    """Return the side of g that a forecast lies on; sides tie where p - g agrees to `MARGIN`."""
     best, most = 0, p[0] - g[0]
     for k in range(1, g.size):
         over = p[k] - g[k]
-        if over > most:
+        if over > most + MARGIN:
             best, most = k, over
     return best
 
@@ -64,7 +67,7 @@ def node_of(
             best, most = -1, -np.inf
             for k in range(n_classes):
                 over = p[i, k] - gamma[s, k]
-                if child[s, k] >= 0 and over > most:
+                if child[s, k] >= 0 and over > most + MARGIN:
                     best, most = k, over
             at = child[s, best]
         to[i] = at
@@ -151,8 +154,8 @@ def sides_met(
         for j in range(n_classes):
             if j != k:
                 edge = g[k] - g[j]
-                may = may and high[k, j] >= edge - MARGIN
-                must = must and low[k, j] > edge + MARGIN
+                may = may and high[k, j] >= edge - 2.0 * MARGIN
+                must = must and low[k, j] > edge + 2.0 * MARGIN
         if must:
             return 1 << k
         if may:

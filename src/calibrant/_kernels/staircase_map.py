@@ -75,6 +75,7 @@ def envelopes(
 def increments(
     prob: FloatArray,
     order: IntArray,
+    reached: FloatArray,
     starts: IntArray,
     left: FloatArray,
     value: FloatArray,
@@ -84,16 +85,15 @@ def increments(
 ) -> None:  # pragma: no cover - compiled
     """Write to ``result`` what the map gives each class: the increase from rank to rank, 0 before the first and 1 at the last.
 
-    Assumes rows of ``order`` that sort the classes from the highest probability on, and steps of `envelopes`. With ``share``
-    classes of equal probability share their increase. With ``spread`` all classes since the last increase share the next, in
-    proportion to their probabilities.
+    Assumes rows of ``order`` that sort the classes from the highest probability on, the sums that are ``reached`` with each of
+    them, grouped as those of the fit, and steps of `envelopes`. With ``share`` classes of equal probability share their
+    increase. With ``spread`` all classes since the last increase share the next, in proportion to their probabilities.
     """
     n, K = prob.shape
     for i in range(n):
-        q, mass, below, first = 0.0, 0.0, 0.0, 0
+        mass, below, first = 0.0, 0.0, 0
         for k in range(K):
             p = prob[i, order[i, k]]
-            q += p
             mass += p
             if share and k + 1 < K and prob[i, order[i, k + 1]] == p:
                 continue
@@ -102,7 +102,7 @@ def increments(
                 low, high = starts[k], starts[k + 1]
                 while high - low > 1:
                     middle = (low + high) >> 1
-                    if left[middle] <= q:
+                    if left[middle] <= reached[i, k]:
                         low = middle
                     else:
                         high = middle

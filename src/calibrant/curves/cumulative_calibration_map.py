@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.in_batches import InBatches
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped
 from calibrant._core.parameters import require, together, whole
 from calibrant._core.problem import BinaryProblem, SimplexProblem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, Record
@@ -206,7 +206,7 @@ def _rates_of(
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
     """For each rank, the sums of the highest probabilities, and whether the true class is among them."""
     order = top_labels(problem.prob, max(ranks))
-    reached = np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1)
+    reached = grouped(np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1))
     is_true = order == problem.label[:, None]
     for rank in ranks:
         yield BinaryProblem(

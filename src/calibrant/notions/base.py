@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import by_row
-from calibrant._core.links import MANY_COLUMNS, FloatArray
+from calibrant._core.links import MANY_COLUMNS, FloatArray, quotients, sum_of_rows
 from calibrant._core.parameters import require
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, as_simplex
 
@@ -291,5 +291,7 @@ def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> tu
 
 
 def _divided_by_sums(rows: FloatArray) -> FloatArray:
-    sums = rows.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / rows.shape[1])
+    sums = sum_of_rows(rows)
+    if not (some := sums > 0).all():
+        rows, sums = np.where(some, rows, 1.0), np.where(some, sums, rows.shape[1])
+    return quotients(rows, sums)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped
 from calibrant._core.problem import IntArray
 from calibrant._core.proper import EventScore, divergence, expected_score
 from calibrant.binning.distinct_scores import Ordered
@@ -57,9 +57,11 @@ def isotonic_fit(ordered: Ordered) -> Steps:
 
 
 def isotonic_fit_of(events: FloatArray, weight: FloatArray) -> Steps:
-    """Fit events on each distinct score; neighbouring rates may be equal up to rounding."""
+    """Fit events on each distinct score; neighbouring rates that agree to 1e-12 are one block."""
     found: Any = isotonic_regression(events / weight, weights=weight)
-    return _steps(found.blocks[:-1], weight, events)
+    steps = _steps(found.blocks[:-1], weight, events)
+    apart = np.diff(grouped(steps.rate), prepend=-1.0) > 0.0
+    return steps if apart.all() else _steps(steps.starts[apart], weight, events)
 
 
 def _steps(starts: IntArray, weight: FloatArray, events: FloatArray) -> Steps:

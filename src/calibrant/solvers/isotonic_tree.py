@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped
 from calibrant._core.problem import IntArray
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.solvers.isotonic import isotonic_fit, isotonic_fit_of
@@ -153,7 +153,7 @@ class _Search(NamedTuple):
     @classmethod
     def of(cls, blocks: Blocks, min_weight: float) -> _Search:
         weight, events = (np.append(0.0, np.cumsum(sums)) for sums in (blocks.weight, blocks.events))
-        return cls(weight, events, blocks.events / blocks.weight, min_weight * (1.0 - ROUNDING))
+        return cls(weight, events, grouped(blocks.events / blocks.weight), min_weight * (1.0 - ROUNDING))
 
     def best(self, start: int, end: int) -> list[_Cut]:
         """Return the best cut of a region, if there is any."""
@@ -165,7 +165,7 @@ class _Search(NamedTuple):
             return []
         rate = (self.events[end] - self.events[start]) / (high - low)
         # The distance from the chord rises up to this corner and falls after it: the nearest one that may be cut is the best.
-        cut = min(max(start + int(np.searchsorted(self.rate[start:end], rate)), first), last)
+        cut = min(max(start + int(np.searchsorted(self.rate[start:end], grouped(rate))), first), last)
         distance = rate * (self.weight[cut] - low) - (self.events[cut] - self.events[start])
         gain = max(4.0 * float(distance / self.weight[-1]), 0.0)
         return [_Cut(-round(gain, DIGITS), start, end, cut, gain)]

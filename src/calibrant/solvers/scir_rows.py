@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.weights import Weights
 
@@ -83,7 +83,7 @@ def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
     for start in range(0, n, step):
         rows = slice(start, start + step)
         part, own = prob[rows], np.take_along_axis(prob[rows], label[rows, None], axis=1)
-        score[:, rows] = -np.cumsum(np.sort(-part, axis=1), axis=1)[:, :-1].T
+        score[:, rows] = grouped(-np.cumsum(np.sort(-part, axis=1), axis=1)[:, :-1].T)
         equal = part == own
         before[rows] = (part > own).sum(axis=1)
         if share:

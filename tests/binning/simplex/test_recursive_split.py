@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import recursive_split as twin
 from strategies import columns, tables
@@ -27,10 +27,8 @@ def test_splits_and_cells_are_what_the_definition_says(rows, n_splits, steps):
     prob = rows[1]
     tree = tree_of(prob, n_splits=n_splits, steps=steps)
     gammas, cells = twin.split(prob.tolist(), n_splits, steps)
-    highest = np.sort(prob[:, None] - np.reshape(gammas, (1, len(gammas), prob.shape[1])), axis=2)
-    assume((highest[..., -1] - highest[..., -2] > 1e-9).all())  # on a border rounding decides
     assert len(tree.gamma) == len(gammas)
-    np.testing.assert_allclose(tree.gamma.ravel(), np.ravel(gammas), atol=1e-12)
+    np.testing.assert_allclose(tree.gamma.ravel(), np.ravel(gammas).astype(float), atol=1e-12)
     index = tree.index(prob)
     assert sorted(np.flatnonzero(index == cell).tolist() for cell in range(tree.n_cells)) == cells
 

@@ -339,3 +339,10 @@ def test_another_way_to_cut_is_a_class_with_one_method():
     label, prob = [0, 1, 1], np.array([[0.5, 0.5], [0.2, 0.8], [0.2, 0.8]])
     assert canonical_calibration_error(label, prob, binning=Whole()) == pytest.approx(0.7 - 2 / 3)
     np.testing.assert_allclose(CanonicalBinning(Whole()).fit(prob, label).value_, [[1 / 3, 2 / 3]])
+
+
+def test_sums_of_decimals_along_a_direction_that_are_equal_are_in_one_cell():
+    prob = np.array([[0.8, 0.1, 0.1], [0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8], [0.2, 0.3, 0.5]])
+    cells = Projection(2, directions=[[-1.0, -1.0, 0.0]]).partition(as_problem([0, 1, 2, 0, 1], prob))
+    assert cells.index(prob).tolist() == [0, 0, 0, 1, 1]
+    assert cells.is_boundary(prob).tolist() == [True, True, True, False, False]

@@ -1,6 +1,8 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from reference import isotonic_tree as twin
 from sklearn.linear_model import LogisticRegression
@@ -257,6 +259,27 @@ def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_sco
     by_hand = fitted((label_of, score_of, 0.37 * weight_of), smoothing=smoothing * some.sum() / weight.sum())
     softened = fitted(rows, softening=part, smoothing=smoothing)
     np.testing.assert_allclose(softened.calibrate(score), by_hand.calibrate(score), rtol=1e-9)
+
+
+@given(
+    parts=st.sampled_from([10, 20, 30]),
+    rows=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 1)), min_size=2, max_size=8),
+    softening=st.sampled_from([Fraction(3, 10), Fraction(4, 5)]),
+)
+@example(parts=30, rows=[(4, 1), (2, 1), (0, 1)], softening=Fraction(3, 10))  # two cuts gain alike
+@example(parts=20, rows=[(0, 1), (5, 0)], softening=Fraction(4, 5))  # the rates of two scores are one
+def test_softened_labels_of_decimals_are_cut_as_their_fractions(parts, rows, softening):
+    score, label = (np.array(part) for part in zip(*rows, strict=True))
+    exact = [Fraction(int(s), parts) for s in score]
+    event = [(1 - softening) * int(y) + softening * s for s, y in zip(exact, label, strict=True)]
+    _, thresholds, gains = twin.grow(
+        exact * 2, [1] * len(rows) + [0] * len(rows), event + [1 - share for share in event]
+    )
+    found = fitted((label, score / parts, None), softening=float(softening), labels=[0, 1])
+    np.testing.assert_array_equal(
+        found.threshold_, np.array([t.numerator for t in thresholds]) / [t.denominator for t in thresholds]
+    )
+    np.testing.assert_allclose(found.gain_, np.array(gains, dtype=float), atol=1e-12)
 
 
 def test_a_bin_of_softened_labels_gives_its_event_rate_and_its_mean_score():

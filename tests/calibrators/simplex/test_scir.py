@@ -10,11 +10,14 @@ from reference import isotonic as one_rank
 from reference import scir as twin
 from scipy.optimize import LinearConstraint, minimize
 from scipy.special import xlogy
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
 from calibrant._core.validation import as_problem
 from calibrant._core.weights import Weights
 from calibrant._kernels.staircase import next_set
+from calibrant.calibrators.simplex import scir
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
 from calibrant.solvers import scir_rows as points_of_rows
 from calibrant.solvers import staircase
@@ -74,6 +77,68 @@ def test_weights_that_are_no_counts_are_fitted_as_well(rows):
     exact = twin.fit(twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=True))
     expected = twin.calibrated(exact, prob.tolist(), 1e-3, share=True)
     np.testing.assert_allclose(fitted(rows, epsilon=1e-3).predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
+
+
+@st.composite
+def shares_of(draw, parts, max_rows):
+    """Labels and rows of two to four whole numbers that sum to some number of parts."""
+    n, k = draw(st.integers(1, max_rows)), draw(st.integers(2, 4))
+    cuts = st.lists(st.integers(0, parts), min_size=k - 1, max_size=k - 1).map(sorted)
+    rows = [np.diff([0, *draw(cuts), parts]).tolist() for _ in range(n)]
+    return np.array(draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))), rows
+
+
+@ways
+@both_rises
+@given(parts=st.sampled_from([3, 10, 20, 30, 100]), data=st.data())
+def test_sums_of_decimals_and_of_thirds_that_are_equal_are_one_score(ties, rise, parts, data):
+    label, rows = data.draw(shares_of(parts, max_rows=5))
+    share = ties == "share"
+    fractions = [[Fraction(part, parts) for part in row] for row in rows]
+    exact = twin.fit(twin.points(fractions, label.tolist(), [1] * len(rows), share=share, near=lambda sums: sums))
+    expected = twin.calibrated(exact, fractions, 1e-3, share=share, spread=rise == "spread", near=lambda sums: sums)
+    prob = np.array(rows) / parts
+    calibrator = fitted((label, prob, None), ties=ties, rise=rise, epsilon=1e-3)
+    np.testing.assert_allclose(calibrator.predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [10, 20, 30])
+def test_many_rows_of_decimals_are_fitted_as_their_fractions(parts):
+    rng = np.random.default_rng(parts)
+    rows = rng.multinomial(parts, [0.4, 0.3, 0.2, 0.1], 40)
+    label = rng.integers(0, 4, 40)
+    fractions = [[Fraction(int(part), parts) for part in row] for row in rows]
+    held = twin.points(fractions, label.tolist(), [1] * 40, share=True, near=lambda sums: sums)
+    problem = as_problem(label, rows / parts, labels=range(4))
+    assert cumulated(problem, share=True).points().score.size == len(held)
+    exact = twin.fit_by_minimum_cuts(held)
+    expected = twin.calibrated(exact, fractions, 1e-4, share=True, near=lambda sums: sums)
+    np.testing.assert_allclose(fitted((label, rows / parts, None)).predict_proba(rows / parts), expected, atol=1e-12)
+
+
+def test_votes_of_neighbours_have_as_many_sums_as_there_are(monkeypatch):
+    """Raw sums of 20 votes make a third more points than there are, which moves predictions by more than a hundredth."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(2).permutation(len(y))
+    train, fit, test = np.split(order, [898, 1122])
+    model = KNeighborsClassifier(20).fit(X[train], y[train])
+    prob, new = model.predict_proba(X[fit]), model.predict_proba(X[test])
+    votes = np.cumsum(-np.sort(-np.rint(20 * prob), axis=1), axis=1)[:, :-1]
+    exact = {(votes, rank) for row in votes.tolist() for rank, votes in enumerate(row)}
+    assert cumulated(as_problem(y[fit], prob, labels=range(10)), share=True).points().score.size == len(exact)
+    found = fitted((y[fit], prob, None)).predict_proba(new)
+    for module in (points_of_rows, scir):
+        monkeypatch.setattr(module, "grouped", lambda sums: sums)
+    raw = cumulated(as_problem(y[fit], prob, labels=range(10)), share=True).points()
+    assert raw.score.size > 1.3 * len(exact)
+    assert np.abs(fitted((y[fit], prob, None)).predict_proba(new) - found).max() > 0.01
+
+
+def test_decimals_and_eighths_that_are_alike_have_the_same_map():
+    label = np.repeat([0, 2], 100)
+    for first, second in (([0.8, 0.1, 0.1], [0.7, 0.2, 0.1]), ([0.75, 0.125, 0.125], [0.625, 0.25, 0.125])):
+        found = fitted((label, np.repeat([first, second], 100, axis=0), None), epsilon=0.0)
+        np.testing.assert_allclose(found.predict_proba([first, second]), [[2 / 3, 1 / 6, 1 / 6], [0, 2 / 3, 1 / 3]])
 
 
 def test_one_block_is_not_split_by_rounding():
@@ -162,7 +227,10 @@ def test_it_equals_the_exact_solution_of_a_small_problem():
         ("cifar100_lenet5", 493_911, 430, 51718.457725, 164588.597685),
     ],
 )
-def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir):
+def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir, monkeypatch):
+    monkeypatch.setattr(
+        points_of_rows, "grouped", lambda sums: sums
+    )  # the prototype parted sums that differ by rounding
     label, prob = half_of(np.load(data_dir / f"{name}.npz"))
     rows = cumulated(as_problem(label, prob[:5000]), share=True)
     points = rows.points()

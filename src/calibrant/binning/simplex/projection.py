@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped
 from calibrant._core.parameters import choice, numbers, refuse, require, whole
 from calibrant._core.problem import BoolArray, IntArray, SimplexProblem
 from calibrant._core.registry import declare
@@ -185,11 +185,14 @@ class Projection(SimplexBinning):
 
 
 def projected(prob: FloatArray, direction: FloatArray, row: IntArray) -> FloatArray:
-    """Product of some rows with a direction, class after class, so that a row has the same to the last bit in any company."""
-    value = np.zeros(row.size)
-    for j in np.flatnonzero(direction):
+    """Product of some rows with a direction, class after class, so that a row has the same to the last bit in any company.
+
+    Sums that agree to 1e-12 are one; of one class there is no sum.
+    """
+    value, some = np.zeros(row.size), np.flatnonzero(direction)
+    for j in some:
         value += direction[j] * prob[row, j]
-    return value
+    return grouped(value) if some.size > 1 else value
 
 
 def _blocks(prob: FloatArray) -> Iterator[FloatArray]:

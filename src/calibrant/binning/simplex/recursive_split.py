@@ -23,6 +23,9 @@ STEPS = {2: 1000, 3: 100, 4: 50}
 """Steps of the grid, by number of classes, where they are not given. With more classes there are as many as fit `POINTS`."""
 
 POINTS = 25_000
+MARGIN = 1e-12
+"""Differences p - gamma that agree to this are equal, as where rows go down a tree."""
+
 BORDER = 1e-9
 """So near to a border a point of the grid lies on it."""
 
@@ -94,7 +97,10 @@ class RecursiveSplit(SimplexBinning):
             if len(grid) < 2:
                 continue
             centre = grid.mean(axis=0)
-            side, of_grid = (prob[row] - centre).argmax(axis=1), _closed_sides(grid - centre)
+            side, of_grid = (
+                _closed_sides(prob[row] - centre, MARGIN).argmax(axis=1),
+                _closed_sides(grid - centre, BORDER),
+            )
             held = np.unique(side)
             if held.size == 1:
                 waiting.append((node, row, grid[of_grid[:, held[0]]]))
@@ -117,6 +123,6 @@ def steps_of(n_classes: int) -> int:
     return next(m for m in count(1) if comb(m + n_classes, n_classes - 1) > POINTS)
 
 
-def _closed_sides(over: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Return which sides each point of the grid is in, those that it borders included; shape (n_points, K)."""
-    return np.asarray(over >= over.max(axis=1, keepdims=True) - BORDER)
+def _closed_sides(over: FloatArray, border: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Return which sides each point is in, those that it borders included; shape (n_points, K)."""
+    return np.asarray(over >= over.max(axis=1, keepdims=True) - border)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from calibrant._core import links
 from calibrant._core.arrays import is_whole
-from calibrant._core.links import FloatArray, prob_of_scores
+from calibrant._core.links import FloatArray, prob_of_scores, quotients, sum_of_rows
 from calibrant._core.parameters import number, require, whole
 from calibrant._core.problem import Forecast, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant._core.registry import declare
@@ -238,8 +238,7 @@ class SafeCalibrator(Calibrator):
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.weight_ == 0.0:
-            unchanged: FloatArray = forecast.prob / forecast.prob.sum(axis=1, keepdims=True)
-            return unchanged
+            return quotients(forecast.prob, sum_of_rows(forecast.prob))
         return pool(forecast, self.calibrator_._map_forecast(forecast), self.weight_)
 
 

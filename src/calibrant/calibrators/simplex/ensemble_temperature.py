@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import FloatArray, prob_of_scores
+from calibrant._core.links import FloatArray, prob_of_scores, sum_of_rows
 from calibrant._core.parameters import shares
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
@@ -125,7 +125,7 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         mixed = sum(w * part for w, part in zip(self.weights_, self._parts(forecast), strict=True))
-        result: FloatArray = mixed / np.sum(mixed, axis=1, keepdims=True)
+        result: FloatArray = mixed / sum_of_rows(mixed)
         return result
 
     def _parts(self, forecast: Forecast) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -164,7 +164,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     smoothings; the least mean counts, of equal ones that with fewer regions. A whole fit costs six times one with both given;
     beyond 20,000 rows less, as folds are left out until some 16,000 rows were. A single row is one region.
 
-    Of two classes, forecasts that are nearer than 1e-15 may count as one, beside 0 as well: p - gamma is rounded.
+    Differences p_k - gamma_k that agree to 1e-12 are equal, so that .8 - .7 and .2 - .1 are; forecasts that are nearer may
+    count as one.
 
     Equal rows are joined, with the sum of their weights. Whole weights count as rows; others are scaled to a mean of one.
     Compiled code comes back after some ten million rows: a fit can be interrupted, and leaves the calibrator as it was.

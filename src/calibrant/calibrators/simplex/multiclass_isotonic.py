@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, sum_of_rows
 from calibrant._core.parameters import number
 from calibrant._core.problem import BinaryProblem, BoolArray, Forecast, SimplexProblem
 from calibrant._core.registry import declare
@@ -125,5 +125,5 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
 def divided(raised: FloatArray, prob: FloatArray) -> FloatArray:
     """Divide rows by their sums; a row of zeros keeps its forecast."""
     rows = np.where(raised.sum(axis=1, keepdims=True) > 0, raised, prob)
-    result: FloatArray = rows / rows.sum(axis=1, keepdims=True)
+    result: FloatArray = rows / sum_of_rows(rows)
     return result

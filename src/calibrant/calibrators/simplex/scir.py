@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import FloatArray, grouped, sum_of_rows
 from calibrant._core.parameters import choice, each, flag, is_word, number, require, whole
 from calibrant._core.problem import Forecast, IntArray, SimplexProblem
 from calibrant._core.progress import Advance, progress_bar
@@ -88,7 +88,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     which has the least squared error as well. The class at rank r gets g(q_r, r) - g(q_{r-1}, r - 1), with 0 before the first
     rank and 1 at the last. Off the fitted points g is the largest value at or below, and where no fitted point is at or
-    below, the lowest value of all (A.1). Points with equal sum and rank are one weighted point.
+    below, the lowest value of all (A.1). Points with equal sum and rank are one weighted point. Sums that agree
+    to 1e-12 are equal, so that .8 + .1 and .7 + .2 are.
 
     The solution is found by recursive maximal upper sets. The paper's Algorithms 2 and 3 do not find them; its Lemma A.11
     does, and costs a constant time a point here in place of K. Two classes have one rank: g is the isotonic regression of
@@ -108,8 +109,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         =====================  ======  ======  ======  ======  ======  ======
 
     Of the 89 forecasts of docs/na-isotonic.md, with the epsilon of cross-validation, spreading the rises lowers the log loss of
-    the test rows in 56, raises it in 5 (by 0.0017 at most) and leaves the others as they are: on average by 0.0095 (standard
-    error 0.0018), the Brier score by 0.0013 (0.0003) and conf-ECE by 0.0014 (0.0005). So it is the default.
+    the test rows in 54, raises it in 5 (by 0.0017 at most) and leaves the others as they are: on average by 0.0097 (standard
+    error 0.0019), the Brier score by 0.0013 (0.0003) and conf-ECE by 0.0013 (0.0005). So it is the default.
 
     The more is added, the more the confidence is off: of the last forecast by 0.014 at 1e-4 and 0.019 at 1e-3 (15 bins).
 
@@ -210,7 +211,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         raised = self._rises(forecast) + self.epsilon_
-        raised /= raised.sum(axis=1, keepdims=True)
+        raised /= sum_of_rows(raised)
         return raised
 
     def _require_parameters(self) -> None:
@@ -264,7 +265,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         # Where ties share, it does not matter in which order they come.
         order = np.argsort(-prob, axis=1, kind=None if share else "stable")
         result = np.empty(prob.shape)
-        increments(prob, order, *self._steps(), share, self.rise == "spread", result)
+        reached = grouped(np.cumsum(np.take_along_axis(prob, order, axis=1), axis=1))
+        increments(prob, order, reached, *self._steps(), share, self.rise == "spread", result)
         return result
 
     def _steps(self) -> tuple[IntArray, FloatArray, FloatArray]:
