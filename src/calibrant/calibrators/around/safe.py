@@ -24,6 +24,7 @@ from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
+from calibrant.solvers.folds import observed
 from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
 LAST_GAIN = 1e-20
@@ -150,7 +151,7 @@ class SafeCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         self._check_parameters()
-        rows, counts = in_order(problem)
+        rows, counts = in_order(observed(problem))
         if counts.sum() < self.n_folds:
             warn(
                 f"there must be a calibration row for each of the {self.n_folds} folds of n_folds; got "
