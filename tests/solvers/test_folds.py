@@ -183,8 +183,8 @@ def test_rows_given_ten_times_or_with_weight_ten_are_the_rows_themselves(k, deci
     label, prob = drawn_rows(150, k, 0, decimals)
     expected = rows_of(observed_rows(*(np.repeat(part, 3, axis=0) for part in (label, prob))))
     assert expected[2].sum() == 150
-    for given in ((label, prob, np.full(150, 10.0)), (np.tile(label, 10), np.tile(prob, (10, 1)))):
-        for found, part in zip(rows_of(observed_rows(*given)), expected, strict=True):
+    for copies in ((label, prob, np.full(150, 10.0)), (np.tile(label, 10), np.tile(prob, (10, 1)))):
+        for found, part in zip(rows_of(observed_rows(*copies)), expected, strict=True):
             np.testing.assert_array_equal(found, part)
 
 

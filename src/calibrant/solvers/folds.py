@@ -1,9 +1,9 @@
 """Rows that are observations of their own, and folds of them; neither the order of rows nor that of columns matters.
 
-Of a problem whose rows are copies of fewer rows (upsampled, drawn again and again, or with whole weights that say how much a row
-counts) the copies are no further observations. Copies are told from rows that coincide, as in a table of scores with two decimals
-or of the leaves of a tree, by their labels: labels of copies are equal, and those of rows that coincide differ as often as those
-of rows with about the same score do. docs/decisions/0056-copies-of-rows.md has the reasons.
+Of a problem whose rows are copies of fewer rows (upsampled, drawn again and again, or with whole weights that say how much a
+row counts) the copies are no further observations. Copies are told from rows that coincide, as in a table of scores with two
+decimals or of the leaves of a tree, by their labels: labels of copies are equal, and those of rows that coincide differ as
+often as those of rows with about the same score do. docs/decisions/0056-copies-of-rows.md has the reasons.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENOUGH = 20
 HALF, NO_CHANCE = 2.0, 2.0
 """Rows are copies if so many times the labels that differ among equal rows, and so many more, are fewer than expected."""
 
-FAR_FEWER = 2.0
+FAR_FEWER = 3.0
 """Rows for each distinct one from which on copies are warned of."""
 
 Kind = TypeVar("Kind", BinaryProblem, SimplexProblem)
@@ -122,9 +122,9 @@ def _agree(problem: SimplexProblem, forecast: WordArray, times: FloatArray) -> b
 def folds_of(problem: SimplexProblem, n_folds: int = N_FOLDS) -> Iterator[Fold]:
     """Leave out about a fifth of the rows at a time, or another part; no fold, if that is all there is.
 
-    Copies are left out together. Other equal rows, those of one hash, are dealt out one by one to the folds in turn, from fold
-    (hash modulo folds) on, and each of them has the same part in every fold that gets some. Left out together, as many as a tree
-    makes, they would leave the others with rates that are far off.
+    Copies are left out together. Other equal rows, those of one hash, are dealt out one by one to the folds in turn, from
+    fold (hash modulo folds) on, and each of them has the same part in every fold that gets some. Left out together, as many as
+    a tree makes, they would leave the others with rates that are far off.
     """
     own, distinct = _distinct(problem)
     times = problem.weights.times

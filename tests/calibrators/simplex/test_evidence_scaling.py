@@ -19,9 +19,9 @@ def drawn(n, k, seed=0):
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_fast_form_is_that_of_the_definition(k, patient):
     prob, label = drawn(60, k)
-    weight = np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    weight = np.random.default_rng(1).uniform(1.0, 4.0, 60)
     new = drawn(20, k, seed=2)[0]
-    expected, rho = twin.fast(prob, label, weight, new)
+    expected, rho = twin.fast(prob, label, weight * weight.sum() / (weight**2).sum(), new)  # as many rows as Kish says
     fitted = EvidenceScaling(pool="fast").fit(prob, label, weight)
     np.testing.assert_allclose(fitted.log_precision_, list(rho.values()), atol=1e-4)
     np.testing.assert_allclose(fitted.predict_proba(new), expected, atol=1e-6)

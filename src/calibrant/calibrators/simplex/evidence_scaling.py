@@ -122,6 +122,10 @@ class EvidenceScaling(MulticlassCalibrator):
     for each class; beyond 150 classes the score of a class depends on its own probability and on the row, and no longer on that
     of each other class.
 
+    Rows are as much evidence as there are independent ones. Copies, as of rows that were upsampled, are found by their labels
+    and count as one row, with a `CalibrationWarning`. Weights that are not whole are (sum of weights)^2 / sum of squares rows
+    (Kish), whatever their scale.
+
     References
     ----------
     MacKay, Bayesian interpolation, Neural Computation, 1992.
