@@ -27,6 +27,9 @@ ENOUGH = 20
 HALF, NO_CHANCE = 2.0, 2.0
 """Rows are copies if so many times the labels that differ among equal rows, and so many more, are fewer than expected."""
 
+TENTH = 10.0
+"""As `HALF`, where there is no forecast."""
+
 FAR_FEWER = 3.0
 """Rows for each distinct one from which on copies are warned of."""
 
@@ -116,6 +119,23 @@ def _agree(problem: SimplexProblem, forecast: WordArray, times: FloatArray) -> b
     return HALF * differ + NO_CHANCE < expected
 
 
+def copies_of(words: WordArray, label: IntArray) -> IntArray | None:
+    """Return the group of equal rows of each row, shape (n,), where labels of equal rows hardly differ; None if they do.
+
+    There is no forecast to compare them with: the labels of rows that coincide may be told by their features. So they are to
+    differ a tenth as often as those of all rows do.
+    """
+    _, group = np.unique(_hash_of(words, in_order=True), return_inverse=True)
+    number = np.bincount(group).astype(np.float64)
+    if number.size == label.size:
+        return None
+    pair, times = np.unique(group * (int(label.max()) + 1) + label, return_counts=True)
+    agree = np.bincount(pair // (int(label.max()) + 1), times.astype(np.float64) ** 2)
+    rate = np.bincount(label) / label.size
+    differ, expected = float((number - agree / number).sum()), float((number - 1.0).sum() * (1.0 - rate @ rate))
+    return group if TENTH * differ + NO_CHANCE < expected else None
+
+
 # Folds
 
 
@@ -154,16 +174,18 @@ def hash_of_rows(problem: SimplexProblem) -> WordArray:
     return _mixed(_hash_of(problem.prob, in_order=False) + np.uint64(3) * _mixed(of_true.view(np.uint32)))
 
 
-def _hash_of(values: FloatArray, *, in_order: bool) -> WordArray:
-    """Hash numbers by rows, in single precision, with or without a look at their order."""
+def _hash_of(values: np.ndarray[Any, Any], *, in_order: bool) -> WordArray:
+    """Hash numbers by rows, those with fractions in single precision, with or without a look at their order."""
     n, n_columns = values.shape
     place = np.arange(n_columns, dtype=np.uint64) << np.uint64(32)
     found, step = np.empty(n, dtype=np.uint64), max(1, (1 << 18) // n_columns)
     for start in range(0, n, step):
-        with np.errstate(over="ignore"):  # logits beyond single precision are all alike
-            part = values[start : start + step].astype(np.float32) + np.float32(0.0)  # of a negative zero a zero
-        bits = np.ascontiguousarray(part).view(np.uint32).astype(np.uint64)
-        found[start : start + step] = _mixed(bits + place if in_order else bits).sum(axis=1, dtype=np.uint64)
+        part = values[start : start + step]
+        if part.dtype != np.uint64:
+            with np.errstate(over="ignore"):  # logits beyond single precision are all alike
+                part = part.astype(np.float32) + np.float32(0.0)  # of a negative zero a zero
+            part = np.ascontiguousarray(part).view(np.uint32).astype(np.uint64)
+        found[start : start + step] = _mixed(_mixed(part + place) if in_order else part).sum(axis=1, dtype=np.uint64)
     return found
 
 
