@@ -75,14 +75,14 @@ def _distinct(problem: SimplexProblem) -> tuple[Weights | None, _Distinct]:
     distinct = _Distinct(first, of_row, times)
     if not times.max() > 1.0:
         return None, distinct
-    factor = float(np.gcd.reduce(times.astype(np.int64))) if len(times) >= ENOUGH and times.max() < 2.0**62 else 1.0
+    factor = float(np.gcd.reduce(times.astype(np.int64))) if len(times) >= ENOUGH and times.max() < 2.0**53 else 1.0
     are_copies = _agree(problem.at(first), forecast[first], times / factor)
     if not are_copies and factor == 1.0:
         return None, distinct
     weight = np.bincount(of_row, problem.weight)
     if times.sum() >= FAR_FEWER * len(times):
         warn(
-            f"the rows of a calibration set must be independent observations; {times.sum():.0f} rows are copies of "
+            f"the rows of a calibration set must be independent observations; {times.sum():.6g} rows are copies of "
             f"{len(times)}, by their labels or their number. Copies count as one row. Pass each row once, and how much it "
             "counts as a fraction: sample_weight / sum(sample_weight)."
         )
