@@ -10,6 +10,7 @@ from calibrant import advise, load_digits_forecast, log_loss
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
 from calibrant.datasets import make_softmax_forecast
+from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
 
 
@@ -146,12 +147,22 @@ def test_weights_do_not_make_ten_rows_a_hundred():
     assert advise(y, prob, sample_weight=np.full(10, 1000)).reason.startswith("10 rows are too few")
 
 
-def test_rows_that_are_written_out_are_rows():
+def test_rows_that_coincide_are_rows():
     """A tree's leaves: equal rows are different rows of the population, and go to folds as they like."""
-    y, prob = one_event(np.random.default_rng(0), 60, CHANGES["over-confident"])
-    found = advise(np.repeat(y, 10), np.repeat(prob, 10))
-    assert (found.n_rows, found.n_folds) == (600, 5)
+    y, prob = one_event(np.random.default_rng(0), 600, CHANGES["over-confident"])
+    found = advise(y, prob.round(1))
+    assert (found.n_rows, found.n_used, found.n_folds) == (600, 600, 5)
     assert found.recommended != IDENTITY
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_copies_that_are_written_out_are_the_rows_themselves(seed):
+    y, prob = one_event(np.random.default_rng(seed), 150)
+    with pytest.warns(CalibrationWarning, match="1500 rows are copies of 150"):
+        found = advise(np.repeat(y, 10), np.repeat(prob, 10))
+    assert (found.n_rows, found.n_used, found.recommended) == (1500, 150, IDENTITY)
+    plain = advise(y, prob)
+    assert [c.log_loss for c in found.candidates] == pytest.approx([c.log_loss for c in plain.candidates], rel=1e-9)
 
 
 # Classes that do not occur

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns, tables, votes
 
-from calibrant import ByNotion, HistogramBinning, load_calibrator, save_calibrator
+from calibrant import ByNotion, HistogramBinning, load_calibrator, log_loss, save_calibrator
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import BinaryCalibrator
@@ -321,3 +321,34 @@ def test_the_same_numbers_in_another_order_become_the_same_numbers_in_that_order
         np.testing.assert_array_equal(
             calibrator.predict_proba(prob[:, turned]), calibrator.predict_proba(prob)[:, turned]
         )
+
+
+DRAWS_FOLDS = {
+    name: target
+    for name, target in CALIBRATORS.items()
+    if name in ("evidence-scaling", "safe", "irp", "multiclass-irp", "na-fir", "scir")
+}
+COPIED = {
+    "ten times": lambda rng, n: np.repeat(np.arange(n), 10),
+    "drawn again and again": lambda rng, n: rng.integers(0, n, 10 * n),
+}
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("copied", COPIED)
+@pytest.mark.parametrize("key", DRAWS_FOLDS)
+def test_copies_of_rows_are_no_further_evidence(key, copied, k):
+    """Ten copies of 150 calibrated rows: the log loss of new rows rises no more than by the rows themselves, and 0.01."""
+    if k > 2 and key in OF_TWO_CLASSES:
+        pytest.skip("of two classes")
+    rng = np.random.default_rng(k)
+    prob = rng.dirichlet(np.ones(k), 4150)
+    label = (rng.random((4150, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    rows, new = COPIED[copied](rng, 150), np.arange(150, 4150)
+
+    def loss(rows, weight=None):
+        return log_loss(label[new], fitted(key, (label[rows], prob[rows], weight)).predict_proba(prob[new]))
+
+    plain = loss(np.arange(150))
+    assert loss(rows) < plain + 0.01
+    assert loss(np.arange(150), np.bincount(rows, minlength=150).astype(float)) == pytest.approx(loss(rows), abs=1e-6)

@@ -2,6 +2,8 @@
 
 import struct
 from collections import defaultdict
+from fractions import Fraction
+from math import gcd
 
 N_FOLDS = 5
 WORD = 1 << 64
@@ -9,18 +11,52 @@ WORD = 1 << 64
 
 def folds(prob, label, weight):
     """Return the weight of each row that is left out, for each fold with some rows in and some out."""
-    unit = 1.0 if all(w == int(w) for w in weight) else len(weight) / sum(weight)
+    times = observations(prob, label, weight)
     alike = defaultdict(list)
     for i, (row, y) in enumerate(zip(prob, label, strict=True)):
         numbers = [single(p) for p in row]
         alike[tuple(sorted(numbers)), numbers[y]].append(i)
     found = [[0.0] * len(weight) for _ in range(N_FOLDS)]
     for (numbers, occurred), rows in alike.items():
-        total = sum(weight[i] for i in rows)
-        for fold, number in dealt(total * unit, hashed(numbers, occurred) % N_FOLDS).items():
+        total = float(round(sum(times[i] for i in rows)))
+        for fold, number in dealt(total, hashed(numbers, occurred) % N_FOLDS).items():
             for i in rows:
-                found[fold][i] = weight[i] * number / (total * unit)
+                found[fold][i] = weight[i] * number / total
     return [out for out in found if any(out) and any(o < 0.999999 * w for o, w in zip(out, weight, strict=True))]
+
+
+def observations(prob, label, weight):
+    """Return how many observations each row is: its count, or its part of the one observation that it is a copy of."""
+    times = [Fraction(w) if all(v == int(v) for v in weight) else Fraction(1) for w in weight]
+    key = [(tuple(single(p) for p in row), y) for row, y in zip(prob, label, strict=True)]
+    of_key = defaultdict(Fraction)
+    for k, t in zip(key, times, strict=True):
+        of_key[k] += t
+    factor = gcd(*map(int, of_key.values())) if len(of_key) >= 20 else 1
+    if differ_too_seldom({k: t / factor for k, t in of_key.items()}):
+        return [t / of_key[k] for k, t in zip(key, times, strict=True)]
+    return [t / factor for t in times]
+
+
+def differ_too_seldom(of_key):
+    """Whether equal forecasts have equal labels much more often than isotonic regression on the highest number says."""
+    rows = defaultdict(lambda: [Fraction(0), Fraction(0)])
+    for (numbers, y), t in of_key.items():
+        rows[numbers][0] += t
+        rows[numbers][1] += t * (numbers[y] == max(numbers))
+    tops = sorted({max(numbers) for numbers in rows})
+    sums = [[sum(r[j] for numbers, r in rows.items() if max(numbers) == top) for j in (0, 1)] for top in tops]
+
+    def rate(at):  # the largest, over starts, of the least mean over ends
+        return max(
+            min(sum(s[1] for s in sums[a : b + 1]) / sum(s[0] for s in sums[a : b + 1]) for b in range(at, len(sums)))
+            for a in range(at + 1)
+        )
+
+    q = {top: rate(i) for i, top in enumerate(tops)}
+    differ = sum(right * (n - right) / n for n, right in rows.values())
+    expected = sum((n - 1) * q[max(numbers)] * (1 - q[max(numbers)]) for numbers, (n, _) in rows.items())
+    return 2 * differ + 2 < expected
 
 
 def dealt(number, fold):

@@ -22,15 +22,15 @@ def mean_log_loss(held_out, weight):
 def standard_error(held_out):
     """Of the slope of the loss at weight 0 where each label occurs with its predicted probability.
 
-    The slope is the mean of E d - d_y, d = log c - log p. A weight of k is k rows.
+    The slope is the mean of E d - d_y, d = log c - log p. A weight of k is k rows, if all are whole.
     """
-    variance = 0.0
+    variance, are_counts = 0.0, all(w == int(w) for *_, w in held_out)
     for p, c, _, w in held_out:
         sure = [max(a, FLOOR) for a in p]
         share = [a / sum(sure) for a in sure]
         d = [math.log(max(b, FLOOR)) - math.log(a) for a, b in zip(sure, c, strict=True)]
         mean = sum(a * x for a, x in zip(share, d, strict=True))
-        variance += w * sum(a * (x - mean) ** 2 for a, x in zip(share, d, strict=True))
+        variance += (w if are_counts else w * w) * sum(a * (x - mean) ** 2 for a, x in zip(share, d, strict=True))
     return math.sqrt(variance) / sum(w for *_, w in held_out)
 
 

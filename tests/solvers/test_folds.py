@@ -1,5 +1,7 @@
 """Rows that are left out: which they are, and what cross-validation makes of equal ones."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,11 +13,12 @@ from calibrant._core.validation import as_problem
 from calibrant.calibrators.simplex import nafir, scir
 from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
 from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
-from calibrant.solvers.folds import N_FOLDS, Fold, folds_of
+from calibrant.exceptions import CalibrationWarning
+from calibrant.solvers.folds import N_FOLDS, Fold, folds_of, observed
 from calibrant.solvers.nafir_smoothing import SMOOTHINGS
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class")
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the rows of a calibration set")
 
 any_weights = st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))
 FIXED = {NormalizedFlattenedIsotonic: ("smoothing", SMOOTHINGS), SortedCumulativeIsotonic: ("epsilon", scir.EPSILONS)}
@@ -98,6 +101,7 @@ def test_folds_hold_about_as_many_of_equal_rows_each(rows):
     out = left_out(*rows)
     if len(out) < N_FOLDS:
         return
+    out *= np.array(twin.observations(rows[1].tolist(), rows[0].tolist(), rows[2].tolist()), float) / rows[2]
     alike = [(tuple(np.sort(p.astype(np.float32))), np.float32(p[y])) for y, p in zip(*rows[:2], strict=True)]
     for one in set(alike):
         held = out[:, [other == one for other in alike]].sum(axis=1)
@@ -149,6 +153,73 @@ def test_weights_of_any_size_are_dealt_out():
     weight = np.geomspace(1e-99, 1e99, 20)
     out = left_out(label, prob, weight)
     np.testing.assert_allclose(out.sum(axis=0), weight, rtol=1e-9)
+
+
+# Copies of rows
+
+
+def drawn_rows(n, k, seed, decimals=12):
+    """A calibrated forecast, perhaps rounded."""
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    rounded = prob.round(decimals)
+    rounded[:, -1] = 1.0 - rounded[:, :-1].sum(axis=1).round(decimals)
+    return label, rounded
+
+
+def observed_rows(label, prob, weight=None):
+    return observed(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
+
+
+def rows_of(problem):
+    order = np.lexsort([*problem.prob.T, problem.label])
+    return problem.label[order], problem.prob[order], problem.weight[order]
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("decimals", [12, 2])
+def test_rows_given_ten_times_or_with_weight_ten_are_the_rows_themselves(k, decimals):
+    label, prob = drawn_rows(150, k, 0, decimals)
+    expected = rows_of(observed_rows(*(np.repeat(part, 3, axis=0) for part in (label, prob))))
+    assert expected[2].sum() == 150
+    for copies in ((label, prob, np.full(150, 10.0)), (np.tile(label, 10), np.tile(prob, (10, 1)))):
+        for found, part in zip(rows_of(observed_rows(*copies)), expected, strict=True):
+            np.testing.assert_array_equal(found, part)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_rows_drawn_again_and_again_have_one_weight_each_and_are_in_one_fold(k):
+    label, prob = drawn_rows(150, k, 0)
+    drawn = np.random.default_rng(0).integers(0, 150, 1500)
+    problem = observed_rows(label[drawn], prob[drawn])
+    assert problem.size == np.unique(drawn).size == problem.weights.rows
+    assert not problem.weights.are_counts
+    number = np.bincount(drawn, minlength=150)
+    np.testing.assert_allclose(np.sort(problem.weight), np.sort(number[number > 0] / 1500))
+    out = left_out(label[drawn], prob[drawn])
+    assert (out.max(axis=0) == 1).all()
+    assert all(np.ptp(fold[drawn == i]) == 0 for fold in out for i in set(drawn.tolist()))
+
+
+@pytest.mark.parametrize(
+    "rows", [drawn_rows(5000, 2, 0, 2), drawn_rows(5000, 3, 0, 1), tied_rows(0), drawn_rows(60, 3, 0)]
+)
+def test_rows_that_coincide_are_observations_each(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert observed_rows(*rows).size == len(rows[0])
+
+
+def test_copies_are_warned_of_and_the_hint_ends_it():
+    label, prob = drawn_rows(150, 3, 0)
+    weight = np.random.default_rng(0).integers(5, 15, 150).astype(float)
+    with pytest.warns(CalibrationWarning, match=r"1[34]\d\d rows are copies of 150"):
+        found = observed_rows(label, prob, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        followed = observed_rows(label, prob, weight / weight.sum())
+    np.testing.assert_allclose(rows_of(found)[2], rows_of(followed)[2])
 
 
 # What is chosen where many rows are equal

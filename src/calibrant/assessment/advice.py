@@ -19,11 +19,13 @@ from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
+from calibrant._core.weights import Weights
 from calibrant.calibrators.around.default import suits_evidence_scaling
 from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss
 from calibrant.significance.training_rows import warn_if_training_rows
+from calibrant.solvers.folds import observed
 from calibrant.sums.draws import Rng, as_rng
 
 IDENTITY = "identity"
@@ -212,7 +214,8 @@ def advise(
 
     A weight, whole or not, is here how much a row counts, and no number of rows: a row of any weight is in one fold, is one
     of the 100, and is one observation in the standard errors. The candidates are fitted with the weights as given, as the
-    calibrator will be.
+    calibrator will be. Copies, as of rows that were upsampled, are found by their labels, with a `CalibrationWarning`: they are
+    one row, with the weight of all.
 
     At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
     `calibrant list calibrators` names them all.
@@ -228,6 +231,10 @@ def advise(
     if other_true is not None or other_prob is not None:
         warn_if_training_rows(problem, _other(other_true, other_prob, problem, data))
     used = _drawn(problem, as_rng(rng))
+    distinct = observed(
+        used.at(slice(None), Weights(0.5 * used.weight / used.weights.total))
+    )  # a row of any weight is one
+    used = distinct if distinct.size < used.size else used
     facts: dict[str, Any] = {
         "n_rows": problem.size,
         "n_used": used.size,

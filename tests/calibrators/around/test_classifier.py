@@ -3,6 +3,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
@@ -19,6 +20,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -38,6 +40,7 @@ from calibrant.binning import Unique
 from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators.around.groups import as_groups
 from calibrant.calibrators.around.model_output import forecast_of, pooled
+from calibrant.calibrators.around.splitters import groups_of_copies
 from calibrant.exceptions import CalibrationWarning
 
 BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")
@@ -651,3 +654,29 @@ def test_the_default_has_an_intercept_for_two_classes(n_classes, default):
         model = GaussianNB().fit(X, y) if cv == "prefit" else GaussianNB()
         (_, calibrator), *_ = CalibratedClassifier(model, cv=cv).fit(X, y).pairs_
         assert type(calibrator) is default
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, pd.DataFrame, lambda X: np.round(X, 3).astype(str)], ids=str)
+def test_copies_of_rows_stay_in_one_fold(as_given):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    order = rng.permutation(400)
+    groups = groups_of_copies(5, as_given(np.tile(X, (5, 1))[order]), np.tile(y, 5)[order])
+    np.testing.assert_array_equal(groups[:, None] == groups, order[:, None] % 80 == order % 80)
+    assert (
+        groups_of_copies(KFold(5), as_given(np.tile(X, (5, 1))), np.tile(y, 5)) is None
+    )  # who passes a splitter knows
+
+
+def test_rows_that_coincide_are_no_copies():
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(200, 2)), rng.integers(0, 3, (200, 2)), csr_array(rng.integers(0, 2, (200, 2)))):
+        assert groups_of_copies(5, X, rng.integers(0, 2, 200)) is None
+
+
+def test_a_model_is_not_calibrated_on_copies_of_its_training_rows():
+    """One neighbour knows the label of each copy: on rows it was trained on it is always right, on others half of the time."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
+    fitted = CalibratedClassifier(KNeighborsClassifier(1), "temperature").fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    assert fitted.predict_proba(rng.normal(size=(100, 2))).max() < 0.6

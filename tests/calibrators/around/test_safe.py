@@ -25,11 +25,13 @@ from calibrant._core.validation import as_problem
 from calibrant.calibrators import BinaryCalibrator, MulticlassCalibrator
 from calibrant.calibrators.around.safe import folds, in_order, pool
 from calibrant.exceptions import CalibrationWarning
+from calibrant.solvers.folds import observed
 
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
     pytest.mark.filterwarnings("ignore:no calibration row"),
+    pytest.mark.filterwarnings("ignore:the rows of a calibration set"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
@@ -72,7 +74,7 @@ def drawn(n, k=3, power=1.0, seed=0):
 def held_out_rows(safe, label, prob, weight):
     """Rows that the candidates had not seen, with their forecasts, by the folds of ``safe`` and public fits."""
     k = prob.shape[1]
-    problem, counts = in_order(as_problem(label, prob, sample_weight=weight, labels=range(k)))
+    problem, counts = in_order(observed(as_problem(label, prob, sample_weight=weight, labels=range(k))))
     rng = np.random.default_rng(np.random.RandomState(safe.random_state).randint(2**31 - 1))
     rows = []
     for held in folds(counts, safe.n_folds, rng):
@@ -300,32 +302,34 @@ def test_candidates_never_score_rows_they_were_fitted_on():
 
 
 def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
-    label, prob = drawn(40)
+    event = np.linspace(0.1, 0.9, 10)
+    prob, label = np.repeat(np.stack([1.0 - event, event], axis=1), 2, axis=0), np.tile([0, 1], 10)
+    count = np.rint(53 * prob[np.arange(20), label])  # of each score both labels: these are 530 rows
     Event.fits.clear()
-    SafeCalibrator(Event()).fit(prob, label, np.full(40, 10.0))
+    SafeCalibrator(Event()).fit(prob, label, count)
     *parts, _ = [weight for _, weight in Event.fits]
-    assert all(len(weight) == 40 and weight.sum() == 320 for weight in parts)
+    assert all(len(weight) == 20 and weight.sum() == 0.8 * count.sum() for weight in parts)
     Event.fits.clear()
-    SafeCalibrator(Event()).fit(prob, label, np.full(40, 10.5))
+    SafeCalibrator(Event()).fit(prob, label, np.full(20, 10.5))
     *parts, _ = [weight for _, weight in Event.fits]
-    assert all(weight.tolist() == [10.5] * 32 for weight in parts)
+    assert all(weight.tolist() == [10.5] * 16 for weight in parts)
 
 
 @pytest.mark.parametrize(
-    "whole", [np.full(300, 10), np.random.default_rng(0).integers(5, 16, 300)], ids=["ten", "some"]
+    "weight", [np.full(300, 10), np.random.default_rng(0).integers(5, 16, 300)], ids=["ten", "some"]
 )
-def test_weights_that_are_importance_do_no_harm_as_the_docstring_passes_them(whole):
-    """Whole numbers are counts of rows seen: as many of a calibrated forecast seem to be reason enough for steps."""
+def test_whole_weights_that_are_importance_do_no_harm(weight):
+    """As numbers of rows seen, in several folds, they would be reason enough for steps: weight 0.9 and more."""
     rng = np.random.default_rng(0)
     log_odds = rng.normal(0, 1.5, (2, 300))
     label, fresh = (rng.random((2, 300)) < 1 / (1 + np.exp(-log_odds))).astype(int)
     prob, fresh_prob = 1 / (1 + np.exp(-log_odds))
-    assert SafeCalibrator(IsotonicCalibration()).fit(prob, label, whole).weight_ > 0.9
-    assert "``0.999 * weight / weight.mean()``" in SafeCalibrator.__doc__
-    safe = SafeCalibrator(IsotonicCalibration()).fit(prob, label, 0.999 * whole / whole.mean())
-    assert safe.weight_ < 0.1
-    harm = log_loss(fresh, safe.calibrate(fresh_prob)) - log_loss(fresh, fresh_prob)
-    assert harm < 0.005
+    for safe in (
+        SafeCalibrator(IsotonicCalibration()).fit(prob, label, weight),
+        SafeCalibrator(IsotonicCalibration()).fit(prob.repeat(weight), label.repeat(weight)),
+    ):
+        assert safe.weight_ < 0.1
+        assert log_loss(fresh, safe.calibrate(fresh_prob)) - log_loss(fresh, fresh_prob) < 0.005
 
 
 def test_a_forecast_of_few_values_can_be_repaired():

@@ -19,9 +19,9 @@ def drawn(n, k, seed=0):
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_fast_form_is_that_of_the_definition(k, patient):
     prob, label = drawn(60, k)
-    weight = np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    weight = np.random.default_rng(1).uniform(1.0, 4.0, 60)
     new = drawn(20, k, seed=2)[0]
-    expected, rho = twin.fast(prob, label, weight, new)
+    expected, rho = twin.fast(prob, label, weight * weight.sum() / (weight**2).sum(), new)  # as many rows as Kish says
     fitted = EvidenceScaling(pool="fast").fit(prob, label, weight)
     np.testing.assert_allclose(fitted.log_precision_, list(rho.values()), atol=1e-4)
     np.testing.assert_allclose(fitted.predict_proba(new), expected, atol=1e-6)
@@ -197,6 +197,31 @@ PUBLIC = {
     ("cifar100_densenet_bc", 3000): -0.0056,
     ("cifar10_resnet50", 10000): -0.0122,
 }
+
+
+@pytest.mark.filterwarnings("ignore:the rows of a calibration set")  # 1e18 times a fraction is whole
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("pool", ["fast", "folds"])
+def test_the_scale_of_weights_does_not_matter(k, pool):
+    prob, label = drawn(200, k)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 200)
+    once, *others = (
+        EvidenceScaling(pool=pool).fit(prob, label, scale * weight).predict_proba(prob)
+        for scale in (1.0, 1e-3, 1e3, 1e18)
+    )
+    for other in others:
+        np.testing.assert_allclose(other, once, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("keep", [None, "argmax", "order"])
+def test_whole_weights_of_any_size_have_a_fit(k, keep, patient):
+    """Also of rows that coincide, which are so many rows: all that a row more can say is in the rates."""
+    rng = np.random.default_rng(0)
+    prob = np.repeat(rng.dirichlet(np.ones(k), 12), k, axis=0)
+    weight = np.rint(1e18 * prob[np.arange(12 * k), np.tile(np.arange(k), 12)] * rng.uniform(0.8, 1.2, 12 * k))
+    got = EvidenceScaling(keep=keep).fit(prob, np.tile(np.arange(k), 12), weight).predict_proba(prob)
+    np.testing.assert_allclose(got.sum(axis=1), 1.0)
 
 
 def forecast_of(path):

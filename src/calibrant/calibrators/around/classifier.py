@@ -22,7 +22,7 @@ from calibrant.calibrators.around.groups import as_groups
 from calibrant.calibrators.around.model_output import Pooling, columns_known, forecast_of, pooled, pooled_intervals
 from calibrant.calibrators.around.pairs import Pair, Training
 from calibrant.calibrators.around.routing import Metadata, asked_for, asking_for_weights, handed_on, router_of
-from calibrant.calibrators.around.splitters import splitter_of, splitter_of_groups
+from calibrant.calibrators.around.splitters import groups_of_copies, splitter_of, splitter_of_groups
 from calibrant.calibrators.around.training_labels import as_training_labels, classes_to_train
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
@@ -47,9 +47,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         fewer than 100 rows, and with more than 15 classes or 100 000 numbers, it is `BetaCalibration` for two classes, which
         keeps the order of scores, and `TemperatureScaling` for more, which keeps the predicted class.
     cv : int, splitter, iterable or "prefit", default=5
-        Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups), or "prefit": the estimator is
-        fitted already and stays as it is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows
-        it was trained on. Without an ensemble a frozen estimator needs no folds, and gets none.
+        Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups, or where rows are copies, as after
+        upsampling: equal rows whose labels hardly ever differ), or "prefit": the estimator is fitted already and stays as it
+        is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows it was trained on. Without an
+        ensemble a frozen estimator needs no folds, and gets none.
     ensemble : bool, default=False
         False: one calibrator, fitted on the out-of-fold forecasts of all rows, behind the estimator trained on all rows.
         True: a pair of estimator and calibrator a fold; their forecasts are pooled. Platt's scheme is ``cv=3,
@@ -168,6 +169,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, truth = indexable(X, as_training_labels(y))
         if groups is not None:
             groups = as_groups(groups)
+        elif not self._is_trained():
+            groups = groups_of_copies(self.cv, X, truth)
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():

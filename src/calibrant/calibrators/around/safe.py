@@ -24,6 +24,7 @@ from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.by_word import as_calibrator
 from calibrant.calibrators.simplex.temperature import TemperatureScaling
+from calibrant.solvers.folds import observed
 from calibrant.solvers.newton import ScalarPoint, Stop, minimise
 
 LAST_GAIN = 1e-20
@@ -101,11 +102,11 @@ class SafeCalibrator(Calibrator):
     are calibrated; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
     beyond its evidence (rows that happen to be all right) gets only as much weight as its rows justify.
 
-    Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, each
-    independent evidence: 10 is ten rows seen, which are dealt to the folds one by one, as if they had been written out. So
-    weights that say how important a row is should not be whole numbers: of ten equal copies some are held out and others
-    fitted on, and a candidate that learned the rows by heart seems to help. Pass ``0.999 * weight / weight.mean()``: where
-    weights are not whole, a row with its weight is in one fold. Fewer rows than folds: w = 0, with a `CalibrationWarning`.
+    Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, which
+    are dealt to the folds one by one, as if they had been written out. But for copies: where rows were upsampled, or whole
+    weights say how important a row is, equal rows have equal labels, and a candidate that learned the rows by heart would seem
+    to help. They are found by their labels, and each distinct row with its weight is one observation, in one fold, as it is
+    where weights are not whole. A `CalibrationWarning` says so. Fewer rows than folds: w = 0, with a warning too.
 
     References
     ----------
@@ -150,7 +151,7 @@ class SafeCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         self._check_parameters()
-        rows, counts = in_order(problem)
+        rows, counts = in_order(observed(problem))
         if counts.sum() < self.n_folds:
             warn(
                 f"there must be a calibration row for each of the {self.n_folds} folds of n_folds; got "

@@ -33,6 +33,7 @@ from calibrant.calibrators.simplex.evidence.pooling import Pool, fast_pool, fold
 from calibrant.calibrators.simplex.evidence.standard import LEAST_LOG, Standard, standard_of
 from calibrant.solvers.evidence.precisions import Evidence, most_evident
 from calibrant.solvers.evidence.softmax_curvature import MOST_DENSE
+from calibrant.solvers.folds import observed
 
 Pooling = Literal["auto", "folds", "fast"]
 """How the shares of maps are found: on held-out rows, or by the evidence; ``"auto"`` takes the first where it is cheap."""
@@ -121,6 +122,10 @@ class EvidenceScaling(MulticlassCalibrator):
     for each class; beyond 150 classes the score of a class depends on its own probability and on the row, and no longer on that
     of each other class.
 
+    Rows are as much evidence as there are independent ones. Copies, as of rows that were upsampled, are found by their labels
+    and count as one row, with a `CalibrationWarning`. Weights that are not whole are (sum of weights)^2 / sum of squares rows
+    (Kish), whatever their scale.
+
     References
     ----------
     MacKay, Bayesian interpolation, Neural Computation, 1992.
@@ -174,7 +179,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._check_parameters()
-        weight = problem.weight * problem.weights.rows_per_weight
+        problem = observed(problem)
+        weight = problem.weight * problem.weights.effective_rows_per_weight
         standard = standard_of(problem, weight)
         z = standard.of(problem.forecast)
         ordered = self._ordered
@@ -393,5 +399,5 @@ def _advantage(problem: SimplexProblem, weight: FloatArray, evidence: Evidence) 
 
 
 def _is_cheap(problem: SimplexProblem) -> bool:
-    n_classes, rows = problem.forecast.shape[1], problem.weights.rows
+    n_classes, rows = problem.forecast.shape[1], problem.weights.effective_rows
     return problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)

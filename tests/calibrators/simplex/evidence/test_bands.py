@@ -24,9 +24,10 @@ def drawn(n, k, seed=0):
 @pytest.mark.parametrize("k", [2, 3])
 def test_intervals_are_those_of_the_definition(k, patient):
     prob, label, _ = drawn(30, k)
-    weight = np.random.default_rng(1).integers(1, 4, 30).astype(float)
+    weight = np.random.default_rng(1).uniform(1.0, 4.0, 30)
     new = drawn(10, k, seed=2)[0]
-    expected = twin.interval(prob, label, weight, new, -ndtri(0.05))
+    kish = weight * weight.sum() / (weight**2).sum()
+    expected = twin.interval(prob, label, kish, new, -ndtri(0.05))
     fitted = EvidenceScaling(pool="fast", intervals=True).fit(prob, label, weight)
     found = fitted.predict_interval(new, level=0.1)
     np.testing.assert_allclose(found, expected[:, 1] if k == 2 else expected, atol=2e-5)

@@ -75,7 +75,7 @@ def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem, advant
     """
     maps = _Maps(model, evidence, PATH_OF_TWO if model.is_of_two else PATH)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
-    n_parts, unit = len(maps.ridges) + 1, problem.weights.rows_per_weight
+    n_parts, unit = len(maps.ridges) + 1, problem.weights.effective_rows_per_weight
     density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
     for kept, left_out in folds_of(problem, N_FOLDS):
         rows = np.flatnonzero(left_out > 0.0)
