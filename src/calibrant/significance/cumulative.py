@@ -81,8 +81,8 @@ def kolmogorov_smirnov_test(
     Notes
     -----
     It has most power against errors of one sign over a wide range of scores: a constant over-confidence, a wrong base rate.
-    Whole weights are numbers of equal rows, each with the variance p * (1 - p); when labels are drawn a row moves with its
-    weight.
+    Whole weights are numbers of equal rows, each with the variance p * (1 - p) and a label of its own; with other weights a
+    row moves with its weight when labels are drawn.
 
     References
     ----------
@@ -251,8 +251,8 @@ def _drawn_errors(
 
 
 def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> npt.NDArray[Any]:
-    """Draw outcomes of each row, shape (m, n); of cells the share of their rows in which the event occurs."""
-    if not isinstance(problem, CellProblem):
+    """Draw outcomes of each row, shape (m, n); of cells and whole weights the share of the rows in which the event occurs."""
+    if not (isinstance(problem, CellProblem) or problem.weights.repeat_rows):
         return rng.random((m, problem.size)) < problem.score
     rows = np.rint(problem.weights.of_variance).astype(np.int64)
     return rng.binomial(rows, problem.score, (m, problem.size)) / rows

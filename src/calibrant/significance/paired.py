@@ -217,11 +217,18 @@ def _swapped(
         value = metric.value(problem)
         return value if metric.ideal is None else abs(value - metric.ideal)
 
-    drawn = np.empty(n_resamples)
+    statistic, drawn = badness(b) - badness(a), np.empty(n_resamples)
+    if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
+        twice, swap = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
+        of_both = _mixed(b.at(twice), a.at(twice), swap), _mixed(a.at(twice), b.at(twice), swap)
     for number in range(n_resamples):
-        swap = rng.random(a.size) < 0.5
-        drawn[number] = badness(_mixed(b, a, swap)) - badness(_mixed(a, b, swap))
-    statistic = badness(b) - badness(a)
+        if a.weights.repeat_rows:
+            kept = np.rint(_kept(a.weight, (a.size,), rng))
+            mixed, other = (one.weighted(np.concatenate([kept, a.weight - kept])) for one in of_both)
+        else:
+            swap = rng.random(a.size) < 0.5
+            mixed, other = _mixed(b, a, swap), _mixed(a, b, swap)
+        drawn[number] = badness(mixed) - badness(other)
     require(
         np.isfinite(statistic) and np.isfinite(drawn).all(),
         "metric must be a number on both forecasts and their mixtures",
