@@ -26,7 +26,7 @@ from calibrant.metrics.uncertainty.cells import Cells, Sizes
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.metrics.uncertainty.noise import noise_of
 from calibrant.metrics.uncertainty.several import estimates
-from calibrant.sums.draws import CellArray, Rng, as_rng
+from calibrant.sums.draws import CellArray, Rng, as_rng, labels_of
 
 MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""

@@ -252,7 +252,7 @@ def _flipped(
     return total, np.concatenate(sums)
 
 
-def _kept(count: FloatArray, size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
     if count.max() < MANY:
         return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)

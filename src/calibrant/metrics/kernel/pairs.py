@@ -306,7 +306,8 @@ class SimplexPairs(Pairs):
             """Return the entries of the classes that labels name, the mean entry of copies."""
             if label.ndim == 1:
                 return values[rows, label]
-            return np.asarray(np.einsum("ij,ij->i", values, label) / self.weight)
+            mean: FloatArray = np.einsum("ij,ij->i", values, label) / self.weight
+            return mean
 
         # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
         own = [self.left_out @ (1.0 + self._squares - 2.0 * named(self.points, label)) for label in labels]

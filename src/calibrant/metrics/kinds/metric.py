@@ -270,10 +270,8 @@ class Own(Metric):
         simplex = as_simplex(problem)
 
         def of_draw(draw: IntArray) -> float:
-            if draw.ndim == 1:
-                return self._called(problem, draw)
             rows, label, weight = drawn_rows(simplex, draw)
-            return self._called(problem.at(rows, Weights(weight)), label)
+            return self._called(problem if draw.ndim == 1 else problem.at(rows, Weights(weight)), label)
 
         return self.value(problem), np.array([of_draw(draw) for draw in labels_of(simplex, n_resamples, rng)])
 

@@ -53,9 +53,9 @@ class Redrawn:
 
 def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tuple[SimplexProblem, Notion]:
     """Return the rows with the labels of a draw of `labels_of`, and the notion of these rows."""
-    if draw.ndim == 1:
-        return replace(simplex, label=draw), notion
     rows, label, weight = drawn_rows(simplex, draw)
+    if isinstance(rows, slice):
+        return replace(simplex, label=label), notion
     return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
 
 
