@@ -1,16 +1,18 @@
 """A whole weight is a number of equal rows, in every figure: exactly where nothing is drawn, else in distribution."""
 
 import inspect
+import tracemalloc
 from functools import cache
 
 import numpy as np
 import pytest
 
-from calibrant import assess
+import calibrant as cb
+from calibrant import assess, curves
 from calibrant._core.registry import entries
 from calibrant._core.validation import as_problem
 from calibrant.metrics.kinds.through_lens import ThroughLens
-from calibrant.significance import paired_difference, paired_test
+from calibrant.significance import kolmogorov_smirnov_test, kuiper_test, paired_difference, paired_test
 
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 
@@ -152,3 +154,147 @@ def test_counts_give_the_test_of_the_repeated_rows(entry, drawn, n_classes):
         found.append([[one.pvalue, float(one.null.sf(1.3 * one.statistic))] for one in tests])
     assert statistics[1] == pytest.approx(statistics[0], rel=1e-9)
     require_one_law(*found, scale=1.0, slack=0.03)
+
+
+@pytest.mark.parametrize("test", [kolmogorov_smirnov_test, kuiper_test])
+def test_a_hundred_million_rows_as_counts_draw_no_row_each(test):
+    rng = np.random.default_rng(0)
+    score, rows = np.arange(1, 1000) / 1000, 1e8 / 999
+    events = rng.binomial(int(rows), score)
+    data = np.repeat([1, 0], 999), np.tile(score, 2), np.concatenate([events, int(rows) - events]).astype(float)
+    tracemalloc.start()
+    drawn, known = of(test, data, n_resamples=200), of(test, data)
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+    assert drawn.statistic == known.statistic
+    assert abs(drawn.pvalue - known.pvalue) < 4 * np.sqrt(0.25 / 200)
+
+
+# Curves
+
+
+PRICES = [[0, 1], [5, 0]]
+CURVES = {
+    "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
+    "bin_test_curve": curves.bin_test_curve,
+    "binning_quality": curves.binning_quality,
+    "calibration_shift": lambda y, p, **data: curves.calibration_shift(p, {"a": p * p}, y_true=y, rows="normalize", **data),
+        p, {"a": p[..., ::-1] if p.ndim == 2 else p**2}, y_true=y, **data
+    ),
+    "class_errors": lambda y, p, **data: curves.class_errors(y, p, notion="class-wise", n_resamples=99, **data),
+    "class_errors, anew": lambda y, p, **data: curves.class_errors(y, p, loss="squared gap", n_resamples=99, **data),
+    "corp_curve": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, **data),
+    "corp_curve, confidence": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, band="confidence", **data),
+    "corp_curve, simultaneous": lambda y, p, **data: curves.corp_curve(y, p, band="simultaneous", **data),
+    "cumulative_residual_curve": curves.cumulative_residual_curve,
+    "cumulative_sum_curve": curves.cumulative_sum_curve,
+    "reliability_curve": curves.reliability_curve,
+    "roc_curve": curves.roc_curve,
+    "roc_surface": lambda y, p, **data: curves.roc_surface(y, p, n_thresholds=20, **data),
+    "score_distribution": curves.score_distribution,
+    "smooth_reliability_curve": curves.smooth_reliability_curve,
+    "top_label_curve": curves.top_label_curve,
+    "validity_curve": lambda y, p, **data: curves.validity_curve(y, p, binning=9, **data),
+    "decision_curve": lambda y, p, **data: cb.decision_curve(y, p, threshold=[0.1, 0.3], n_resamples=99, **data),
+    "calibration_regret": lambda y, p, **data: cb.decisions.calibration_regret(y, p, cost_matrix=PRICES, **data),
+    "expected_cost_curve": lambda y, p, **data: cb.decisions.expected_cost_curve(y, p, at=[0.1, 0.5], **data),
+}
+"""Every curve of labels and a forecast, but those of single rows and those of a calibrator."""
+
+DRAWN_CURVES = {
+    "bin_sweep",
+    "class_errors",
+    "class_errors, anew",
+    "corp_curve",
+    "corp_curve, confidence",
+    "decision_curve",
+}
+OF_DRAWS = {"noise_floor", "noise_lower", "noise_upper", "lower", "upper", "gain_lower", "gain_upper"}
+OF_A_CALIBRATOR = {
+    "calibration_map",
+    "cumulative_calibration_map",
+    "partition_path",
+    "simplex_map",
+    "simplex_partition",
+}
+OF_SINGLE_ROWS = {"simplex_points", "simplex_lattice", "simplex_split"}
+OF_ONE_EVENT = {"decision_curve", "calibration_regret", "expected_cost_curve"}
+
+
+def test_every_curve_is_held_to_the_law():
+    names = {
+        name for name in curves.__all__ if name.endswith(("curve", "_errors", "_sweep", "_surface", "_distribution"))
+    }
+    assert names - OF_A_CALIBRATOR - OF_SINGLE_ROWS <= {name.split(",")[0] for name in CURVES}
+
+
+@each_width
+@pytest.mark.parametrize("name", CURVES)
+def test_counts_give_the_curve_of_the_repeated_rows(name, n_classes):
+    if n_classes == 3 and name in OF_ONE_EVENT:
+        return
+    call, found = CURVES[name], []
+    seeds = [{"rng": seed} for seed in SEEDS] if name in DRAWN_CURVES else [{}] * 2
+    for data in rows_and_counts(n_classes, SIZES["few"]):
+        found.append([of(call, data, **seed).to_frame() for seed in seeds])
+    first, other = found[0][0], found[1][0]
+    assert first.shape == other.shape
+    for column in first:
+        if first[column].dtype.kind not in "fiu":
+            assert first[column].equals(other[column]), column
+        elif column in OF_DRAWS and name in DRAWN_CURVES:
+            each = [[one[column].to_numpy() for one in some] for some in found]
+            require_one_law(*each, scale=np.nanmax(np.abs(each[0][0])), what=column)
+        else:
+            np.testing.assert_allclose(other[column], first[column], rtol=1e-9, atol=1e-12, err_msg=column)
+
+
+# Rows of weight 0
+
+
+def with_nothing(data):
+    """Rows of weight zero of scores and labels that no other row has, among the others."""
+    label, prob, weight = data
+    none = np.zeros(3)
+    row = np.array([0.999, 0.001, 0.5]) if prob.ndim == 1 else np.eye(3)
+    return (
+        np.insert(label, [0, 5, 9], [0, 1, 1]),
+        np.insert(prob, [0, 5, 9], row, axis=0),
+        np.insert(weight, [0, 5, 9], none),
+    )
+
+
+def require_same(a, b):
+    for name, value in vars(a).items():
+        other = vars(b)[name]
+        if isinstance(value, (float, int, np.ndarray)):
+            np.testing.assert_array_equal(other, value, err_msg=name)
+
+
+@each_width
+@each_test
+def test_rows_of_weight_zero_change_no_test(entry, n_classes):
+    options = {"bound": 0.05} if "bound" in inspect.signature(entry.target).parameters else {}
+    _, data = rows_and_counts(n_classes, SIZES["few"])
+    require_same(of(entry.target, data, **options), of(entry.target, with_nothing(data), **options))
+
+
+@each_width
+@pytest.mark.parametrize("name", CURVES)
+def test_rows_of_weight_zero_change_no_curve(name, n_classes):
+    if n_classes == 3 and name in OF_ONE_EVENT:
+        return
+    _, data = rows_and_counts(n_classes, SIZES["few"])
+    first, other = (of(CURVES[name], one).to_frame() for one in (data, with_nothing(data)))
+    assert other.equals(first)
+
+
+@each_width
+def test_rows_of_weight_zero_change_no_estimate(n_classes):
+    _, data = rows_and_counts(n_classes, SIZES["few"])
+    names = [name for name in METRICS if name not in ("vus", "tce")]
+    first, other = (of(assess, one, metrics=names, n_resamples=19) for one in (data, with_nothing(data)))
+    assert [vars(one.estimate) for one in other.rows] == pytest.approx(
+        [vars(one.estimate) for one in first.rows], nan_ok=True
+    )
+    assert other.n_rows == first.n_rows == SIZES["few"]

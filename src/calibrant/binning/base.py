@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -17,6 +17,9 @@ from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.partition import Edges, Partition
+
+MOST_SHOWN = 2.0**62
+"""Number of equal rows up to which it is shown."""
 
 CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
@@ -92,6 +95,10 @@ class Bins(Record):
             Bin numbers, counted from 0; -1 where a forecast is in no cell.
         """
         return self.partition.index(prob)
+
+    def counted(self, *, are_counts: bool) -> Bins:
+        """Return the same as a result shows it: where weights are numbers of equal rows, ``count`` is their sum."""
+        return replace(self, count=np.minimum(self.weight, MOST_SHOWN).astype(np.intp)) if are_counts else self
 
     def __add__(self, other: Bins) -> Bins:
         if isinstance(self.partition, Edges) and isinstance(other.partition, Edges):

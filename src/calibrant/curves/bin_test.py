@@ -195,7 +195,7 @@ def _panel_of(
     return BinTestPanel(
         name=problem.name or name,
         share=problem.share,
-        bins=bins,
+        bins=bins.counted(are_counts=problem.weights.are_counts),
         too_low=sums(found.bin, rejected * is_low, n_bins),
         too_high=sums(found.bin, rejected * ~is_low, n_bins),
         lower=lower,

@@ -170,7 +170,9 @@ def binning_quality(
     problem = require_rows(as_problem(y_true, y_prob, **data), "the quality of bins")
     by, cut = as_notion(notion, problem), as_binning(binning)
     panels = tuple(
-        BinningPanel(binary.name or by.name, binary.share, cut(binary)) for binary in by.split(problem) if binary.size
+        BinningPanel(binary.name or by.name, binary.share, cut(binary).counted(are_counts=problem.weights.are_counts))
+        for binary in by.split(problem)
+        if binary.size
     )
     return BinningQuality(
         float(sum(p.share * l1(p.variance[p.is_held], p.bins.weight[p.is_held] / p.bins.weight.sum()) for p in panels)),

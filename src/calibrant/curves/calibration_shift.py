@@ -246,6 +246,7 @@ class _How:
         rows = binary.at(kept)
         edges = self.binning.edges(rows)
         bins = sums_over(Edges(np.append(self.threshold, edges[edges > self.threshold])), rows)
+        bins = bins.counted(are_counts=rows.weights.are_counts)
         means = np.array([_means(bins, rows, score[kept]) for score in after])
         lower = upper = np.full(len(bins), np.nan)
         if not self.has_events:

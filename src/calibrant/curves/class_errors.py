@@ -135,7 +135,7 @@ def class_errors(
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     lens, size, generator = InBins(cut), NormOfBins.of(loss, norm), as_rng(rng)
-    binaries = [(binary.name or chosen.name, binary.share, binary.size) for binary in chosen.split(problem)]
+    binaries = [(binary.name or chosen.name, binary.share, binary.weights.n_rows) for binary in chosen.split(problem)]
     names, share, count = zip(*binaries, strict=True)
     value = _values(problem, chosen, lens, size)
     floor = np.full(value.size, np.nan)

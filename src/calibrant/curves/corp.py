@@ -205,7 +205,7 @@ def _panel(
         fit=steps.at_each_score(steps.rate)[at],
         lower=lower,
         upper=upper,
-        histogram=HISTOGRAM(problem),
+        histogram=HISTOGRAM(problem).counted(are_counts=problem.weights.are_counts),
         brier=terms.score,
         miscalibration=terms.miscalibration,
         discrimination=terms.discrimination,

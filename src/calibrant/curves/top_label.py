@@ -223,8 +223,11 @@ def top_label_curve(
     cut = as_binning(binning)
     edges = Edges(cut.edges(confidence))
     return TopLabelCurve(
-        bins=sums_over(edges, confidence),
-        class_bins=tuple(sums_over(edges, own) for own in _by_class(confidence, predicted, len(classes))),
+        bins=sums_over(edges, confidence).counted(are_counts=problem.weights.are_counts),
+        class_bins=tuple(
+            sums_over(edges, own).counted(are_counts=problem.weights.are_counts)
+            for own in _by_class(confidence, predicted, len(classes))
+        ),
         classes=tuple(str(c) for c in classes.tolist()),
         binning=repr(cut),
     )

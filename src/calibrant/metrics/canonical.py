@@ -293,7 +293,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     size = len(bins) * n_classes
     return Cells(
         placed=lambda: of,
-        count=np.repeat(bins.weight if simplex.weights.are_counts else bins.count.astype(np.float64), n_classes),
+        count=np.repeat(bins.counted(are_counts=simplex.weights.are_counts).count.astype(np.float64), n_classes),
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
         expected=bins.score_sum.ravel(),

@@ -52,6 +52,11 @@ class BinnedProblem:
     strata: Strata | None = None
     open: float | None = None
 
+    @property
+    def shown(self) -> Bins:
+        """The bins as a result shows them."""
+        return self.bins.counted(are_counts=self.weights.are_counts)
+
 
 @dataclass(frozen=True, eq=False)
 class Sums(Record):

@@ -150,21 +150,22 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
     held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
     return Cells(
         lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
-        *_columns(held, are_counts=problem.weights.are_counts),
+        *_columns(held),
         moments=Moments.of(list(held.values())) if by_sums else None,
         together=_together(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
     )
 
 
 def _columns(
-    held: Mapping[int, BinnedProblem], *, are_counts: bool
+    held: Mapping[int, BinnedProblem],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
     """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
     if not held:  # a notion that found no row to speak of: one cell without weight
         return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
-    bins, size = [one.bins for one in held.values()], [len(one.bins) for one in held.values()]
-    names = "weight" if are_counts else "count", "weight", "score_sum", "outcome_sum"
-    count, weight, score, events = (np.concatenate([getattr(one, name) for one in bins]) for name in names)
+    bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
+    count, weight, score, events = (
+        np.concatenate([getattr(one, name) for one in bins]) for name in ("count", "weight", "score_sum", "outcome_sum")
+    )
     scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
     part = np.repeat(list(held), size)
     return count.astype(np.float64), scale * weight, scale, score, scale * (events - score), part
