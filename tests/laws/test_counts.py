@@ -178,8 +178,8 @@ CURVES = {
     "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
     "bin_test_curve": curves.bin_test_curve,
     "binning_quality": curves.binning_quality,
-    "calibration_shift": lambda y, p, **data: curves.calibration_shift(p, {"a": p * p}, y_true=y, rows="normalize", **data),
-        p, {"a": p[..., ::-1] if p.ndim == 2 else p**2}, y_true=y, **data
+    "calibration_shift": lambda y, p, **data: curves.calibration_shift(
+        p, {"a": p * p}, y_true=y, rows="normalize", **data
     ),
     "class_errors": lambda y, p, **data: curves.class_errors(y, p, notion="class-wise", n_resamples=99, **data),
     "class_errors, anew": lambda y, p, **data: curves.class_errors(y, p, loss="squared gap", n_resamples=99, **data),
@@ -294,7 +294,5 @@ def test_rows_of_weight_zero_change_no_estimate(n_classes):
     _, data = rows_and_counts(n_classes, SIZES["few"])
     names = [name for name in METRICS if name not in ("vus", "tce")]
     first, other = (of(assess, one, metrics=names, n_resamples=19) for one in (data, with_nothing(data)))
-    assert [vars(one.estimate) for one in other.rows] == pytest.approx(
-        [vars(one.estimate) for one in first.rows], nan_ok=True
-    )
+    np.testing.assert_equal(*([vars(row.estimate) for row in one.rows] for one in (first, other)))
     assert other.n_rows == first.n_rows == SIZES["few"]
