@@ -34,7 +34,7 @@ class Bins(Record):
     partition : Partition
         What finds the bin of a row: `Edges` of scores, or cells of the simplex.
     count : ndarray of shape (n_bins,)
-        Number of rows.
+        Number of rows; in a result a whole weight is that many.
     weight : ndarray of shape (n_bins,)
         Sum of the weights.
     score_sum, outcome_sum : ndarray of shape (n_bins,), or (n_bins, K) of cells of the simplex

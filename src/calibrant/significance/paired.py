@@ -148,10 +148,9 @@ def paired_test(
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
     different by their plug-in ECE (docs/testing.md has the figures).
 
-    Weights mean the same in the p-value and in the interval. In ``"debiased-ece"`` and in a mean over rows a whole weight is
-    that many equal, independent rows: 10 of them change their signs one by one. Any other weight says how much one row counts;
-    it changes its sign as a whole. So do rows of any other metric, whatever their weight, in swaps and in the bootstrap. If
-    whole weights are no numbers of rows, divide them by their mean for ``"debiased-ece"`` or a mean over rows.
+    Weights mean the same in the p-value and in the interval. A whole weight is that many equal, independent rows: 10 of them
+    are swapped one by one. Any other weight says how much one row counts; that row is swapped as a whole. If whole weights are
+    no numbers of rows, divide them by their mean.
 
     Examples
     --------

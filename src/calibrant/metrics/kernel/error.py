@@ -111,8 +111,7 @@ def kernel_calibration_error(
     classes; the price is that its size says little: it has no unit of probability, and depends on the bandwidth. Use it to test
     and to compare forecasts at one given bandwidth, not to state how far probabilities are off.
 
-    Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself. ``"block"`` and
-    ``"linear"`` take rows as they are, whatever the weight.
+    Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself.
 
     Problems of scores take the time of a sort, with any number of rows. On the whole simplex of 3 classes or more all pairs
     are looked at while rows^2 * (classes + 10) <= 2^31 (12 800 rows of 3 classes, 4 400 of 100); of more rows the
