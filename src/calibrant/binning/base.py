@@ -96,10 +96,6 @@ class Bins(Record):
         """
         return self.partition.index(prob)
 
-    def counted(self, *, are_counts: bool) -> Bins:
-        """Return the same as a result shows it: where weights are numbers of equal rows, ``count`` is their sum."""
-        return replace(self, count=np.minimum(self.weight, MOST_SHOWN).astype(np.intp)) if are_counts else self
-
     def __add__(self, other: Bins) -> Bins:
         if isinstance(self.partition, Edges) and isinstance(other.partition, Edges):
             if not other.count.any():  # rows that do not exist change nothing
@@ -129,6 +125,11 @@ class Bins(Record):
         mean.fill(np.nan)
         np.divide(total, weight, out=mean, where=weight > 0)
         return mean
+
+
+def shown(bins: Bins, *, are_counts: bool) -> Bins:
+    """Return bins as a result shows them: where weights are numbers of equal rows, ``count`` is their sum."""
+    return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
 Index = Callable[[FloatArray], IntArray]

@@ -199,8 +199,8 @@ def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     return forecast.table[select_one(list(forecast.table), arguments.weight, "--weight", where=forecast.file)]
 
 
-def n_rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream) -> int:
-    """Return the number of rows that count, in memory those that whole weights repeat one by one."""
+def n_rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream) -> int | None:
+    """Return the number of rows that count, if it is known; in memory those that whole weights repeat one by one."""
     from calibrant._core.validation import as_weights
     from calibrant.interop.files import ForecastTable
 

@@ -19,6 +19,7 @@ from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Bins
+from calibrant.binning.base import shown
 from calibrant.binning.simplex import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.metrics.binned.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.kinds.metric import Own
@@ -293,7 +294,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     size = len(bins) * n_classes
     return Cells(
         placed=lambda: of,
-        count=np.repeat(bins.counted(are_counts=simplex.weights.are_counts).count.astype(np.float64), n_classes),
+        count=np.repeat(shown(bins, are_counts=simplex.weights.are_counts).count.astype(np.float64), n_classes),
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
         expected=bins.score_sum.ravel(),

@@ -14,6 +14,7 @@ from calibrant._core.parameters import require
 from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning, Bins, Edges
+from calibrant.binning.base import shown
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan
@@ -55,7 +56,7 @@ class BinnedProblem:
     @property
     def shown(self) -> Bins:
         """The bins as a result shows them."""
-        return self.bins.counted(are_counts=self.weights.are_counts)
+        return shown(self.bins, are_counts=self.weights.are_counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -323,11 +323,12 @@ class SimplexPairs(Pairs):
         centre = self.points @ corners
 
         def vectors(rows: slice) -> FloatArray:
+            seen: FloatArray
             if labels.ndim == 3:
                 seen = np.einsum("mnk,kd->dmn", labels[:, rows] / self.weight[rows, None], corners, optimize=True)
             else:
                 seen = corners.T[:, labels[:, rows]]
-            residual = (seen - centre[rows].T[:, None, :]) * self.weight[rows]
+            residual: FloatArray = (seen - centre[rows].T[:, None, :]) * self.weight[rows]
             return residual.reshape(-1, residual.shape[2])
 
         forms = np.zeros(len(labels) * corners.shape[1])

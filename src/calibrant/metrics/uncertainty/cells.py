@@ -19,7 +19,7 @@ from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
-from calibrant.sums.draws import CellArray
+from calibrant.sums.draws import MOST_DRAWN, CellArray
 from calibrant.sums.kept_rows import MOST as MOST_KEPT
 from calibrant.sums.noise import Moments, Together
 from calibrant.sums.sums import shared_edges
@@ -136,7 +136,7 @@ def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
     known = all(n.one_score_a_row or (named(type(n)) is not None and not by_row) for n in notions)
     if is_unread(problem):
         return known and weights.is_unit
-    return known and weights.are_counts and weights.total > MOST_BY_ROW
+    return known and weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
