@@ -22,7 +22,7 @@ from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums import Predictions
 from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
-from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng, require_drawable
 from calibrant.sums.fine_cells import CellProblem
 
 BLOCK = 1 << 20
@@ -254,5 +254,6 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
     """Draw outcomes of each row, shape (m, n); of cells and whole weights the share of the rows in which the event occurs."""
     if not (isinstance(problem, CellProblem) or problem.weights.repeat_rows):
         return rng.random((m, problem.size)) < problem.score
+    require_drawable(float(problem.weights.of_variance.max()))
     rows = np.rint(problem.weights.of_variance).astype(np.int64)
     return rng.binomial(rows, problem.score, (m, problem.size)) / rows

@@ -25,6 +25,9 @@ MOST_NUMBERS = 1 << 25
 MOST_DRAWN = 2.0**63
 """Number of equal rows of which NumPy draws no labels any more."""
 
+FEW_COPIES = 8
+"""Equal rows of each row, on average, up to which their labels are drawn one by one."""
+
 DRAWN_AT_ONCE = 1 << 12
 """Rows up to which resamples are drawn before they are asked for."""
 
@@ -186,7 +189,12 @@ class ConsistentCounts:
         return self.n_resamples
 
     def __iter__(self) -> Iterator[IntArray]:
-        return (self.rng.multinomial(self.weight, self.prob) for _ in range(self.n_resamples))
+        n, n_classes = self.prob.shape
+        if float(self.weight.sum(dtype=np.float64)) > FEW_COPIES * n:
+            return (self.rng.multinomial(self.weight, self.prob) for _ in range(self.n_resamples))
+        first = np.repeat(np.arange(n) * n_classes, self.weight)  # of few copies their labels are drawn sooner
+        labels = ConsistentLabels(np.repeat(self.prob, self.weight, axis=0), self.n_resamples, self.rng)
+        return (np.bincount(first + label, minlength=n * n_classes).reshape(n, n_classes) for label in labels)
 
     def sums_at(self, cell: CellArray, counts: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
         """Sum counts over the entries of each cell ``cell[i, j]``; -1 is no cell."""
