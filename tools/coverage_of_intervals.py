@@ -1,6 +1,6 @@
 """How often the intervals of `assess` hold the truth, by simulation.
 
-Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...]
+Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--weights counts|copies|fractions]
 
 The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
@@ -48,10 +48,37 @@ def stray(rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.nd
     return score, np.column_stack([1 - event, event])
 
 
-def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
+def repeated(
+    rng: np.random.Generator, prob: np.ndarray, truth: np.ndarray, weights: str | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows with their weights: rounded scores, so that rows are equal, copies of each row, or any weights."""
+    n = len(prob)
+    if weights == "counts":
+        if prob.ndim == 1:
+            rounded = prob.round(2).clip(0.01, 0.99)
+            step = np.column_stack([prob - rounded, rounded - prob])
+        else:
+            rounded = np.rint(20 * prob).clip(1)
+            rounded /= rounded.sum(axis=1, keepdims=True)
+            step = rounded - prob
+        return rounded, (truth + step).clip(0, 1), np.ones(n)  # what is calibrated stays so
+    if weights == "copies":
+        rows = np.repeat(np.arange(n), rng.integers(1, 4, n))
+        return prob[rows], truth[rows], np.ones(rows.size)
+    return prob, truth, np.ones(n) if weights is None else np.exp(rng.normal(0.0, 0.5, n))
+
+
+def counted(y: np.ndarray, prob: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct rows with their numbers, as GROUP BY with COUNT(*) does."""
+    table = np.column_stack([y, prob])
+    _, at, number = np.unique(table, axis=0, return_index=True, return_counts=True)
+    return y[at], prob[at], number.astype(float)
+
+
+def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) -> float:
     """Value if every outcome occurred as often as it should."""
     n, k = truth.shape
-    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), truth.ravel()
+    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), (own[:, None] * truth).ravel()
     if name == "skce":  # the unbiased estimator would take noise away that is not there
         return kernel_calibration_error(label, again, sample_weight=weight, estimator="biased")
     if name == "debiased-ece":  # likewise
@@ -59,7 +86,7 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
     return METRICS[name].target(label, again, sample_weight=weight)
 
 
-def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> list[str]:
+def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None) -> list[str]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
     make, chosen = {"binary": binary, "three classes": three_classes, "stray": stray}[kind], metrics
@@ -69,12 +96,15 @@ def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> l
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
     for run in range(runs if chosen else 0):
-        prob, truth = make(rng, n, temperature)
-        y = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
+        prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
+        n_rows = len(prob)
+        y = (rng.random((n_rows, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            found = assess(y, prob, metrics=chosen, level=LEVEL, n_resamples=RESAMPLES, rng=run)
-            true = {name: true_value(name, prob, truth) for name in chosen}
+            rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
+            options = {"metrics": chosen, "level": LEVEL, "n_resamples": RESAMPLES, "rng": run}
+            found = assess(*rows[:2], sample_weight=rows[2], **options)
+            true = {name: true_value(name, prob, truth, own) for name in chosen}
         for name in chosen:
             e, slack = found[name], 1e-9
             figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
@@ -134,15 +164,20 @@ def main() -> None:
     words.add_argument("runs", type=int, nargs="?", default=200, help="data sets a line")
     words.add_argument("metrics", nargs="*", metavar="METRIC", help="all but tce, if none is named")
     words.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
+    words.add_argument(
+        "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows, by default none"
+    )
     options = words.parse_intermixed_args()
     if options.metrics == ["tce"]:
         print("\n".join(rejections(n, t) for n in REJECTION_RUNS for t in SHARPNESS))
         return
     chosen = options.metrics or [name for name in METRICS if name != "tce"]
     tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in options.sizes for w, t in WORLDS.items()]
-    tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
+    if options.weights is None:
+        tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
+    of_task = partial(lines, runs=options.runs, metrics=chosen, weights=options.weights)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = [text for part in pool.map(partial(lines, runs=options.runs, metrics=chosen), tasks) for text in part]
+        found = [text for part in pool.map(of_task, tasks) for text in part]
     head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
     head += ("covered, %", "truth below, %", "truth above, %", "width", "p ≤ 0.05, %")
     print("| " + " | ".join(head) + " |")

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import chisquare
 
 from calibrant import assess, corp_curve, decision_curve
+from calibrant._core.weights import Weights
 from calibrant.datasets import SurveyMixture, make_softmax_forecast
 from calibrant.significance import resampling_test
 from calibrant.sums.draws import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
@@ -48,13 +49,27 @@ def test_groups_keep_the_variance_of_rows():
     assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / MOST_GROUPS)
 
 
-def test_sums_of_groups_resample_as_sums_of_rows():
+def test_what_moves_in_groups_is_what_moves_in_sums_of_rows():
     rng = np.random.default_rng(3)
     values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(500, 20, rng)
     groups = np.stack([np.bincount(bootstrap.group, column, bootstrap.n_groups) for column in values.T], axis=1)
     np.testing.assert_allclose(
-        bootstrap.resampled(groups), np.stack([bootstrap.sums(column) for column in values.T], axis=1), rtol=1e-9
+        bootstrap.moved(groups) + values.sum(axis=0),
+        np.stack([bootstrap.sums(column) for column in values.T], axis=1),
+        rtol=1e-9,
     )
+
+
+@pytest.mark.parametrize("most", [10**9, 0], ids=["one by one", "in groups"])
+def test_copies_are_drawn_one_by_one(monkeypatch, most):
+    """The variance of a sum over N rows drawn with replacement is N times that of one, within four standard errors."""
+    monkeypatch.setattr("calibrant.sums.draws.MOST_NUMBERS", most)
+    rng, n, resamples = np.random.default_rng(6), 3000, 2000
+    values, times = rng.normal(size=n), rng.integers(1, 30, n).astype(float)
+    values -= values @ times / times.sum()
+    sums = Bootstrap(Weights(times), resamples, rng).sums(values * times)
+    assert abs(z_of_mean(sums, 0.0)) < 4
+    assert abs(sums.var() / (times @ values**2) - 1) < 4 * np.sqrt(2 / resamples + 2 * (most == 0) / MOST_GROUPS)
 
 
 def test_groups_are_as_equal_as_they_can_be():

@@ -320,8 +320,19 @@ def test_weights_and_notions_of_ones_own_are_drawn_by_row():
     prob = RNG.dirichlet(np.ones(3), n)
     problem = problem_of(prob)
     assert cells(problem, First(), EqualWidth(5)).moments is None
-    assert cells(problem.weighted(np.full(n, 2.0)), TopLabel(), EqualWidth(5)).moments is None
+    assert cells(problem.weighted(np.full(n, 2.5)), TopLabel(), EqualWidth(5)).moments is None
     assert cells(problem, TopLabel(), EqualWidth(5)).moments is not None
+
+
+def test_counts_have_the_moments_of_the_repeated_rows():
+    few, times = problem_of(RNG.dirichlet(np.ones(3), 60)), RNG.integers(1, 400, 60)
+    for notion in (TopLabel(), ClassWise()):
+        counted = cells(few.weighted(times.astype(float)), notion, EqualWidth(7))
+        repeated = cells(few.taken(np.repeat(np.arange(60), times)), notion, EqualWidth(7))
+        for name in ("count", "first", "second"):
+            a, b = (getattr(one.moments, name) for one in (counted, repeated))
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=name)
+        np.testing.assert_array_equal(counted.count, repeated.count)
 
 
 def test_merged_sums_have_the_noise_of_all_rows():

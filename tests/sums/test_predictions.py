@@ -109,7 +109,7 @@ def test_a_sample_says_all_that_has_to_be_said_of_it(kind):
     some, every = read.sample(500), read.sample(10 * N)
     said = {name: every[name] for name in ("labels", "input", "sample_weight") if name in every}
     assert len(some["y_true"]) == 500
-    assert assess(**some, n_resamples=9).n_rows == 500
+    assert assess(**some, n_resamples=9).n_rows == np.sum(some.get("sample_weight", 500))
     np.testing.assert_allclose(every["y_prob"], arguments[1])
     np.testing.assert_array_equal(every["y_true"], arguments[0])
     assert calibration_error(**every) == calibration_error(*arguments, **said)

@@ -181,7 +181,7 @@ def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
     assert by_mass.cells[0][0].strata.count.sum() == 300
-    weighted = scan(problem.weighted(np.full(300, 2.0)), PLAN)
+    weighted = scan(problem.weighted(np.full(300, 2.5)), PLAN)
     assert weighted.kept is None
     assert all(one.strata is None for problems in weighted.cells for one in problems)
 

@@ -67,8 +67,9 @@ class DataOptions(TypedDict, total=False):
     Attributes
     ----------
     sample_weight : array-like of shape (n_samples,)
-        Non-negative weights; an integer weight counts as that many equal rows in every figure. Where rows are resampled
-        for an interval or a p-value, a row moves with its weight, unless the function says otherwise. One each by default.
+        Non-negative weights, one each by default. If all are whole, each is a number of equal rows, in every figure: so are
+        intervals and p-values those of the repeated rows. If any is a fraction, weights say how much each row counts: a row
+        is one observation and moves with its weight where labels or rows are drawn. Rows of weight zero are left out.
     labels : sequence of length n_classes
         The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
         distinct labels when there are as many of them as columns. Whole numbers that begin at 1 or below and go beyond the

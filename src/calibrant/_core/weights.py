@@ -99,6 +99,11 @@ class Weights:
         return self.total * self.rows_per_weight
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows that are reported: of counts their sum, else of those that have a weight."""
+        return int(self.total) if self.are_counts else int(np.count_nonzero(self.values))
+
+    @property
     def are_rows(self) -> bool:
         """Whether each weight stands for one row, but for rounding."""
         return self.is_unit or not (np.abs(self.values * self.rows_per_weight - 1.0) > ROUNDING).any()

@@ -287,7 +287,7 @@ def assess(
         rows=tuple(rows),
         curve=curve,
         class_curve=class_curve,
-        n_rows=simplex.size,
+        n_rows=simplex.weights.n_rows,
         n_classes=simplex.classes.size if predicted is None else predicted.classes.size,
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -17,6 +17,9 @@ from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.binning.partition import Edges, Partition
+
+MOST_SHOWN = 2.0**62
+"""Number of equal rows up to which it is shown."""
 
 CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
@@ -31,7 +34,7 @@ class Bins(Record):
     partition : Partition
         What finds the bin of a row: `Edges` of scores, or cells of the simplex.
     count : ndarray of shape (n_bins,)
-        Number of rows.
+        Number of rows; in a result a whole weight is that many.
     weight : ndarray of shape (n_bins,)
         Sum of the weights.
     score_sum, outcome_sum : ndarray of shape (n_bins,), or (n_bins, K) of cells of the simplex
@@ -122,6 +125,11 @@ class Bins(Record):
         mean.fill(np.nan)
         np.divide(total, weight, out=mean, where=weight > 0)
         return mean
+
+
+def shown(bins: Bins, *, are_counts: bool) -> Bins:
+    """Return bins as a result shows them: where weights are numbers of equal rows, ``count`` is their sum."""
+    return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
 Index = Callable[[FloatArray], IntArray]

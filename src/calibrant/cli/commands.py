@@ -16,6 +16,7 @@ from calibrant.cli.inputs import (
     calibrated_by,
     labels_of,
     metrics_asked,
+    n_rows_of,
     pos_label_of,
     read,
     say_unused_bins,
@@ -98,6 +99,7 @@ def run_test(arguments: argparse.Namespace) -> int:
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
     if arguments.fail_below is not None:
         require_found_level(arguments.fail_below, results, arguments.resamples)
+    n_rows = n_rows_of(arguments, forecast)
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
@@ -118,13 +120,13 @@ def run_test(arguments: argparse.Namespace) -> int:
         }
         print(
             json.dumps(
-                {"rows": forecast.n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed},
+                {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed},
                 indent=2,
                 allow_nan=False,
             )
         )
     else:
-        print(f"{forecast.n_rows} rows, {spoken}{missing_of(forecast)}")
+        print(f"{n_rows} rows, {spoken}{missing_of(forecast)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from calibrant.cli.inputs import labels_of, values_of, weight_of
+from calibrant.cli.inputs import labels_of, n_rows_of, values_of, weight_of
 from calibrant.cli.methods import found_notion
 from calibrant.cli.other_rows import warn_beside_other_rows
 from calibrant.cli.streams import missing_of, opened
@@ -59,7 +59,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
     )
     words = f"{chosen.method} --safe" if chosen.safe else chosen.method
     by_default = "" if arguments.method else " (the default; --method NAME takes another)"
-    on = f"{forecast.n_rows} rows{missing_of(forecast)}"
+    on = f"{n_rows_of(arguments, forecast)} rows{missing_of(forecast)}"
     print(f"fitted {words}{by_default} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")

@@ -199,6 +199,16 @@ def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     return forecast.table.numbers(select_one(list(forecast.table), arguments.weight, "--weight", where=forecast.file))
 
 
+def n_rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream) -> int | None:
+    """Return the number of rows that count, if it is known; in memory those that whole weights repeat one by one."""
+    from calibrant._core.validation import as_weights
+    from calibrant.interop.files import ForecastTable
+
+    if not isinstance(forecast, ForecastTable):
+        return forecast.n_rows
+    return as_weights(weight_of(arguments, forecast), forecast.n_rows).n_rows
+
+
 def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:
     """Return the class of each column, as named by the command or by the columns."""
     from calibrant.interop.files import as_booleans

@@ -21,9 +21,9 @@ from calibrant.binning import Binning, EqualWidth
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Norm, NormOfBins, as_norm
 from calibrant.metrics.uncertainty.cells import Cells, cells
-from calibrant.metrics.uncertainty.deviations import consistent_deviations
+from calibrant.metrics.uncertainty.deviations import consistent_deviations, labels_drawn
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
@@ -200,7 +200,7 @@ def _sweep(
     noise = np.empty((n_resamples, len(cuts)))
     step = max(1, MOST_CELLS // fine.weight.size)
     for first in range(0, n_resamples, step):
-        labels = ConsistentLabels(problem.prob, min(step, n_resamples - first), rng)
+        labels = labels_drawn(problem, [fine], min(step, n_resamples - first), rng)
         (drawn,) = consistent_deviations(problem, [fine], labels, labels)
         for number, (size, start) in enumerate(zip(sizes, starts, strict=True)):
             noise[first : first + len(drawn), number] = size(np.add.reduceat(drawn, start, axis=1))

@@ -15,6 +15,7 @@ from calibrant._core.result import DrawnResult, Picture, Record, read_only
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
+from calibrant.binning.base import shown
 from calibrant.binning.bounded_isotonic import BoundedIsotonic
 from calibrant.curves.bin_profiles import PROBABILITY, BinProfiles, Scale, bin_profiles, log_odds_of, sums
 from calibrant.metrics.rejections import TestName, accepted, require_test, verdicts
@@ -195,7 +196,7 @@ def _panel_of(
     return BinTestPanel(
         name=problem.name or name,
         share=problem.share,
-        bins=bins,
+        bins=shown(bins, are_counts=problem.weights.are_counts),
         too_low=sums(found.bin, rejected * is_low, n_bins),
         too_high=sums(found.bin, rejected * ~is_low, n_bins),
         lower=lower,

@@ -14,6 +14,7 @@ from calibrant._core.result import Record, Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, as_binning
+from calibrant.binning.base import shown
 from calibrant.metrics.binned.losses import l1
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.unread import require_rows
@@ -170,7 +171,9 @@ def binning_quality(
     problem = require_rows(as_problem(y_true, y_prob, **data), "the quality of bins")
     by, cut = as_notion(notion, problem), as_binning(binning)
     panels = tuple(
-        BinningPanel(binary.name or by.name, binary.share, cut(binary)) for binary in by.split(problem) if binary.size
+        BinningPanel(binary.name or by.name, binary.share, shown(cut(binary), are_counts=problem.weights.are_counts))
+        for binary in by.split(problem)
+        if binary.size
     )
     return BinningQuality(
         float(sum(p.share * l1(p.variance[p.is_held], p.bins.weight[p.is_held] / p.bins.weight.sum()) for p in panels)),

@@ -18,9 +18,10 @@ from calibrant.binning import Binning, as_binning
 from calibrant.lenses.bins import InBins
 from calibrant.metrics.binned.losses import Loss, Norm, NormOfBins, gap
 from calibrant.metrics.uncertainty.cells import cells
-from calibrant.metrics.uncertainty.deviations import consistent_deviations
+from calibrant.metrics.uncertainty.deviations import consistent_deviations, labels_drawn
+from calibrant.metrics.uncertainty.redrawn import with_labels
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng, labels_of
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
@@ -134,7 +135,7 @@ def class_errors(
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     lens, size, generator = InBins(cut), NormOfBins.of(loss, norm), as_rng(rng)
-    binaries = [(binary.name or chosen.name, binary.share, binary.size) for binary in chosen.split(problem)]
+    binaries = [(binary.name or chosen.name, binary.share, binary.weights.n_rows) for binary in chosen.split(problem)]
     names, share, count = zip(*binaries, strict=True)
     value = _values(problem, chosen, lens, size)
     floor = np.full(value.size, np.nan)
@@ -165,8 +166,8 @@ def _redrawn(
 ) -> FloatArray:
     """Mean errors of labels that the forecast draws, measured anew each time."""
     total = 0.0 * _values(problem, notion, lens, size)
-    for label in ConsistentLabels(problem.prob, n_resamples, rng):
-        total += _values(replace(problem, label=label), notion, lens, size)
+    for draw in labels_of(problem, n_resamples, rng):
+        total += _values(*with_labels(problem, notion, draw), lens, size)
     return total / n_resamples
 
 
@@ -180,7 +181,7 @@ def _gaps_redrawn(
     total[[part for part, _ in parts]] = 0.0
     step = max(1, MOST_CELLS // table.weight.size)
     for first in range(0, n_resamples, step):
-        labels = ConsistentLabels(problem.prob, min(step, n_resamples - first), rng)
+        labels = labels_drawn(problem, [table], min(step, n_resamples - first), rng)
         (deviations,) = consistent_deviations(problem, [table], labels, labels)
         for part, held in parts:
             weight = table.weight[held]

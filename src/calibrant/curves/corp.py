@@ -16,6 +16,7 @@ from calibrant._core.result import DrawnResult, Picture, Record
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Bins, EqualWidth
+from calibrant.binning.base import shown
 from calibrant.binning.distinct_scores import Ordered
 from calibrant.curves.corp_bands import BANDS, Place
 from calibrant.curves.reliability import require_level
@@ -205,7 +206,7 @@ def _panel(
         fit=steps.at_each_score(steps.rate)[at],
         lower=lower,
         upper=upper,
-        histogram=HISTOGRAM(problem),
+        histogram=shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts),
         brier=terms.score,
         miscalibration=terms.miscalibration,
         discrimination=terms.discrimination,

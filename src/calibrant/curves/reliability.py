@@ -170,7 +170,7 @@ def curve_of_sums(
             lower = upper = np.full(len(one.bins), np.nan)
         else:
             lower, upper = INTERVALS[interval](one.bins, one.weights.rows_per_weight, level)
-        panels.append(ReliabilityPanel(one.name or notion.name, one.bins, lower, upper))
+        panels.append(ReliabilityPanel(one.name or notion.name, one.shown, lower, upper))
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 
 

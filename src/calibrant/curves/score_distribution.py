@@ -120,7 +120,7 @@ def score_distribution(
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     (problems,) = scan(problem, Plan.of_cells([(chosen, cut)])).cells
-    panels = tuple(ScorePanel(one.name or chosen.name, one.bins) for one in problems)
+    panels = tuple(ScorePanel(one.name or chosen.name, one.shown) for one in problems)
     return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
 
 

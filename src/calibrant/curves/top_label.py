@@ -16,6 +16,7 @@ from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.result import DrawnResult, Picture, drawing, frame, read_only
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
+from calibrant.binning.base import shown
 from calibrant.notions import as_notion
 from calibrant.notions.grouped import rows_by_group
 from calibrant.notions.predicted import top_label
@@ -223,8 +224,11 @@ def top_label_curve(
     cut = as_binning(binning)
     edges = Edges(cut.edges(confidence))
     return TopLabelCurve(
-        bins=sums_over(edges, confidence),
-        class_bins=tuple(sums_over(edges, own) for own in _by_class(confidence, predicted, len(classes))),
+        bins=shown(sums_over(edges, confidence), are_counts=problem.weights.are_counts),
+        class_bins=tuple(
+            shown(sums_over(edges, own), are_counts=problem.weights.are_counts)
+            for own in _by_class(confidence, predicted, len(classes))
+        ),
         classes=tuple(str(c) for c in classes.tolist()),
         binning=repr(cut),
     )

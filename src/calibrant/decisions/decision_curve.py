@@ -170,7 +170,7 @@ def decision_curve(
     require(at[-1] < 1.0, "threshold must lie below 1 for a net benefit", got="1", hint=in_vain)
     problems = events_of(y_true, y_prob, notion, data)
     first = next(iter(problems.values()))
-    bootstrap = Bootstrap(first.size, n_resamples, generator) if n_resamples else None
+    bootstrap = Bootstrap(first.weights, n_resamples, generator) if n_resamples else None
     values, draws = {}, {}
     for name, problem in problems.items():
         values[name], draws[name] = _benefits(problem, at, bootstrap)
@@ -202,15 +202,17 @@ def _benefits(
         sums: FloatArray = table[:, ::-1].cumsum(axis=1)[:, ::-1]
         return sums
 
-    found = acting(problem.weight * problem.outcome)
-    everyone = acting(problem.weight)
-    benefit = found[:, 1:] - (everyone - found)[:, 1:] * _price(threshold)
-    total = everyone[:, 0]
-    value = benefit.sum(axis=0) / total.sum()
+    def benefits(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the benefit of each group at each threshold, and its weight."""
+        found, everyone = acting(weight * problem.outcome), acting(weight)
+        return found[:, 1:] - (everyone - found)[:, 1:] * _price(threshold), everyone[:, 0]
+
+    benefit, total = (sums.sum(axis=0) for sums in benefits(problem.weight))
+    value = benefit / total
     if bootstrap is None:
         return value, np.empty((0, threshold.size))
-    drawn_total = bootstrap.resampled(total)
-    drawn = bootstrap.resampled(benefit)
+    moved, moved_total = map(bootstrap.moved, benefits(problem.weight * bootstrap.step))
+    drawn, drawn_total = benefit + moved, total + moved_total
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = np.where(drawn_total[:, None] > 0, drawn / drawn_total[:, None], 0.0)
     return value, drawn

@@ -19,6 +19,7 @@ from calibrant._core.problem import Problem, SimplexProblem, as_simplex
 from calibrant._core.validation import DataOptions, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant.binning import Bins
+from calibrant.binning.base import shown
 from calibrant.binning.simplex import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.metrics.binned.losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.kinds.metric import Own
@@ -26,7 +27,7 @@ from calibrant.metrics.uncertainty.cells import Cells, Sizes
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.metrics.uncertainty.noise import noise_of
 from calibrant.metrics.uncertainty.several import estimates
-from calibrant.sums.draws import CellArray, ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import CellArray, Rng, as_rng, labels_of
 
 MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""
@@ -104,7 +105,7 @@ def canonical_estimate(
             stacklevel=2,
         )
         return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
-    labels = ConsistentLabels(simplex.prob, resampling.n_resamples, resampling.rng)
+    labels = labels_of(simplex, resampling.n_resamples, resampling.rng)
     (noise,) = noise_of(simplex, [table], labels, labels)
     return noise.law(sizes).estimate(resampling.level)
 
@@ -293,7 +294,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     size = len(bins) * n_classes
     return Cells(
         placed=lambda: of,
-        count=np.repeat(bins.count.astype(np.float64), n_classes),
+        count=np.repeat(shown(bins, are_counts=simplex.weights.are_counts).count.astype(np.float64), n_classes),
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
         expected=bins.score_sum.ravel(),

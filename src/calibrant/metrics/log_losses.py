@@ -92,7 +92,7 @@ class LogLoss:
 
     def counted(self, events: float, weights: Weights) -> Impossible:
         """Return that so many events of probability 0 occurred in rows of these weights."""
-        return Impossible(round(events), round(weights.total if weights.are_counts else len(weights)), self.clip)
+        return Impossible(round(events), weights.n_rows, self.clip)
 
 
 def impossible_of(losses: object, problem: Problem) -> Impossible | None:

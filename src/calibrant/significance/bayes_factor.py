@@ -13,7 +13,7 @@ from calibrant._core.validation import DataOptions, as_problem
 from calibrant.calibrators.simplex.evidence.bayes_factor import BayesFactor
 from calibrant.significance.null import label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
-from calibrant.sums.draws import ConsistentLabels, Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng, labels_of
 
 
 @declare("test", "bayes-factor", symbol="BF", source="calibrant", also=("evidence",))
@@ -60,7 +60,8 @@ def bayes_factor_test(
     occurred that were all but impossible, it is much too large. The ``evidence_`` of a fitted map is not.
 
     Of more than 16 classes the score of a class depends on its own probability alone, and of more than 197 on features that
-    all classes share. A row moves with its weight.
+    all classes share. Of whole weights each of the equal rows
+    draws its label; with other weights a row moves with its weight.
 
     References
     ----------
@@ -78,7 +79,7 @@ def bayes_factor_test(
     problem = as_problem(y_true, y_prob, **data)
     simplex = as_simplex(problem)
     factor = BayesFactor.of(simplex.forecast, simplex.weight * simplex.weights.rows_per_weight)
-    draws = ConsistentLabels(simplex.prob, n_resamples, as_rng(rng))
+    draws = labels_of(simplex, n_resamples, as_rng(rng))
     values = factor.log_of(chain([simplex.label], draws))
     observed, null = float(values[0]), label_draws(values[1:])
     return TestResult(

@@ -22,7 +22,7 @@ from calibrant.significance.null import KnownLaw, label_draws, require_resamples
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
 from calibrant.sums import Predictions
 from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
-from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng, require_drawable
 from calibrant.sums.fine_cells import CellProblem
 
 BLOCK = 1 << 20
@@ -81,8 +81,8 @@ def kolmogorov_smirnov_test(
     Notes
     -----
     It has most power against errors of one sign over a wide range of scores: a constant over-confidence, a wrong base rate.
-    Whole weights are numbers of equal rows, each with the variance p * (1 - p); when labels are drawn a row moves with its
-    weight.
+    Whole weights are numbers of equal rows, each with the variance p * (1 - p) and a label of its own; with other weights a
+    row moves with its weight when labels are drawn.
 
     References
     ----------
@@ -251,8 +251,9 @@ def _drawn_errors(
 
 
 def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> npt.NDArray[Any]:
-    """Draw outcomes of each row, shape (m, n); of cells the share of their rows in which the event occurs."""
-    if not isinstance(problem, CellProblem):
+    """Draw outcomes of each row, shape (m, n); of cells and whole weights the share of the rows in which the event occurs."""
+    if not (isinstance(problem, CellProblem) or problem.weights.repeat_rows):
         return rng.random((m, problem.size)) < problem.score
+    require_drawable(float(problem.weights.of_variance.max()))
     rows = np.rint(problem.weights.of_variance).astype(np.int64)
     return rng.binomial(rows, problem.score, (m, problem.size)) / rows

@@ -109,8 +109,7 @@ def paired_difference(
     ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is for the expected difference on as
     many new rows. docs/testing.md has how often the intervals cover.
 
-    Whole weights are numbers of equal rows in a mean over rows and in ``"debiased-ece"``. Of any other metric rows are drawn,
-    and a row is drawn with its weight.
+    Whole weights are numbers of equal rows, which are drawn one by one; with other weights a row is drawn with its weight.
 
     Examples
     --------

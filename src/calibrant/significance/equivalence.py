@@ -174,7 +174,7 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
     )
     simplex, table = as_simplex(residuals.problem), residuals.cells()
     labels = labels_drawn(simplex, [table], n_resamples, rng)
-    bootstrap = Bootstrap(simplex.size, n_resamples, rng)
+    bootstrap = Bootstrap(simplex.weights, n_resamples, rng)
     kinds = [*consistent_deviations(simplex, [table], labels, labels), resampled_deviations(simplex, table, bootstrap)]
     if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))

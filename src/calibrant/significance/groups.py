@@ -10,9 +10,8 @@ from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant._core.result import read_only
 from calibrant._core.warnings import warn
-from calibrant.metrics.uncertainty.redrawn import ConsistentCounts
 from calibrant.significance.null import KnownLaw, NullDistribution, require_resamples
-from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.draws import drawn_rows, labels_of
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""
@@ -30,27 +29,17 @@ class Groups:
     scale: float
 
     def observed(self, problem: SimplexProblem, label: IntArray) -> FloatArray:
-        """Count the classes of ``label`` in each group, shape (groups, K)."""
+        """Count the classes of ``label`` in each group, shape (groups, K); or of counts of each row and class (n, K)."""
         n_groups, n_classes = self.expected.shape
-        counts = np.bincount(self.of * n_classes + label, problem.weight, n_groups * n_classes)
+        rows, label, weight = drawn_rows(problem, label)
+        counts = np.bincount(self.of[rows] * n_classes + label, weight, n_groups * n_classes)
         return np.asarray(self.scale * counts.reshape(n_groups, n_classes), dtype=np.float64)
 
     def drawn(self, problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,).
-
-        Of whole weights each of so many equal rows draws its label.
-        """
+        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,)."""
         require_resamples(n_resamples)
-        if problem.weights.repeat_rows:
-            counts = ConsistentCounts(problem.prob, problem.weight, n_resamples, rng)
-            return np.array([chi_squared_statistic(self._sums(drawn), self.expected) for drawn in counts])
-        labels = ConsistentLabels(problem.prob, n_resamples, rng)
-        return np.array([chi_squared_statistic(self.observed(problem, label), self.expected) for label in labels])
-
-    def _sums(self, counts: IntArray) -> FloatArray:
-        """Sum how many of the rows got each class, shape (n, K), over each group."""
-        sums = [np.bincount(self.of, column, len(self.expected)) for column in counts.T]
-        return np.asarray(self.scale * np.column_stack(sums), dtype=np.float64)
+        draws = labels_of(problem, n_resamples, rng)
+        return np.array([chi_squared_statistic(self.observed(problem, draw), self.expected) for draw in draws])
 
 
 def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:

@@ -97,9 +97,10 @@ def kernel_test(
     one sign over distances of the bandwidth. It does not show which class or which range of scores is wrong, and of many
     classes it needs many rows: a test of one notion, such as the top label, has more power for the question that it asks.
 
-    A row moves with its weight. Where `kernel_calibration_error` turns to blocks, of many rows of 3 classes or more, so does
-    the test. The standard errors of several problems add up, which is safe and can cost power. Of more than 4096 different
-    scores the draws, not the statistic, put neighbours together.
+    Whole weights are numbers of equal rows; with other weights a row moves with its weight. Where
+    `kernel_calibration_error` turns to blocks, of many rows of 3 classes or more, so does the test. The standard errors of
+    several problems add up, which is safe and can cost power. Of more than 4096 different scores the draws, not the
+    statistic, put neighbours together.
 
     References
     ----------

@@ -148,10 +148,9 @@ def paired_test(
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
     different by their plug-in ECE (docs/testing.md has the figures).
 
-    Weights mean the same in the p-value and in the interval. In ``"debiased-ece"`` and in a mean over rows a whole weight is
-    that many equal, independent rows: 10 of them change their signs one by one. Any other weight says how much one row counts;
-    it changes its sign as a whole. So do rows of any other metric, whatever their weight, in swaps and in the bootstrap. If
-    whole weights are no numbers of rows, divide them by their mean for ``"debiased-ece"`` or a mean over rows.
+    Weights mean the same in the p-value and in the interval. A whole weight is that many equal, independent rows: 10 of them
+    are swapped one by one. Any other weight says how much one row counts; that row is swapped as a whole. If whole weights are
+    no numbers of rows, divide them by their mean.
 
     Examples
     --------
@@ -204,9 +203,17 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
             metric.warn_impossible(problem, name)
         return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
+    if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
+        twice, swap = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
+        of_both = _mixed(a.at(twice), b.at(twice), swap), _mixed(b.at(twice), a.at(twice), swap)
     for number in range(n_resamples):
-        swap = rng.random(a.size) < 0.5
-        drawn[number] = metric.compared(_mixed(a, b, swap)) - metric.compared(_mixed(b, a, swap))
+        if a.weights.repeat_rows:
+            kept = np.rint(_kept(a.weight, (a.size,), rng))
+            mixed, other = (one.weighted(np.concatenate([kept, a.weight - kept])) for one in of_both)
+        else:
+            swap = rng.random(a.size) < 0.5
+            mixed, other = _mixed(a, b, swap), _mixed(b, a, swap)
+        drawn[number] = metric.compared(mixed) - metric.compared(other)
     require(
         np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all(),
         "metric must be a number on both forecasts and their mixtures",
@@ -228,7 +235,7 @@ def _flipped(each: FloatArray, weights: Weights, n_resamples: int, rng: np.rando
     return np.concatenate(sums)
 
 
-def _kept(count: FloatArray, size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
     if count.max() < MANY:
         return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)

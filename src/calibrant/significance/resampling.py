@@ -84,10 +84,10 @@ def resampling_test(
 
     Notes
     -----
-    Forecasts are kept and labels drawn, so that rows stay in their bins; a row moves with its weight, but that ``"tce"``, which
-    counts rows, has a label for each of the equal rows that a weight stands for. (Bröcker and Smith draw the rows too, for
-    reliability diagrams whose bins are to vary; the p-value needs no such thing.) Draws that equal the observed value up to
-    rounding count as equal.
+    Forecasts are kept and labels drawn, so that rows stay in their bins: one for each of the equal rows that a whole weight
+    stands for, else one for the row, with which its weight moves. A function gets the drawn labels with such weights.
+    (Bröcker and Smith draw the rows too, for reliability diagrams whose bins are to vary; the p-value needs no such thing.)
+    Draws that equal the observed value up to rounding count as equal.
 
     References
     ----------

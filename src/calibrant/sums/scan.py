@@ -59,7 +59,7 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0
     unit = Unit.of(problem.weights)
     scores, read = _in_chunks(problem, unit, plan)
     cells, kept = _cells(problem, unit, plan, read), None
-    if plan.keeps_rows and problem.weights.is_unit:
+    if plan.keeps_rows and not problem.weights.repeat_rows and problem.weights.are_counts:
         kept = KeptRows.of(as_simplex(problem), first, cells_of_classes(plan, cells))
     return Sums(
         plan=plan,
@@ -125,7 +125,7 @@ def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
 
 def _in_chunks(problem: Problem, unit: Unit, plan: Plan) -> tuple[FloatArray, dict[int, Cells]]:
     """Return the moments of the scores, and the cells that a chunk of rows can be cut into, by their number in the plan."""
-    has_strata = plan.noise and problem.weights.is_unit
+    has_strata = plan.noise and problem.weights.are_counts
     at = [k for k, pair in enumerate(plan.cells) if not has_strata and can_be_cut_in_chunks(problem, *pair)]
     if not (at or plan.scores):
         return np.zeros((0, plan.powers)), {}
@@ -160,7 +160,7 @@ def _cells(problem: Problem, unit: Unit, plan: Plan, known: Mapping[int, Cells])
         asked = [(into, cut) for into, other, cut in rest if other == notion]
         for binary in notion.split(problem):
             for into, cut in asked:
-                bins, strata = _cut(binary, cut, noise=plan.noise and problem.weights.is_unit)
+                bins, strata = _cut(binary, cut, noise=plan.noise and problem.weights.are_counts)
                 into.append(BinnedProblem(binary.name, binary.share, bins, unit, strata))
     return tuple(map(tuple, found))
 

@@ -57,23 +57,34 @@ class Strata(Record):
 
     @classmethod
     def of(cls, problem: BinaryProblem, bins: Bins, index: Index | None = None) -> Strata:
-        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way."""
+        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way.
+
+        Of weights that are numbers of equal rows the sums are rounded, as numbers in double precision are.
+        """
         n_bins, flipped = len(bins), is_upper(bins.edges)
         found = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, n_bins), *((2, 2, n_bins),) * 2)))
         for start in range(0, problem.size, CHUNK_OF_BINS):
             rows = slice(start, start + CHUNK_OF_BINS)
             score = problem.score[rows]
             at = bins.index(score) if index is None else index(score)
-            found += cls._of_chunk(score.astype(np.float64, copy=False), problem.outcome[rows], at, flipped)
+            counts = problem.weight[rows] if problem.weights.repeat_rows else None
+            found += cls._of_chunk(score.astype(np.float64, copy=False), problem.outcome[rows], at, flipped, counts)
         return found
 
     @classmethod
-    def _of_chunk(cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray) -> Strata:
+    def _of_chunk(
+        cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray, counts: FloatArray | None
+    ) -> Strata:
         n_bins = flipped.size
         m = np.subtract(flipped[at], p)  # 1 - p, or -p
         np.abs(m, out=m)
         stratum = n_bins * outcome
         stratum += at
+        if counts is not None:
+            count, *sums = (np.bincount(stratum, counts * power, 2 * n_bins) for power in (1.0, m, m * m))
+            units, shape = np.array(sums).reshape(2, 2, n_bins), (2, n_bins)
+            left = np.rint((units - np.floor(units)) * UNIT).astype(np.int64)
+            return cls(count.reshape(shape).astype(np.int64), np.floor(units).astype(np.int64), left)
         count = np.bincount(stratum, minlength=2 * n_bins).astype(np.int64, copy=False)
         units = np.zeros((2, 2 * n_bins), dtype=np.int64)
         for into, values in zip(units, (m, m * m), strict=True):

@@ -14,6 +14,7 @@ from calibrant._core.parameters import require
 from calibrant._core.result import Record
 from calibrant._core.weights import Weights
 from calibrant.binning import Binning, Bins, Edges
+from calibrant.binning.base import shown
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums.kept_rows import KeptRows
 from calibrant.sums.plan import Plan
@@ -51,6 +52,11 @@ class BinnedProblem:
     weights: Unit
     strata: Strata | None = None
     open: float | None = None
+
+    @property
+    def shown(self) -> Bins:
+        """The bins as a result shows them."""
+        return shown(self.bins, are_counts=self.weights.are_counts)
 
 
 @dataclass(frozen=True, eq=False)

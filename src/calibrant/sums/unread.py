@@ -242,6 +242,11 @@ class UnreadWeights(Weights):
         """Whether they are numbers of equal rows."""
         return self._totals.unit.are_counts
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are reported: of counts their sum."""
+        return int(self.total) if self.are_counts else len(self)
+
     @cached_property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for."""

@@ -67,7 +67,7 @@ def test_a_draw_is_the_error_of_the_labels_that_were_drawn(case, binning):
 
     labels = ConsistentLabels(simplex.prob, 10, as_rng(0))
     expected = [of(replace(simplex, label=label), notion) for label in labels]
-    found = redrawn(Redrawn(of, simplex, notion), 10, as_rng(0), unwatched, counts_rows=True)
+    found = redrawn(Redrawn(of, simplex, notion), 10, as_rng(0), unwatched)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(set(expected)) > 1
 
@@ -80,7 +80,7 @@ def test_rows_stand_in_the_order_of_their_scores():
         return float((np.diff(problem.prob[:, 1]) >= 0).all())
 
     simplex = as_simplex(as_problem(Y, P))
-    assert redrawn(Redrawn(of, simplex, as_notion("binary", simplex)), 2, as_rng(0), unwatched, counts_rows=True).all()
+    assert redrawn(Redrawn(of, simplex, as_notion("binary", simplex)), 2, as_rng(0), unwatched).all()
 
 
 class OneColumnAfterTheOther(Notion):
@@ -100,18 +100,18 @@ def test_rows_of_a_notion_from_outside_stay_in_their_places():
         return 0.0
 
     simplex = as_simplex(as_problem(Y, P))
-    redrawn(Redrawn(of, simplex, OneColumnAfterTheOther()), 1, as_rng(0), unwatched, counts_rows=True)
+    redrawn(Redrawn(of, simplex, OneColumnAfterTheOther()), 1, as_rng(0), unwatched)
     np.testing.assert_array_equal(seen[0], simplex.prob)
 
 
 def test_a_loss_that_is_a_function_sees_rows_of_other_weights_move_as_one():
-    """Weights of three rows: the outcomes of a bin of one row are all alike."""
+    """Weights that are no numbers of rows: the outcomes of a bin of one row are all alike."""
     found = estimate_calibration_error(
         Y,
         P,
         binning=1000,
         loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate),
-        sample_weight=np.full(N, 3),
+        sample_weight=np.full(N, 1.5),
     )
     rows = estimate_calibration_error(
         Y, P, binning=1000, loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate)
@@ -130,7 +130,7 @@ def null(y, p, loss, seed, weight=None, y_pred=None, notion=None):
         return error_through(problem, notion, InBins(EqualMass(4)), NormOfBins(loss))
 
     error = Redrawn(of, as_simplex(problem), chosen)
-    return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched, counts_rows=True)
+    return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched)
 
 
 @pytest.mark.first(2)

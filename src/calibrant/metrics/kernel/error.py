@@ -28,7 +28,7 @@ from calibrant.metrics.kernel.pairs import Blocks, Pairs, pairs_of
 from calibrant.metrics.kinds.metric import Own
 from calibrant.metrics.uncertainty.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, labels_of
 
 Sums = list[tuple[FloatArray, FloatArray]]
 Estimator = Literal["unbiased", "biased", "block", "linear"]
@@ -111,8 +111,7 @@ def kernel_calibration_error(
     classes; the price is that its size says little: it has no unit of probability, and depends on the bandwidth. Use it to test
     and to compare forecasts at one given bandwidth, not to state how far probabilities are off.
 
-    Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself. ``"block"`` and
-    ``"linear"`` take rows as they are, whatever the weight.
+    Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself.
 
     Problems of scores take the time of a sort, with any number of rows. On the whole simplex of 3 classes or more all pairs
     are looked at while rows^2 * (classes + 10) <= 2^31 (12 800 rows of 3 classes, 4 400 of 100); of more rows the
@@ -187,8 +186,10 @@ class Noise:
 
 def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
     """Draw labels from the forecast itself."""
-    labels = iter(ConsistentLabels(as_simplex(problem).prob, n_resamples, rng))
-    step = max(1, min(pairs.held // pairs.weight.size for pairs in found))
+    simplex = as_simplex(problem)
+    labels = iter(labels_of(simplex, n_resamples, rng))
+    numbers = simplex.prob.size if simplex.weights.repeat_rows else simplex.size
+    step = max(1, min(pairs.held for pairs in found) // numbers)
     together = iter(lambda: list(islice(labels, step)), [])
     return _noise(found, (_looked_at(found, np.stack(some)) for some in together))
 
@@ -199,8 +200,8 @@ def _looked_at(found: list[Pairs], labels: IntArray) -> Sums:
 
 def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
     """Draw rows again."""
-    bootstrap = Bootstrap(problem.size, n_resamples, rng)
-    return _noise(found, [[pairs.redrawn(bootstrap.counts, bootstrap.group) for pairs in found]])
+    bootstrap = Bootstrap(problem.weights, n_resamples, rng)
+    return _noise(found, [[pairs.redrawn(bootstrap.counts, bootstrap.group, bootstrap.step) for pairs in found]])
 
 
 def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
@@ -213,7 +214,7 @@ def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
 
 
 def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -> Estimate:
-    value, floor = pairs.times * pairs.mean, pairs.times * pairs.among_copies(pairs.expected) / pairs.number
+    value = pairs.times * pairs.mean
     seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
     drawn = noise_of_labels(problem, [pairs], resampling.n_resamples, resampling.rng)
     kinds = (drawn, noise_of_rows(problem, [pairs], resampling.n_resamples, resampling.rng))
@@ -226,10 +227,10 @@ def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -
         value=value,
         lower=min(lower, value),
         upper=max(value + reach, value),
-        noise_floor=floor,
+        noise_floor=0.0,
         pvalue=pvalue_of(value, drawn.squared),
         least_pvalue=least_pvalue_of(drawn.squared),
-        debiased=value - floor,
+        debiased=value,
         detectable=found_with**2,
     )
 

@@ -65,7 +65,7 @@ class Pairs(ABC):
         bandwidth: float | None,
     ) -> None:
         self.points, self.residual, self.weight, self.share = points, residual, weights.values, share
-        self.left_out = weights.of_variance
+        self.left_out, self.equal_rows, self.are_copies = weights.of_variance, weights.times, weights.repeat_rows
         self.bandwidth = median_distance(points, self.weight) if bandwidth is None else bandwidth
 
     @property
@@ -121,44 +121,50 @@ class Pairs(ABC):
 
     @abstractmethod
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Look at other labels, (m, rows of the forecast), such as the forecast itself draws.
+        """Look at other labels, (m, rows of the forecast), such as the forecast itself draws; of copies at counts, (m, n, K).
 
         Returns the sums of w_i w_j h_ij over the pairs, and the sums of products with the observed rows, each of shape (m,).
         """
 
-    def redrawn(self, times: FloatArray, group: IntArray) -> tuple[FloatArray, FloatArray]:
+    def redrawn(
+        self, times: FloatArray, group: IntArray, step: FloatArray | float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
         """Look at the noise of groups of rows that are drawn again, (m, groups) times each: sums as those of `drawn`.
 
-        ``group`` is the number of the group of each row of the forecast.
+        ``group`` is the number of the group of each row of the forecast, and ``step`` how much of the row moves with it.
         """
-        n, group = self.weight.size, group[self.rows]
+        group, step = group[self.rows], np.broadcast_to(step, group.shape)[self.rows]
+        u, n = self.equal_rows, float(self.equal_rows.sum())
 
         def of_groups(values: FloatArray) -> FloatArray:
             return np.bincount(group, values, times.shape[1]).astype(np.float64, copy=False)
 
-        # The n units w_i k(p_i, .) r_i, less their mean: the pair of a unit with itself is left out as often as it was drawn.
-        own = self.weight**2 * self.own - 2.0 / n * self.weight * self.reach + self.total / n**2
-        noise = times - (times @ of_groups(np.ones(n)) / n)[:, None]
-        sums = self.forms(noise, group) - times @ of_groups(own) + self.among_copies(self.own)
-        return sums, noise @ of_groups(self.weight * self.reach)
+        # The n units w_i / u_i k(p_i, .) r_i, less their mean: the pair of a unit with itself is left out as often as it was
+        # drawn.
+        own = self.left_out * self.own - 2.0 / n * self.weight * self.reach + u * self.total / n**2
+        moved = times - 1.0
+        noise = moved - (moved @ of_groups(u * step) / n)[:, None]
+        sums = self.forms(noise, group, self.weight * step) - moved @ of_groups(own * step) - own.sum()
+        return sums, noise @ of_groups(self.weight * step * self.reach)
 
     @abstractmethod
-    def forms(self, factor: FloatArray, group: IntArray) -> FloatArray:
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum w_i f_i w_j f_j h_ij over all i and j, for each row of ``factor`` (m, groups); shape (m,)."""
-
-    def among_copies(self, own: FloatArray) -> float:
-        """Sum of w_i w_j h_ij over the pairs that copies of a row make, with the h_ii given."""
-        return float((self.weight**2 - self.left_out) @ own)
 
     def blocks(self, size: int | None = None) -> Blocks:
         """Cut the rows into blocks of that size, by default as large as `MOST_WORK` allows; a rest of rows is left out.
 
         Which rows meet is drawn from a fixed seed after the rows were put in an order that depends on what they hold alone.
         """
-        n, width = self.points.shape
+        order, width = (
+            in_order_of(content_key(self.points), content_key(self.residual), self.weight),
+            self.points.shape[1],
+        )
+        if self.are_copies:
+            order = np.repeat(order, self.weight[order].astype(np.intp))
+        n = order.size
         if size is None:
             size = max(2, min(n // FEWEST_BLOCKS, MOST_WORK // (n * (width + 10))))
-        order = in_order_of(content_key(self.points), content_key(self.residual), self.weight)
         order = order[np.random.default_rng(0).permutation(n)]
         size = min(size, n)
         blocks = order[: n // size * size].reshape(-1, size)
@@ -172,7 +178,7 @@ class Pairs(ABC):
             distance += np.abs(column[blocks][:, :, None] - column[blocks][:, None, :])
         if self.points.shape[1] > 1:
             distance /= 2.0
-        w = self.weight[blocks]
+        w = np.ones(blocks.shape) if self.are_copies else self.weight[blocks]
         r = self.residual[blocks] * w[:, :, None]
         h = np.exp(-distance / self.bandwidth) * (r @ r.transpose(0, 2, 1))
         return np.array(
@@ -218,17 +224,21 @@ class ScorePairs(Pairs):
         """Variance of the outcome."""
         return np.asarray(self.score * (1.0 - self.score), dtype=np.float64)
 
-    def forms(self, factor: FloatArray, group: IntArray) -> FloatArray:
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum along the line of cells, from the sum of each group in each cell."""
         cell, line = self.cells
         n_groups, n_cells = factor.shape[1], line.order.size
-        sums = np.bincount(group * n_cells + cell, self.weight * self.residual[:, 0], n_groups * n_cells)
+        sums = np.bincount(group * n_cells + cell, weight * self.residual[:, 0], n_groups * n_cells)
         return line.forms(factor @ sums.reshape(n_groups, n_cells))
 
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
         cell, line = self.cells
-        occurred: FloatArray = (labels[:, self.rows] == self.part.column).astype(np.float64)
+        occurred: FloatArray
+        if labels.ndim == 3:
+            occurred = labels[:, self.rows, self.part.column] / self.weight
+        else:
+            occurred = (labels[:, self.rows] == self.part.column).astype(np.float64)
         own_of_none, along_none, expected = self._without_events
         own = own_of_none + occurred @ self._own_of_events
         along = along_none + occurred @ self._along_of_events
@@ -281,21 +291,29 @@ class SimplexPairs(Pairs):
         squares: FloatArray = np.einsum("ij,ij->i", self.points, self.points)
         return squares
 
-    def forms(self, factor: FloatArray, group: IntArray) -> FloatArray:
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum over tiles of the matrix of h."""
         h = InSpace(self.points, self.bandwidth, self.residual)
         step = max(1, self.held // self.weight.size)
-        some = (factor[at : at + step][:, group] * self.weight for at in range(0, len(factor), step))
+        some = (factor[at : at + step][:, group] * weight for at in range(0, len(factor), step))
         return np.concatenate([h.forms(v) for v in some])
 
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Corners of the simplex that the labels name, less the forecasts."""
         rows, n_classes = np.arange(self.weight.size), self.points.shape[1]
+
+        def named(values: FloatArray, label: IntArray) -> FloatArray:
+            """Return the entries of the classes that labels name, the mean entry of copies."""
+            if label.ndim == 1:
+                return values[rows, label]
+            mean: FloatArray = np.einsum("ij,ij->i", values, label) / self.weight
+            return mean
+
         # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
-        own = [self.left_out @ (1.0 + self._squares - 2.0 * self.points[rows, label]) for label in labels]
+        own = [self.left_out @ (1.0 + self._squares - 2.0 * named(self.points, label)) for label in labels]
         expected = np.einsum("ij,ij->i", self.witness, self.points)
-        along = [self.weight @ (self.witness[rows, label] - expected) for label in labels]
-        walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK
+        along = [self.weight @ (named(self.witness, label) - expected) for label in labels]
+        walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK and labels.ndim == 2
         forms = self._walked(labels) if walks else self._multiplied(labels)
         return forms - own, np.array(along)
 
@@ -305,7 +323,12 @@ class SimplexPairs(Pairs):
         centre = self.points @ corners
 
         def vectors(rows: slice) -> FloatArray:
-            residual = (corners.T[:, labels[:, rows]] - centre[rows].T[:, None, :]) * self.weight[rows]
+            seen: FloatArray
+            if labels.ndim == 3:
+                seen = np.einsum("mnk,kd->dmn", labels[:, rows] / self.weight[rows, None], corners, optimize=True)
+            else:
+                seen = corners.T[:, labels[:, rows]]
+            residual: FloatArray = (seen - centre[rows].T[:, None, :]) * self.weight[rows]
             return residual.reshape(-1, residual.shape[2])
 
         forms = np.zeros(len(labels) * corners.shape[1])

@@ -18,7 +18,7 @@ from calibrant.metrics.uncertainty.means import Centred, Endless, estimate_of_su
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, RowScore, Sums, scan
-from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.draws import drawn_rows, labels_of
 from calibrant.sums.unread import Unread, is_unread
 
 
@@ -76,11 +76,13 @@ class MeanOfRows(Metric):
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
-        labels = ConsistentLabels(simplex.prob, n_resamples, rng)
         columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
         losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
-        rows, share = np.arange(simplex.size), simplex.weight / simplex.weight.sum()
-        return self.value(problem), np.array([share @ losses[rows, label] for label in labels])
+        each, total, drawn = np.arange(simplex.size), simplex.weights.total, np.empty(n_resamples)
+        for number, draw in enumerate(labels_of(simplex, n_resamples, rng)):
+            rows, label, weight = drawn_rows(simplex, draw)
+            drawn[number] = weight @ losses[each[rows], label] / total
+        return self.value(problem), drawn
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean."""

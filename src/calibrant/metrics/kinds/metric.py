@@ -20,6 +20,7 @@ from calibrant._core.parameters import refuse, require
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.weights import Weights
 from calibrant.binning import Binning, as_binning
 from calibrant.metrics.log_losses import Impossible
 from calibrant.metrics.uncertainty.estimate import Estimate
@@ -27,7 +28,7 @@ from calibrant.metrics.uncertainty.residuals import Residuals
 from calibrant.metrics.uncertainty.setting import Setting
 from calibrant.notions import Notion
 from calibrant.sums import Plan, Predictions, Sums
-from calibrant.sums.draws import ConsistentLabels
+from calibrant.sums.draws import drawn_rows, labels_of, require_drawable
 from calibrant.sums.recut import fine_pair
 from calibrant.sums.unread import AsRead, Unread, is_unread
 
@@ -152,6 +153,10 @@ class Metric(Entry, ABC):
 
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
+        if a.weights.repeat_rows:
+            require_drawable(total := a.weights.total)
+            times = (rng.multinomial(int(total), a.weight / total).astype(np.float64) for _ in range(n_resamples))
+            return np.array([self.value(a.weighted(drawn)) - self.value(b.weighted(drawn)) for drawn in times])
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
         return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
 
@@ -267,8 +272,13 @@ class Own(Metric):
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Call the function with drawn labels."""
-        labels = ConsistentLabels(as_simplex(problem).prob, n_resamples, rng)
-        return self.value(problem), np.array([self._called(problem, label) for label in labels])
+        simplex = as_simplex(problem)
+
+        def of_draw(draw: IntArray) -> float:
+            rows, label, weight = drawn_rows(simplex, draw)
+            return self._called(problem if draw.ndim == 1 else problem.at(rows, Weights(weight)), label)
+
+        return self.value(problem), np.array([of_draw(draw) for draw in labels_of(simplex, n_resamples, rng)])
 
     def of_sums(
         self,

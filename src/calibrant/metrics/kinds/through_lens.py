@@ -93,7 +93,7 @@ class ThroughLens(Metric):
         both = self.residuals(a), self.residuals(b)
         if not all(seen.has_fixed_cells for seen in both):
             return super()._drawn_differences(a, b, n_resamples, rng)
-        bootstrap = Bootstrap(a.size, n_resamples, rng)
+        bootstrap = Bootstrap(a.weights, n_resamples, rng)
         first, second = (seen.bootstrapped(bootstrap) for seen in both)
         return np.asarray(first - second)
 

@@ -19,7 +19,7 @@ from calibrant.binning import Binning
 from calibrant.lenses.base import Lens, Size, View
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
-from calibrant.sums.draws import CellArray
+from calibrant.sums.draws import MOST_DRAWN, CellArray
 from calibrant.sums.kept_rows import MOST as MOST_KEPT
 from calibrant.sums.noise import Moments, Together
 from calibrant.sums.sums import shared_edges
@@ -50,10 +50,10 @@ class Sizes:
 class Cells:
     """The bins of all problems of a notion, side by side.
 
-    Each cell has a count of rows, a weight (they sum to one), the ``expected`` sum of its weighted scores, a ``scale`` that
-    turns weighted residuals into its deviation, that deviation, and the ``part`` of the notion whose it is. ``placed`` finds
-    the cells of the rows. Of many rows there are the ``moments``, and where one row stands in several cells kept rows show how
-    these vary ``together``.
+    Each cell has a ``count`` of rows, or of the equal rows that whole weights are, a weight (they sum to one), the
+    ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, that deviation, and
+    the ``part`` of the notion whose it is. ``placed`` finds the cells of the rows. Of many rows there are the ``moments``, and
+    where one row stands in several cells kept rows show how these vary ``together``.
     """
 
     placed: Callable[[], CellArray]
@@ -127,9 +127,16 @@ class Cells:
 
 
 def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
-    """Whether noise is drawn from sums: rows are many, count alike, and are not known to the notions by their places."""
-    known = all(notion.one_score_a_row or named(type(notion)) is not None for notion in notions)
-    return known and problem.weights.is_unit and (is_unread(problem) or problem.size > MOST_BY_ROW)
+    """Whether noise is drawn from sums: equal rows are many, and are not known to the notions by their places.
+
+    Of many different rows that are several equal ones each labels are drawn by row where a row stands in several cells.
+    """
+    weights = problem.weights
+    by_row = weights.repeat_rows and problem.size > MOST_BY_ROW
+    known = all(n.one_score_a_row or (named(type(n)) is not None and not by_row) for n in notions)
+    if is_unread(problem):
+        return known and weights.is_unit
+    return known and weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
@@ -145,7 +152,7 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
         lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
         *_columns(held),
         moments=Moments.of(list(held.values())) if by_sums else None,
-        together=_together(notion, problems, known) if by_sums and not notion.one_score_a_row else None,
+        together=_together(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
     )
 
 
@@ -155,7 +162,7 @@ def _columns(
     """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
     if not held:  # a notion that found no row to speak of: one cell without weight
         return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
-    bins, size = [one.bins for one in held.values()], [len(one.bins) for one in held.values()]
+    bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
     count, weight, score, events = (
         np.concatenate([getattr(one, name) for one in bins]) for name in ("count", "weight", "score_sum", "outcome_sum")
     )
@@ -181,8 +188,13 @@ def _placed(
     return of
 
 
-def _together(notion: Notion, problems: Sequence[BinnedProblem], sums: Sums) -> Together | None:
-    """Return kept rows with their cells."""
+def _together(
+    problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem], sums: Sums
+) -> Together | None:
+    """Return kept rows with their cells; of rows that stand for several equal ones all of them."""
+    if problem.weights.repeat_rows:
+        scores = (binary.score for binary in notion.split(problem))
+        return Together(problem.prob, _placed(problem.prob, notion, problems, scores), problem.weight)
     if sums.kept is None:
         return None
     prob = sums.kept.prob

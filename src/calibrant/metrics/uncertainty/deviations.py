@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._core.links import FloatArray
 from calibrant._core.problem import IntArray, SimplexProblem
 from calibrant.metrics.uncertainty.cells import Cells
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, ConsistentLabels, Labels, labels_of
 from calibrant.sums.noise import Moments, Together
 
 Draws = Iterable[IntArray]
@@ -20,14 +20,15 @@ BLOCK = 1 << 20
 
 def labels_drawn(
     problem: SimplexProblem, tables: Sequence[Cells], n_resamples: int, rng: np.random.Generator
-) -> ConsistentLabels:
+) -> Labels:
     """Return labels that the forecast draws, of no row where the noise of all tables is drawn from sums."""
-    by_sums = all(table.moments is not None for table in tables)
-    return ConsistentLabels(np.empty((0, problem.classes.size)) if by_sums else problem.prob, n_resamples, rng)
+    if all(table.moments is not None for table in tables):
+        return ConsistentLabels(np.empty((0, problem.classes.size)), n_resamples, rng)
+    return labels_of(problem, n_resamples, rng)
 
 
 def consistent_deviations(
-    problem: SimplexProblem, tables: Sequence[Cells], labels: ConsistentLabels, draws: Draws
+    problem: SimplexProblem, tables: Sequence[Cells], labels: Labels, draws: Draws
 ) -> list[FloatArray]:
     """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table.
 
@@ -69,10 +70,9 @@ def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Boots
     for start in range(0, problem.size, step):
         row, column = np.nonzero(cells.of[start : start + step] >= 0)
         row += start
-        residual = problem.weight[row] * ((problem.label[row] == column) - problem.prob[row, column])
+        residual = (problem.weight * bootstrap.step)[row] * ((problem.label[row] == column) - problem.prob[row, column])
         np.add.at(group_sums, bootstrap.group[row] * n_cells + cells.of[row, column], residual)
-    resampled = bootstrap.resampled(group_sums.reshape(bootstrap.n_groups, n_cells))
-    return cells.scale * resampled - cells.deviation
+    return cells.scale * bootstrap.moved(group_sums.reshape(bootstrap.n_groups, n_cells))
 
 
 def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator) -> FloatArray:

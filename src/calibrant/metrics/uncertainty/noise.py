@@ -18,7 +18,7 @@ from calibrant.metrics.uncertainty.cells import Cells, Sizes
 from calibrant.metrics.uncertainty.deviations import Draws, consistent_deviations, resampled_deviations
 from calibrant.metrics.uncertainty.estimate import Law, steps_for
 from calibrant.metrics.uncertainty.rare_events import RareEvents
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, Labels
 
 FEW_EVENTS = 0.5
 """Variance of the number of events of a cell, below which it is drawn as a number."""
@@ -223,7 +223,7 @@ def moved(
 def noise_of(
     problem: SimplexProblem,
     tables: Sequence[Cells],
-    labels: ConsistentLabels,
+    labels: Labels,
     draws: Draws,
     bootstrap: Bootstrap | None = None,
 ) -> list[Noise]:
@@ -231,7 +231,8 @@ def noise_of(
 
     With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
     """
-    equal = 1.0 if problem.weights.is_unit else _equal_share(problem.weight)
+    weights = problem.weights
+    equal = 1.0 if weights.are_counts else weights.effective_rows / len(weights)
     return [
         Noise(
             table,
@@ -242,8 +243,3 @@ def noise_of(
         )
         for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
     ]
-
-
-def _equal_share(weight: FloatArray) -> float:
-    """Return how many equal rows a row is worth."""
-    return float(weight.sum() ** 2 / (weight.size * (weight @ weight)))

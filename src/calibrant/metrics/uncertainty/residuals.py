@@ -133,4 +133,4 @@ class Residuals:
             return error_through(problem, notion, self.lens, self.size)
 
         anew = Redrawn(of, as_simplex(self.problem), self.notion)
-        return redrawn(anew, n_resamples, rng, progress, counts_rows=self.size.counts_rows)
+        return redrawn(anew, n_resamples, rng, progress)

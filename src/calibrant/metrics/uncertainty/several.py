@@ -43,7 +43,7 @@ def estimates(
         problem,
         as_simplex(problem),
         resampling,
-        Bootstrap(problem.size, resampling.n_resamples, resampling.rng),
+        Bootstrap(problem.weights, resampling.n_resamples, resampling.rng),
         progress,
         notion,
         {m.name: seen.with_sums(sums) for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},

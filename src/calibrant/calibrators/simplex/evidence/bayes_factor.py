@@ -86,7 +86,7 @@ class BayesFactor:
         return cls(weight[:, None] * prob, weight, shared, table, factors, np.array(gains))
 
     def log_of(self, labels: Iterable[IntArray]) -> FloatArray:
-        """Return the logarithm of the Bayes factor for each of some labellings, each of shape (n,)."""
+        """Return the logarithm of the Bayes factor for each of some labellings: labels (n,), or counts of each class (n, K)."""
         gradients = np.stack([self._gradient(label) for label in labels], axis=1)
         each = [
             gain + 0.5 * (solve_triangular(factor, gradients, lower=True, check_finite=False) ** 2).sum(axis=0)
@@ -97,7 +97,10 @@ class BayesFactor:
 
     def _gradient(self, label: IntArray) -> FloatArray:
         residual = self.expected.copy()
-        residual[np.arange(len(label)), label] -= self.weight
+        if label.ndim == 2:
+            residual -= label
+        else:
+            residual[np.arange(len(label)), label] -= self.weight
         shared = self.shared.reshape(len(self.shared), -1) @ residual.ravel()
         return np.concatenate([shared, self.table.pulled(residual).ravel()])
 
