@@ -317,7 +317,7 @@ def _found(found: Verdict, n: int, curve: ReliabilityCurve, off: float, signific
             return f"Off by class: {_classes(found)}{f'; on average {facts}' if is_one else ''}."
         case "other":
             figures = ", ".join(
-                f"{symbol} {one.value:.3g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
+                f"{symbol} {one.value:#.3g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
                 for symbol, one in significant.items()
             )
             return f"Too high for some predictions and too low for others ({figures}){_where(panel, significant)}."
