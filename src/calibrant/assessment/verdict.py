@@ -256,6 +256,7 @@ def verdict_of(
     if significant and not faults:
         faults.append("other")
 
+    smallest = min(of_shift, of_slope, *of_class.tolist(), *of_error.values())
     points, half = float(main.points[0]), 100.0 * z * float(main.error[0])
     found = Verdict(
         faults=tuple(faults),
@@ -268,7 +269,7 @@ def verdict_of(
         slope_lower=slope.value - z * slope.error,
         slope_upper=slope.value + z * slope.error,
         by_class={panels[j].name: float(classes.points[j]) for j in largest},
-        pvalue=min(1.0, of_shift, of_slope, *of_class.tolist(), *of_error.values()),
+        pvalue=min(1.0, smallest),
         mostly_noise=tuple(symbol for symbol, one in errors.items() if one.is_mostly_noise),
         certain=certain,
         wrong=wrong,
@@ -276,6 +277,11 @@ def verdict_of(
         sentences=(),
     )
     sentences = [_found(found, n, curve, slope.off, {symbol: errors[symbol] for symbol in significant})]
+    if not faults and smallest <= asked * level:
+        alone, adjusted = (shown_pvalue(p, None, ".2g", name="p") for p in (smallest / asked, found.pvalue))
+        sentences.append(
+            f"One of {asked} tests finds something if it stands alone ({alone}), but not as one of {asked} ({adjusted})."
+        )
     if len(faults) > 1 and faults[1] in SLOPES:
         sentences.append(f"It is also {faults[1]}: {_slope(found)}.")
     if largest and len(faults) > 1:
@@ -317,10 +323,12 @@ def _found(found: Verdict, n: int, curve: ReliabilityCurve, off: float, signific
             return f"Off by class: {_classes(found)}{f'; on average {facts}' if is_one else ''}."
         case "other":
             figures = ", ".join(
-                f"{symbol} {one.value:#.3g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
+                f"{symbol} {one.value:#.4g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
                 for symbol, one in significant.items()
             )
-            return f"Too high for some predictions and too low for others ({figures}){_where(panel, significant)}."
+            where = _where(panel, significant)
+            begin = "Too" if where else "Class by class too"
+            return f"{begin} high for some predictions and too low for others ({figures}){where}."
         case _:
             return f"{fault.capitalize()} by {_points(abs(found.points))} points ({interval}): {facts}."
 

@@ -112,7 +112,7 @@ def warn_if_ruled(name: str, value: float, problem: BinaryProblem, of_fit: Calla
     warn(
         f"{name} depends on probabilities of 0 and 1 that are wrong, each of which counts as {EPSILON:.0e} from there; got "
         f"{times @ wrong:.0f} in {times.sum():.0f} rows{where}. It is {value:.4g}, and {without:.4g} without the rows at 0 and "
-        "1. State both, or clip the probabilities before."
+        "1. State both."
     )
 
 
