@@ -51,7 +51,7 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and its figures.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
+    occurred that a log loss calls impossible, why there is no interval, or that the value is mostly noise or raised by it. ``event`` is what it
     speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such
     as accuracy.
     """
@@ -244,7 +244,7 @@ def assess(
     itself. ``pvalue`` is the share of such draws that reach it. ``debiased`` is the bias-corrected error: the true error of
     which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low
     quantile. ``detectable`` is the smallest detectable error: the true error that a test on these rows at this level detects
-    with power 0.8. The interval is for the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0
+    with power 0.8. The interval is for the true error: a ``value`` that noise raises can lie above it. ``lower`` is above 0
     where ``pvalue`` is at most the level, and nowhere else.
 
     Examples
