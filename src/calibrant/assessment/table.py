@@ -51,7 +51,7 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and its figures.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible, why there is no interval, or that the value is mostly noise or raised by it. ``event`` is what it
+    occurred that a log loss calls impossible, why there is no interval, or that noise raises the value. ``event`` is what it
     speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such
     as accuracy.
     """
