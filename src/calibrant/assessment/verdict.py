@@ -179,7 +179,9 @@ def _pvalue(excess: float, sd: float, third: float) -> float:
     return min(1.0, 2.0 * float(tail))
 
 
-NOTHING = Shift(*np.full((3, 1), np.nan), np.ones(1))
+UNKNOWN = np.full(1, np.nan)
+
+NOTHING = Shift(UNKNOWN, UNKNOWN, UNKNOWN, np.ones(1))
 """In place of the shift of a notion of several events."""
 
 
